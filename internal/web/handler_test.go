@@ -147,7 +147,7 @@ func TestPageIsFilled(t *testing.T) {
 		}
 		for _, want := range []string{
 			`data-surface="{&#34;kind&#34;:&#34;web&#34;,&#34;opensUrls&#34;:true,&#34;socket&#34;:&#34;/stream&#34;}"`,
-			`href="/page.css"`, `src="/main.js"`, `src="/stream.js"`, `class=""`,
+			`href="/page.css"`, `src="/main.js"`, `src="/hub/stream.js"`, `class=""`,
 		} {
 			if !strings.Contains(body, want) {
 				t.Errorf("the page lacks %s\n%s", want, body)
@@ -177,7 +177,7 @@ func TestFiles(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
 		for path, contentType := range map[string]string{"/main.js": "text/javascript; charset=utf-8",
-			"/stream.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8"} {
+			"/hub/stream.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8"} {
 			if r := b.get(path); r.status != http.StatusOK || r.header.Get("Content-Type") != contentType || r.body == "" {
 				t.Errorf("%s: %d, %s, %q", path, r.status, r.header.Get("Content-Type"), r.body)
 			}

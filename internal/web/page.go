@@ -30,7 +30,7 @@ type served struct {
 // change.
 type page struct {
 	template string
-	files    map[string]served // by name
+	files    map[string]served // by name, with its folders
 }
 
 // leftToken finds what no replacement has taken.
@@ -49,20 +49,23 @@ func readPage(files fs.FS) (*page, error) {
 	if left := leftToken.FindString(p.fill("127.0.0.1:1", "nonce")); left != "" {
 		return nil, fmt.Errorf("%s has %s, which nobody fills", pageFile, left)
 	}
-	entries, err := fs.ReadDir(files, ".")
+	err = fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		contentType, ok := contentTypes[path.Ext(name)]
+		if !ok || !e.Type().IsRegular() {
+			return nil
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		p.files[name] = served{contentType, text}
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	for _, e := range entries {
-		contentType, ok := contentTypes[path.Ext(e.Name())]
-		if !ok || !e.Type().IsRegular() {
-			continue
-		}
-		text, err := fs.ReadFile(files, e.Name())
-		if err != nil {
-			return nil, err
-		}
-		p.files[e.Name()] = served{contentType, text}
 	}
 	for _, named := range namedFile.FindAllStringSubmatch(p.template, -1) {
 		if _, ok := p.files[named[1]]; !ok {

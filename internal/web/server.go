@@ -32,7 +32,7 @@ const (
 
 // Options of New. Files and Editor are needed.
 type Options struct {
-	// Files holds page.html, a template, and the scripts and styles that it names, all at the root.
+	// Files holds page.html, a template, at the root, and the scripts and styles that it and they name.
 	Files fs.FS
 	// Editor is where the windows are attached.
 	Editor mcphubv1.EditorServiceClient

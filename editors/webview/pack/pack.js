@@ -8,7 +8,8 @@ import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const sources = fileURLToPath(new URL('..', import.meta.url));
+const webview = fileURLToPath(new URL('..', import.meta.url));
+const sources = join(webview, 'src');
 
 /** Most bytes of the page as it is shipped: html, css and js together. */
 export const pageLimit = 120 * 1024;
@@ -35,6 +36,6 @@ export async function packPage(folder, without = []) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = await packPage(process.argv[2] ?? join(sources, 'dist'));
+  const files = await packPage(process.argv[2] ?? join(webview, 'dist'));
   console.log(`${files.length} files, ${files.reduce((sum, { size }) => sum + size, 0)} bytes`);
 }

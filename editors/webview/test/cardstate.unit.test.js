@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closesIn, closingNote, opened, transition } from '../cardstate.js';
-import { withEdits } from '../cardsampling.js';
-import { aboutUrl } from '../cardurl.js';
-import { quoted } from '../cardparts.js';
+import { closesIn, closingNote, opened, transition } from '../src/questions/cardstate.js';
+import { withEdits } from '../src/questions/cardsampling.js';
+import { aboutUrl } from '../src/questions/cardurl.js';
+import { quoted } from '../src/questions/cardparts.js';
 
-/** @param {import('../cardstate.js').CardEvent[]} events */
+/** @param {import('../src/questions/cardstate.js').CardEvent[]} events */
 const after = (...events) => events.reduce(transition, opened);
 
 test('a card is answered once', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareNumbers, equal, JsonNumber, parse, stringify } from '../jsontext.js';
+import { compareNumbers, equal, JsonNumber, parse, stringify } from '../src/words/jsontext.js';
 
 test('numbers keep their spelling and objects their order', () => {
   for (const text of ['{"z":1.0,"10":12345678901234567890,"1":1e400,"__proto__":-0.0}', '[0.10,1E+2,[],{}]', '"\\u202e\\n"', 'null', 'true']) {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { painter, sectionsPainter } from '../paint.js';
-import { createState, takeChanged, transition } from '../state.js';
+import { painter, sectionsPainter } from '../src/paint.js';
+import { createState, takeChanged, transition } from '../src/hub/state.js';
 
 /** Frames that come only when the test says so. @param {import('node:test').TestContext} t */
 function frames(t) {

@@ -2,17 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mostEnded } from '../ended.js';
-import { cancelWords } from '../requestwords.js';
-import { longestLine, mostLines } from '../serverlog.js';
-import { createState, takeChanged, transition } from '../state.js';
+import { mostEnded } from '../src/hub/ended.js';
+import { cancelWords } from '../src/running/requestwords.js';
+import { longestLine, mostLines } from '../src/hub/serverlog.js';
+import { createState, takeChanged, transition } from '../src/hub/state.js';
 
-/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../src/hub/state.js').State} State */
 
 const request = (requestId = 'r-1', rest = {}) => ({ requestId, server: 'files', method: 'tools/call', tool: 'slow', state: /** @type {const} */ ('REQUEST_STATE_RUNNING'), ...rest });
 const finished = (requestId = 'r-1', rest = {}) => ({ mcpRequestFinished: { requestId, server: 'files', tool: 'slow', state: /** @type {const} */ ('REQUEST_STATE_DONE'), ...rest } });
 
-/** @param {import('../state.js').AttachResponse[]} messages @returns {State} */
+/** @param {import('../src/hub/state.js').AttachResponse[]} messages @returns {State} */
 function after(...messages) {
   const state = createState();
   transition(state, { welcome: { hubId: 'hub-1', windowId: 'w' } });

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overTransport } from '../stream.js';
-import { rowsInSight } from '../virtuallist.js';
+import { overTransport } from '../src/hub/stream.js';
+import { rowsInSight } from '../src/elements/virtuallist.js';
 
-/** @typedef {import('../stream.js').AttachRequest} AttachRequest */
-/** @typedef {import('../stream.js').AttachResponse} AttachResponse */
-/** @typedef {import('../transport.js').Memory} Memory */
+/** @typedef {import('../src/hub/stream.js').AttachRequest} AttachRequest */
+/** @typedef {import('../src/hub/stream.js').AttachResponse} AttachResponse */
+/** @typedef {import('../src/hub/transport.js').Memory} Memory */
 
 /** A host that keeps what it is sent. @param {{ memory?: Memory, open?: boolean }} [options] */
 function harness({ memory, open = true } = {}) {

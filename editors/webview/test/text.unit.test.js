@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, causeWord, clockTime, duration, durationOf, longClass, originWord, plural, pretty, serverStateWord, shortName, startOf, stateWord, visible } from '../text.js';
+import { bytes, causeWord, clockTime, duration, durationOf, longClass, originWord, plural, pretty, serverStateWord, shortName, startOf, stateWord, visible } from '../src/words/text.js';
 
 test('what cannot be seen, or turns the direction of writing, is shown as its code', () => {
   for (const [text, shown] of [

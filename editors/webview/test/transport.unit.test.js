@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { socketTransport } from '../transport.js';
+import { socketTransport } from '../src/hub/transport.js';
 
 /** What the page has opened, as far as it is used. */
 class FakeSocket {
@@ -24,7 +24,7 @@ function ended(t, code) {
   Object.defineProperty(globalThis, 'location', { value: { href: 'http://127.0.0.1:4000/' }, configurable: true });
   Object.defineProperty(globalThis, 'WebSocket', { value: FakeSocket, configurable: true });
   t.after(() => before.forEach(([name, was]) => (was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name))));
-  /** @type {import('../transport.js').AttachResponse[]} */
+  /** @type {import('../src/hub/transport.js').AttachResponse[]} */
   const said = [];
   socketTransport('/stream', (message) => said.push(message));
   FakeSocket.all[0]?.onclose({ code, reason: '' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parse } from '../jsontext.js';
-import { testable, validate } from '../validate.js';
+import { parse } from '../src/words/jsontext.js';
+import { testable, validate } from '../src/forms/validate.js';
 
 const problems = (schema, value) => {
   const root = parse(JSON.stringify(schema));

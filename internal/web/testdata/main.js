@@ -1,1 +1,1 @@
-import './stream.js';
+import './hub/stream.js';

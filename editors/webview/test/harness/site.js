@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
  */
 
 /** Folder of the page: as it is written, or, with MCPHUB_PAGE, as build.js has made it. */
-export const pageFolder = process.env['MCPHUB_PAGE'] ?? fileURLToPath(new URL('../..', import.meta.url));
+export const pageFolder = process.env['MCPHUB_PAGE'] ?? fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** @type {Record<string, string>} */
 const contentTypes = {

@@ -10,7 +10,7 @@ import { pageFolder } from '../harness/site.js';
 
 /** The files that a host ships. */
 async function shipped() {
-  const names = (await readdir(pageFolder)).filter((name) => /\.(html|css|js)$/.test(name));
+  const names = (await readdir(pageFolder, { recursive: true })).filter((name) => /\.(html|css|js)$/.test(name));
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(pageFolder, name), 'utf8') })));
 }
 
@@ -60,7 +60,7 @@ test('page.css and cards.css take every colour from the theme', async () => {
 test('every module that the page imports is one of its own', async () => {
   for (const { name, text } of await shipped()) {
     for (const found of text.matchAll(/^import\s(?:[^'"]*\sfrom\s)?'([^']+)'/gm)) {
-      if (name.endsWith('.js')) assert.match(found[1] ?? '', /^\.\/[\w-]+\.js$/, name);
+      if (name.endsWith('.js')) assert.match(found[1] ?? '', /^\.\.?\/(?:[\w-]+\/)?[\w-]+\.js$/, name);
     }
   }
 });

@@ -1,0 +1,34 @@
+// How the page stands with the hub: a banner while it does not, and nothing to click meanwhile.
+
+import { replace, h, show } from './elements/dom.js';
+import { byId } from './page.js';
+import { commandLink } from './surface.js';
+
+/** @param {import('./page.js').Page} page @returns {() => void} */
+export function bannerPainter({ surface, state, announce }) {
+  const banner = byId('connection');
+  const parts = /** @type {HTMLElement[]} */ ([byId('stop-all'), ...byId('main').children]);
+  /** @type {Element | null} */
+  let focused = null;
+  let lost = false;
+
+  return () => {
+    const { state: how, message } = state.connection;
+    const ready = how === 'ready';
+    show(banner, !ready);
+    banner.dataset['state'] = how;
+    if (!ready) {
+      const text = message || (how === 'failed' ? 'McpHub does not run.' : 'McpHub is starting…');
+      replace(banner, h('span', { class: 'icon', 'aria-hidden': 'true', text: how === 'failed' ? '✕' : '…' }), h('span', { text }),
+        how === 'failed' && surface.commands?.includes('mcphub.showLogs') && commandLink(surface, 'mcphub.showLogs', [], 'Show the logs'));
+    }
+    // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back with the hub.
+    if (parts.some((part) => part.inert === ready)) {
+      if (!ready) focused = document.activeElement;
+      for (const part of parts) part.inert = !ready;
+      if (ready && focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
+    }
+    if (ready && lost) announce('Connected to McpHub again.');
+    lost = !ready && state.hubId !== '';
+  };
+}

@@ -1,0 +1,238 @@
+// Fields of a form that hold one value: text, number, yes or no, one or several of given values, and raw JSON for what nothing else can draw.
+import { h, show } from '../elements/dom.js';
+import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from '../words/jsontext.js';
+import { longClass, pretty, visible } from '../words/text.js';
+import { resolve } from './validate.js';
+
+/** @typedef {import('../words/jsontext.js').Json} Json */
+/** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
+/**
+ * @typedef {object} Field
+ * @property {HTMLElement} element
+ * @property {string} label
+ * @property {() => Json | undefined} read undefined: left out
+ * @property {(value: Json | undefined) => void} set undefined: as if nobody had ever filled it in
+ * @property {() => string} syntax what keeps the text from being a value at all, '' when nothing does
+ * @property {(message: string) => void} say shows a problem, '' none
+ * @property {() => void} focus
+ * @property {boolean} touched the user has been there: problems may be shown
+ * @property {(path: string, see: (path: string, field: Field) => void) => void} visit the field and all inside it
+ */
+/**
+ * @typedef {object} Form what the fields of one form share
+ * @property {JsonObject} root the whole schema: where references lead
+ * @property {boolean} flat the questions of an elicitation, not the arguments of a tool
+ * @property {() => string} id a fresh one
+ * @property {() => number} room how many more fields may be drawn
+ * @property {(all?: boolean) => void} check looks for problems where the user has been, or everywhere
+ * @property {(schema: Json | undefined, about: About, depth: number) => Field} make
+ */
+/** @typedef {{ name: string, required: boolean, item?: boolean }} About item: it stands in a list, where nothing can be left out */
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about */
+export function caption(form, schema, about) {
+  const title = stringOf(schema.get('title'));
+  const main = form.flat ? title || about.name : about.name;
+  return { main: visible(main), second: visible(title && title !== main ? title : '') };
+}
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about @returns {(HTMLElement | false)[]} */
+export function captionParts(form, schema, about) {
+  const { main, second } = caption(form, schema, about);
+  return [h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }), second !== '' && h('span', { class: 'muted', text: ` ${second}` }),
+    about.required && !about.item && h('span', { class: 'muted', text: ' (required)' })];
+}
+
+/**
+ * The common part of every field: name, description, and a place for what is wrong, tied to the control for screen readers.
+ * @param {Form} form @param {JsonObject} schema @param {About} about @param {HTMLElement} control that takes the focus, or the group of those that do
+ * @param {{ group?: HTMLElement[], read: () => Json | undefined, set: (value: Json | undefined) => void, syntax?: () => string, focus?: () => void }} how
+ * @returns {Field}
+ */
+export function field(form, schema, about, control, how) {
+  const id = form.id();
+  const description = visible(stringOf(schema.get('description')));
+  const hint = description !== '' && h('p', { ...longClass('field-hint', description), id: `${id}-hint`, dir: 'auto', text: description });
+  const error = h('p', { class: 'field-error', id: `${id}-error`, hidden: true });
+  control.setAttribute('aria-describedby', `${hint ? `${id}-hint ` : ''}${id}-error`);
+  control.id = id;
+  const parts = captionParts(form, schema, about);
+  let element = control;
+  if (how.group) {
+    const legend = h('legend', {}, ...parts);
+    control.append(...[legend, hint, ...how.group, error].filter((part) => part !== false));
+  } else {
+    if (about.required) control.setAttribute('aria-required', 'true');
+    element = h('div', { class: 'field' }, h('label', { for: id }, ...parts), hint, control, error);
+  }
+  /** @type {Field} */
+  const self = {
+    element, label: caption(form, schema, about).main, read: how.read, set: how.set, syntax: how.syntax ?? (() => ''), touched: false,
+    focus: how.focus ?? (() => control.focus()),
+    say(message) {
+      error.textContent = visible(message);
+      show(error, message !== '');
+      if (message) control.setAttribute('aria-invalid', 'true');
+      else control.removeAttribute('aria-invalid');
+    },
+    visit: (path, see) => see(path, self),
+  };
+  followPress();
+  element.addEventListener('focusout', (event) => {
+    if (event.relatedTarget instanceof Node && element.contains(event.relatedTarget)) return;
+    self.touched = true;
+    afterPress(() => form.check());
+  });
+  element.addEventListener('input', () => self.touched && form.check());
+  self.set(schema.get('default'));
+  return self;
+}
+
+/** What waits until the pointer has done what it was pressed for; undefined while it is up. @type {(() => void)[] | undefined} */
+let pressed;
+let follows = false;
+
+/** Runs act, but not between the press of a button and its click: a message that moved the button away from the pointer would swallow the click. @param {() => void} act */
+function afterPress(act) {
+  if (pressed) pressed.push(act);
+  else act();
+}
+
+function followPress() {
+  if (follows) return;
+  follows = true;
+  const over = () => {
+    const waiting = pressed ?? [];
+    pressed = undefined;
+    for (const act of waiting) act();
+  };
+  addEventListener('pointerdown', () => (pressed ??= []), true);
+  addEventListener('click', over, true);
+  addEventListener('pointercancel', over, true);
+}
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about */
+export function textField(form, schema, about) {
+  const format = stringOf(schema.get('format'));
+  // A tool's argument may be a whole file; an answer to a person's question is a line unless it may be very long.
+  const lines = /[\r\n]/.test(stringOf(schema.get('default'))); // a line would swallow the breaks
+  const long = lines || (!format && (numberOf(schema.get('maxLength')) ?? (form.flat ? 0 : Infinity)) > 200);
+  const control = long
+    ? h('textarea', { rows: 1, class: 'grows', autocomplete: 'off' })
+    : h('input', { type: 'text', autocomplete: 'off', inputmode: { email: 'email', uri: 'url' }[format],
+      placeholder: { date: '2026-03-31', 'date-time': '2026-03-31T18:30:00Z' }[format] });
+  control.spellcheck = false;
+  let given = '';
+  let shown = '';
+  return field(form, schema, about, control, {
+    // A control knows one kind of line end: what nobody has changed is sent as it came.
+    read: () => (control.value === '' && !about.item ? undefined : control.value === shown ? given : control.value),
+    set(value) {
+      control.value = given = stringOf(value);
+      shown = control.value;
+    },
+  });
+}
+
+/** A text field and no spinner: that one loses "1.0" and every digit after the sixteenth. @param {Form} form @param {JsonObject} schema @param {About} about */
+export function numberField(form, schema, about) {
+  const whole = stringOf(schema.get('type')) === 'integer';
+  const control = h('input', { type: 'text', autocomplete: 'off', inputmode: whole ? 'numeric' : 'decimal', class: 'number' });
+  const text = () => control.value.trim();
+  return field(form, schema, about, control, {
+    read: () => (numberPattern.test(text()) ? new JsonNumber(text()) : undefined),
+    set: (value) => void (control.value = value instanceof JsonNumber ? value.text : ''),
+    syntax: () => (text() === '' || numberPattern.test(text()) ? '' : `Enter a ${whole ? 'whole number, 12' : 'number, 12.5'} say.`),
+  });
+}
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about */
+export function rawField(form, schema, about) {
+  const control = h('textarea', { rows: 3, class: 'code grows', spellcheck: 'false', autocomplete: 'off', placeholder: 'JSON' });
+  const attempt = () => {
+    try {
+      return { value: control.value.trim() === '' ? undefined : parse(control.value), wrong: '' };
+    } catch (error) {
+      return { value: undefined, wrong: `This is not JSON. ${error instanceof Error ? error.message : ''}` };
+    }
+  };
+  return field(form, schema, about, control, {
+    read: () => attempt().value,
+    set: (value) => void (control.value = value === undefined ? '' : pretty(stringify(value))),
+    syntax: () => attempt().wrong,
+  });
+}
+
+export const mostChoices = 1000; // so many can be looked through; more are typed
+
+/** @typedef {{ value: Json, label: string }} Choice */
+
+/**
+ * The values that a schema gives to choose from, with the names that people read.
+ * @param {JsonObject} schema @param {JsonObject} root
+ * @returns {Choice[]}
+ */
+export function choicesOf(schema, root) {
+  const names = arrayOf(schema.get('enumNames'));
+  if (Math.max(...['enum', 'oneOf', 'anyOf'].map((key) => arrayOf(schema.get(key)).length)) > mostChoices) return [];
+  const plain = arrayOf(schema.get('enum')).map((value, i) => ({ value, label: stringOf(names[i]) }));
+  const titled = [...arrayOf(schema.get('oneOf')), ...arrayOf(schema.get('anyOf'))].map((choice) => resolve(choice, root));
+  const found = plain.length || !titled.every((choice) => choice.has('const'))
+    ? plain
+    : titled.map((choice) => ({ value: choice.get('const') ?? null, label: stringOf(choice.get('title')) }));
+  return found.map(({ value, label }) => ({ value, label: visible(label || stringOf(value) || stringify(value)) }));
+}
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about @param {Choice[]} choices */
+export function choiceField(form, schema, about, choices) {
+  const control = h('select', {}, h('option', { value: '', text: about.required ? 'Choose…' : 'Not set' }),
+    ...choices.map((choice, i) => h('option', { value: i, text: choice.label })));
+  return field(form, schema, about, control, {
+    read: () => (control.value === '' ? undefined : choices[Number(control.value)]?.value),
+    set(value) {
+      const at = choices.findIndex((choice) => value !== undefined && equal(choice.value, value));
+      control.value = at < 0 ? '' : String(at);
+    },
+  });
+}
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about */
+export function booleanField(form, schema, about) {
+  // An unticked box would say "no" for a question that nobody has answered.
+  if (!about.required && typeof schema.get('default') !== 'boolean') {
+    return choiceField(form, schema, about, [{ value: true, label: 'Yes' }, { value: false, label: 'No' }]);
+  }
+  const control = h('input', { type: 'checkbox' });
+  const made = field(form, schema, { ...about, required: false }, control, {
+    read: () => control.checked, set: (value) => void (control.checked = value === true),
+  });
+  made.element.classList.add('field-check');
+  return made;
+}
+
+/** @param {Form} form @param {JsonObject} schema @param {About} about @param {Choice[]} choices */
+export function severalField(form, schema, about, choices) {
+  const boxes = choices.map((choice) => {
+    const box = h('input', { type: 'checkbox' });
+    return { box, value: choice.value, row: h('label', { class: 'check' }, box, choice.label) };
+  });
+  return field(form, schema, about, h('fieldset', { class: 'field' }), {
+    group: boxes.map(({ row }) => row),
+    read() {
+      const chosen = boxes.filter(({ box }) => box.checked).map(({ value }) => value);
+      return chosen.length || about.required ? chosen : undefined;
+    },
+    set(value) {
+      for (const { box, value: own } of boxes) box.checked = arrayOf(value).some((one) => equal(one, own));
+    },
+    focus: () => boxes[0]?.box.focus(),
+  });
+}
+
+/** The schema allows one value: nothing to choose, unless it can be left out. @param {Form} form @param {JsonObject} schema @param {About} about */
+export function constantField(form, schema, about) {
+  const value = schema.get('const') ?? null;
+  if (!about.required) return choiceField(form, schema, about, [{ value, label: visible(stringOf(value) || stringify(value)) }]);
+  const control = h('output', { class: 'code', text: visible(stringify(value)) });
+  return field(form, schema, about, control, { read: () => value, set: () => {} });
+}

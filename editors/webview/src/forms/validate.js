@@ -1,0 +1,181 @@
+// What a value lacks to fit its schema, in words for a person. The hub and the server check again: here it is for a quick answer, so what this does not
+// know, it lets pass.
+import { arrayOf, compareNumbers, equal, JsonNumber, numberOf, objectOf, stringify, stringOf } from '../words/jsontext.js';
+import { plural } from '../words/text.js';
+
+/** @typedef {import('../words/jsontext.js').Json} Json */
+/** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
+/** @typedef {{ path: string, message: string }} Problem path: a JSON Pointer */
+
+const maxDepth = 40; // a $ref may lead in a circle
+const maxWork = 20_000; // and two that lead to two each, and so on, double at every step
+const mostCompared = 1000; // each with each
+/** How much of a server's schema is still followed. @typedef {{ left: number }} Work */
+const allowance = () => ({ left: maxWork });
+
+/** @param {string} path @param {string | number} key */
+export const pathTo = (path, key) => `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/**
+ * The schema itself: local references followed, allOf folded in.
+ * @param {Json | undefined} schema @param {JsonObject} root @param {Work} [work]
+ * @returns {JsonObject}
+ */
+export function resolve(schema, root, work = allowance(), depth = 0) {
+  let found = objectOf(schema);
+  const ref = stringOf(found.get('$ref'));
+  if (depth > maxDepth || --work.left < 0) return new Map();
+  if (ref.startsWith('#')) {
+    /** @type {Json | undefined} */
+    let target = root;
+    for (const part of ref.slice(1).split('/').slice(1)) {
+      target = objectOf(target).get(part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    }
+    found = new Map([...resolve(target, root, work, depth + 1), ...[...found].filter(([key]) => key !== '$ref')]);
+  }
+  for (const part of arrayOf(found.get('allOf'))) {
+    if (work.left < 0) break;
+    const more = resolve(part, root, work, depth + 1);
+    const properties = new Map([...objectOf(more.get('properties')), ...objectOf(found.get('properties'))]);
+    const required = [...new Set([...arrayOf(more.get('required')), ...arrayOf(found.get('required'))])];
+    work.left -= properties.size + required.length;
+    found = new Map([...more, ...found, ['properties', properties], ['required', required]]);
+  }
+  return found;
+}
+
+/** @param {JsonObject} schema */
+export function typesOf(schema) {
+  const type = schema.get('type');
+  return (Array.isArray(type) ? type : [type]).map(stringOf).filter(Boolean);
+}
+
+// Maps and no objects: a server may call a type or a format "constructor".
+/** @type {Map<string, [words: string, fits: (value: Json) => boolean]>} */
+const kinds = new Map([
+  ['string', ['a text', (value) => typeof value === 'string']],
+  ['number', ['a number', (value) => value instanceof JsonNumber]],
+  ['integer', ['a whole number', (value) => value instanceof JsonNumber && Number.isInteger(Number(value.text))]],
+  ['boolean', ['true or false', (value) => typeof value === 'boolean']],
+  ['object', ['an object', (value) => value instanceof Map]],
+  ['array', ['a list', Array.isArray]],
+  ['null', ['null', (value) => value === null]],
+]);
+/** @type {Map<string, [RegExp, hint: string]>} */
+const formats = new Map([
+  ['email', [/^[^\s@]+@[^\s@]+$/, 'Enter an e-mail address, name@example.com say.']],
+  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, 'Enter a whole address, https://example.com say.']],
+  ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, 'Enter a date, 2026-03-31 say.']],
+  ['date-time', [/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/, 'Enter a date and time, 2026-03-31T18:30:00Z say.']],
+]);
+const mostSteps = 2 ** 24;
+
+/**
+ * Whether a pattern of a server may run here at all: one that tries a group again and again can keep a page busy for hours, and each open repetition,
+ * optional part and alternative multiplies the ways to try. The hub's expressions cannot, and it checks the rest.
+ * @param {string} pattern @param {string} text
+ */
+export function testable(pattern, text) {
+  const plain = pattern.replace(/\\[^]|\[(?:\\[^]|[^\]])*\]/g, 'x').replaceAll('(?', '(');
+  if (text.length > 256 || /\\[\dk]/.test(pattern) || /\)[*+{]/.test(plain)) return false;
+  const count = (/** @type {RegExp} */ mark) => (plain.match(mark) ?? []).length;
+  // A start is tried at each character, unless it is the text's own. A few alternatives of one group stand behind one another and not below.
+  const ways = 256 ** (count(/[*+{]/g) + (plain.startsWith('^') ? 0 : 1)) * 2 ** count(/[^*+}]\?/g);
+  return ways * alternatives(plain) <= mostSteps;
+}
+
+/** In how many ways the groups of a pattern can be gone through, one after another. @param {string} plain */
+function alternatives(plain) {
+  let ways = 1;
+  const open = [1];
+  for (const char of plain) {
+    if (char === '(') open.push(1);
+    if (char === '|') open.push((open.pop() ?? 0) + 1);
+    if (char === ')') ways *= open.pop() ?? 1;
+  }
+  return open.reduce((product, one) => product * one, ways);
+}
+
+/**
+ * @param {Json | undefined} rawSchema @param {Json} value @param {JsonObject} root where references lead @param {Work} [work]
+ * @returns {Problem[]}
+ */
+export function validate(rawSchema, value, root, work = allowance(), path = '', depth = 0) {
+  if (depth > maxDepth || work.left < 0) return [];
+  if (rawSchema === false) return [{ path, message: 'Nothing may be here.' }];
+  const schema = resolve(rawSchema, root, work);
+  if (work.left < 0) return []; // half a schema would find fault with what is right
+  /** @type {Problem[]} */
+  const problems = [];
+  const say = (/** @type {string} */ message) => problems.push({ path, message });
+  const limit = (/** @type {string} */ key) => numberOf(schema.get(key));
+  const types = typesOf(schema);
+  if (types.length && !types.some((type) => kinds.get(type)?.[1](value) ?? true)) {
+    return [{ path, message: `This must be ${types.map((type) => kinds.get(type)?.[0] ?? type).join(' or ')}.` }];
+  }
+  if (schema.has('const') && !equal(schema.get('const') ?? null, value)) say(`This must be ${stringify(schema.get('const') ?? null)}.`);
+  if (schema.has('enum') && !arrayOf(schema.get('enum')).some((choice) => equal(choice, value))) say('Choose one of the values.');
+  if (typeof value === 'string') checkText(schema, value, limit, say);
+  if (value instanceof JsonNumber) checkNumber(schema, value, say);
+  if (Array.isArray(value)) {
+    const [least, most] = [limit('minItems') ?? 0, limit('maxItems') ?? Infinity];
+    if (value.length < least) say(`At least ${plural(least, 'entry', 'entries')}, please.`);
+    if (value.length > most) say(`At most ${plural(most, 'entry', 'entries')}, please.`);
+    const unique = schema.get('uniqueItems') === true && value.length <= mostCompared;
+    if (unique && value.some((item, i) => value.findIndex((other) => equal(item, other)) < i)) say('No entry may come twice.');
+    const items = schema.get('items');
+    if (items !== undefined) value.forEach((item, i) => problems.push(...validate(items, item, root, work, pathTo(path, i), depth + 1)));
+  }
+  if (value instanceof Map) {
+    const properties = objectOf(schema.get('properties'));
+    for (const name of new Set(arrayOf(schema.get('required')).map(stringOf))) {
+      if (!value.has(name)) problems.push({ path: pathTo(path, name), message: 'This is required.' });
+    }
+    const rest = schema.has('patternProperties') ? undefined : schema.get('additionalProperties');
+    for (const [name, member] of value) {
+      if (properties.has(name) || rest !== undefined) {
+        problems.push(...validate(properties.has(name) ? properties.get(name) : rest, member, root, work, pathTo(path, name), depth + 1));
+      }
+    }
+  }
+  for (const key of ['anyOf', 'oneOf']) {
+    const attempts = arrayOf(schema.get(key)).map((choice) => validate(choice, value, root, work, path, depth + 1));
+    // What the likeliest choice lacks says more than "fits none".
+    if (attempts.length) problems.push(...attempts.reduce((best, next) => (next.length < best.length ? next : best)));
+  }
+  return problems;
+}
+
+/**
+ * @param {JsonObject} schema @param {string} value @param {(key: string) => number | undefined} limit @param {(message: string) => void} say
+ */
+function checkText(schema, value, limit, say) {
+  const length = [...value].length; // characters as JSON Schema counts them, not UTF-16 units
+  const [least, most] = [limit('minLength') ?? 0, limit('maxLength') ?? Infinity];
+  if (length < least) say(`Enter at least ${plural(least, 'character')}.`);
+  if (length > most) say(`Enter at most ${plural(most, 'character')}; these are ${length}.`);
+  const [format, hint] = formats.get(stringOf(schema.get('format'))) ?? [];
+  if (format && !format.test(value)) say(hint ?? '');
+  const pattern = stringOf(schema.get('pattern'));
+  if (!pattern || !testable(pattern, value)) return;
+  try {
+    if (!new RegExp(pattern, 'u').test(value)) say(`This must match the pattern ${pattern}`);
+  } catch {
+    // An expression that this engine cannot read is the hub's to judge.
+  }
+}
+
+/** @param {JsonObject} schema @param {JsonNumber} value @param {(message: string) => void} say */
+function checkNumber(schema, value, say) {
+  const against = (/** @type {string} */ key, /** @type {(order: number) => boolean} */ wrong, /** @type {string} */ words) => {
+    const bound = schema.get(key);
+    if (bound instanceof JsonNumber && wrong(compareNumbers(value.text, bound.text))) say(`Enter a number ${words} ${bound.text}.`);
+  };
+  against('minimum', (order) => order < 0, 'of at least');
+  against('maximum', (order) => order > 0, 'of at most');
+  against('exclusiveMinimum', (order) => order <= 0, 'above');
+  against('exclusiveMaximum', (order) => order >= 0, 'below');
+  const step = numberOf(schema.get('multipleOf')) ?? 0;
+  const times = Number(value.text) / step;
+  if (step > 0 && Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times))) say(`Enter a multiple of ${step}.`);
+}

@@ -1,0 +1,241 @@
+// What the page knows: one state object, changed by one function, and by nothing but the messages of the window stream. Nothing here knows the DOM.
+
+import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
+import { freshLogs, logArrived, stderrIs } from './serverlog.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').SnapshotJson} Snapshot */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptJson} Prompt */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosed */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ConfigProblemJson} ConfigProblem */
+/** @typedef {import('./ended.js').Ended} Ended */
+/** @typedef {import('./serverlog.js').ServerLog} ServerLog */
+
+/**
+ * What is to be painted anew. Who paints takes it whole, with takeChanged.
+ * @typedef {object} Changed
+ * @property {boolean} connection
+ * @property {boolean} serverList one came or went
+ * @property {Set<string>} servers
+ * @property {Set<string>} tools servers whose tools are to be listed again
+ * @property {Set<string>} logs servers
+ * @property {boolean} requestList one began or ended
+ * @property {Set<string>} requests
+ * @property {boolean} prompts one opened or closed
+ * @property {boolean} history
+ * @property {boolean} problems
+ * @property {boolean} dropped
+ */
+
+/**
+ * @typedef {object} State
+ * @property {{ state: 'starting' | 'ready' | 'failed', message: string }} connection ready from a welcome on
+ * @property {string} hubId
+ * @property {string} windowId
+ * @property {number} ahead milliseconds that this machine's clock is ahead of the hub's
+ * @property {Map<string, Server>} servers by name, in config order
+ * @property {Map<string, ServerLog>} logs by server
+ * @property {Map<string, Request>} requests open ones, by id, oldest first
+ * @property {Map<string, Prompt>} prompts open ones, by id, oldest first
+ * @property {Map<string, PromptClosed>} closed how prompts ended; the painter empties it
+ * @property {Ended[]} history oldest first
+ * @property {Ended[]} endedNow what ended since the last paint, not what a snapshot brought; the painter empties it
+ * @property {ConfigProblem[]} problems
+ * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot
+ * @property {Changed} changed
+ */
+
+/** @returns {Changed} */
+function nothing() {
+  return {
+    connection: false, serverList: false, servers: new Set(), tools: new Set(), logs: new Set(), requestList: false, requests: new Set(),
+    prompts: false, history: false, problems: false, dropped: false,
+  };
+}
+
+/** @returns {State} */
+export function createState() {
+  return {
+    connection: { state: 'starting', message: '' }, hubId: '', windowId: '', ahead: Infinity, servers: new Map(), logs: new Map(), requests: new Map(),
+    prompts: new Map(), closed: new Map(), history: [], endedNow: [], problems: [], dropped: { logMessages: 0, notices: 0 }, changed: { ...nothing(), connection: true },
+  };
+}
+
+/** @param {State} state @returns {Changed} */
+export function takeChanged(state) {
+  const changed = state.changed;
+  state.changed = nothing();
+  return changed;
+}
+
+/** What either has. @param {Changed} a @param {Changed} b @returns {Changed} */
+export function joined(a, b) {
+  return {
+    connection: a.connection || b.connection, serverList: a.serverList || b.serverList, requestList: a.requestList || b.requestList,
+    prompts: a.prompts || b.prompts, history: a.history || b.history, problems: a.problems || b.problems, dropped: a.dropped || b.dropped,
+    servers: new Set([...a.servers, ...b.servers]), tools: new Set([...a.tools, ...b.tools]), logs: new Set([...a.logs, ...b.logs]),
+    requests: new Set([...a.requests, ...b.requests]),
+  };
+}
+
+/** Now, by the hub's clock. @param {State} state */
+export function hubNow(state) {
+  return Date.now() - (Number.isFinite(state.ahead) ? state.ahead : 0);
+}
+
+/**
+ * The one function that changes the state.
+ * @param {State} state
+ * @param {AttachResponse} message
+ * @returns {boolean} false: it is nothing that is shown here
+ */
+export function transition(state, message) {
+  const { changed } = state;
+  // Every message is late by its way here; the least late one shows the clocks best.
+  if (message.time) state.ahead = Math.min(state.ahead, Date.now() - Date.parse(message.time));
+
+  if (message.hubConnection) {
+    const { state: how, message: text = '' } = message.hubConnection;
+    state.connection = { state: how === 'HUB_CONNECTION_STATE_FAILED' ? 'failed' : 'starting', message: text };
+    changed.connection = true;
+  } else if (message.welcome) {
+    const { hubId = '', windowId = '' } = message.welcome;
+    if (state.hubId !== '' && state.hubId !== hubId) loseHub(state);
+    if (state.hubId !== hubId) state.ahead = Infinity;
+    Object.assign(state, { hubId, windowId, connection: { state: 'ready', message: '' } });
+    changed.connection = true;
+  } else if (message.snapshot) {
+    replaceAll(state, message.snapshot);
+  } else if (message.serverChanged?.server) {
+    serverChanged(state, message.serverChanged.server, message.serverChanged.removed ?? false);
+  } else if (message.toolsChanged) {
+    changed.tools.add(message.toolsChanged.server ?? '');
+  } else if (message.configReloaded) {
+    state.problems = message.configReloaded.problems ?? [];
+    changed.problems = true;
+  } else if (message.dropped) {
+    const { logMessages = 0, notices = 0 } = message.dropped;
+    state.dropped = { logMessages: state.dropped.logMessages + Number(logMessages), notices: state.dropped.notices + Number(notices) };
+    changed.dropped = true;
+    // Whose tools have changed is not known.
+    if (Number(notices) > 0) for (const name of state.servers.keys()) changed.tools.add(name);
+  } else if (message.logMessage) {
+    const server = message.logMessage.server ?? '';
+    logArrived(logOf(state, server), message.logMessage, message.time);
+    changed.logs.add(server);
+  } else if (message.mcpRequestStarted?.request) {
+    const { request } = message.mcpRequestStarted;
+    state.requests.set(request.requestId ?? '', request);
+    requestChanged(state, request.requestId, true);
+  } else if (message.mcpRequestProgressed) {
+    const { requestId = '', state: now, progress, task } = message.mcpRequestProgressed;
+    const request = state.requests.get(requestId);
+    if (request) Object.assign(request, now && { state: now }, progress && { progress }, task && { task });
+    requestChanged(state, requestId, false);
+  } else if (message.mcpRequestCancelling) {
+    const { requestId = '', cancellation } = message.mcpRequestCancelling;
+    const request = state.requests.get(requestId);
+    if (request) Object.assign(request, { state: 'REQUEST_STATE_CANCELLING' }, cancellation && { cancellation });
+    requestChanged(state, requestId, false);
+  } else if (message.mcpRequestCancelled) {
+    requestEnded(state, { endTime: message.time, cancelled: message.mcpRequestCancelled }, message.mcpRequestCancelled.requestId);
+  } else if (message.mcpRequestCancelDelivery) {
+    if (cancelDelivered(state.history, message.mcpRequestCancelDelivery)) changed.history = true;
+  } else if (message.mcpRequestFinished) {
+    requestEnded(state, { endTime: message.time, finished: message.mcpRequestFinished }, message.mcpRequestFinished.requestId);
+  } else if (message.promptOpened?.prompt) {
+    const { prompt } = message.promptOpened;
+    state.prompts.set(prompt.promptId ?? '', prompt);
+    changed.prompts = true;
+  } else if (message.promptClosed) {
+    const { promptId = '' } = message.promptClosed;
+    if (state.prompts.delete(promptId)) state.closed.set(promptId, message.promptClosed);
+    changed.prompts = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/** @param {State} state @param {string | undefined} requestId @param {boolean} list */
+function requestChanged(state, requestId, list) {
+  state.changed.requests.add(requestId ?? '');
+  state.changed.requestList ||= list;
+}
+
+/** @param {State} state @param {import('./ended.js').End} end @param {string | undefined} requestId */
+function requestEnded(state, end, requestId = '') {
+  state.endedNow.push(addEnded(state.history, end, state.requests.get(requestId)));
+  state.requests.delete(requestId);
+  state.changed.history = true;
+  requestChanged(state, requestId, true);
+}
+
+/** @param {State} state @param {string} server @returns {ServerLog} */
+function logOf(state, server) {
+  let log = state.logs.get(server);
+  if (!log) state.logs.set(server, (log = freshLogs()));
+  return log;
+}
+
+/** In config order; a hub that does not tell places leaves them as they came. @param {State['servers']} servers @returns {State['servers']} */
+function inPlace(servers) {
+  return new Map([...servers].sort(([, a], [, b]) => (a.place ?? 0) - (b.place ?? 0)));
+}
+
+/** @param {State} state @param {Server} server @param {boolean} removed */
+function serverChanged(state, server, removed) {
+  const { changed } = state;
+  const name = server.name ?? '';
+  const before = state.servers.get(name);
+  if (!before !== removed || before?.place !== server.place) changed.serverList = true;
+  if (removed) {
+    state.servers.delete(name);
+    state.logs.delete(name);
+    return;
+  }
+  state.servers.set(name, server);
+  if (before?.place !== server.place) state.servers = inPlace(state.servers);
+  stderrIs(logOf(state, name), server.stderr ?? []);
+  changed.servers.add(name);
+  changed.logs.add(name);
+  if (server.state === 'SERVER_STATE_READY' && before?.state !== 'SERVER_STATE_READY') changed.tools.add(name);
+}
+
+/** A snapshot replaces all that the window knew. @param {State} state @param {Snapshot} snapshot */
+function replaceAll(state, snapshot) {
+  const { changed } = state;
+  const gone = [...state.servers.keys(), ...state.requests.keys()];
+  const prompts = new Map((snapshot.prompts ?? []).map((p) => [p.promptId ?? '', p]));
+  for (const promptId of state.prompts.keys()) {
+    if (!prompts.has(promptId)) state.closed.set(promptId, { promptId, reason: 'while the connection to the hub was lost' });
+  }
+  state.servers = new Map((snapshot.servers ?? []).map((s) => [s.name ?? '', s]));
+  for (const name of state.logs.keys()) if (!state.servers.has(name)) state.logs.delete(name);
+  for (const [name, server] of state.servers) stderrIs(logOf(state, name), server.stderr ?? []);
+  state.requests = new Map((snapshot.requests ?? []).map((r) => [r.requestId ?? '', r]));
+  state.prompts = prompts;
+  state.problems = snapshot.problems ?? [];
+  state.dropped = { logMessages: 0, notices: 0 };
+  replaceHistory(state.history, snapshot.history ?? []);
+  for (const id of [...gone, ...state.requests.keys()]) changed.requests.add(id);
+  for (const name of [...gone, ...state.servers.keys()]) {
+    changed.servers.add(name);
+    changed.tools.add(name);
+    changed.logs.add(name);
+  }
+  Object.assign(changed, { connection: true, serverList: true, requestList: true, prompts: true, history: true, problems: true, dropped: true });
+}
+
+/** Another hub process answers: what the one before was doing is over, and nobody else will tell. @param {State} state */
+function loseHub(state) {
+  sealHistory(state.history);
+  for (const request of state.requests.values()) {
+    state.endedNow.push(addLost(state.history, request));
+    state.changed.requests.add(request.requestId ?? '');
+  }
+  state.requests.clear();
+  Object.assign(state.changed, { requestList: true, history: true });
+}

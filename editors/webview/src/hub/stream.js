@@ -1,0 +1,128 @@
+// The window stream as the page sees it: who says hello and when, what is resumed, which reply belongs to which message.
+
+import { relayTransport, socketTransport } from './transport.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ResumeJson} Resume */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptKindJson} PromptKind */
+/** @typedef {import('./transport.js').Transport} Transport */
+
+/**
+ * @typedef {object} Stream
+ * @property {(message: AttachRequest) => void} send
+ * @property {(message: AttachRequest) => Promise<Reply>} ask sets messageId; never rejects: a lost connection is a reply with UNAVAILABLE
+ */
+
+/**
+ * @typedef {object} Handlers
+ * @property {(message: AttachResponse) => boolean} message false: it means nothing to the page
+ */
+
+/** @type {PromptKind[]} */
+const promptKinds = [
+  'PROMPT_KIND_TOOL_APPROVAL', 'PROMPT_KIND_SAMPLING', 'PROMPT_KIND_ELICITATION_FORM', 'PROMPT_KIND_ELICITATION_URL',
+  'PROMPT_KIND_SIGN_IN', 'PROMPT_KIND_SERVER_LAUNCH', 'PROMPT_KIND_CONFIG_INPUT',
+];
+
+// Later than every event. A page that was loaded anew knows its window but nothing else. Should the hub still hold the stream of before, and refuse the
+// window id for it, this makes it let go and send a snapshot, since nothing can be resumed from there.
+const beyondAll = '18446744073709551615';
+
+/**
+ * @param {import('../surface.js').Surface} surface
+ * @param {Handlers} handlers
+ * @returns {Stream}
+ */
+export function openStream(surface, handlers) {
+  return overTransport(
+    (receive) => (surface.kind === 'vscode' ? relayTransport(receive) : socketTransport(surface.socket ?? '/stream', receive)),
+    surface.kind === 'vscode' ? 'page' : 'browser',
+    handlers,
+  );
+}
+
+/**
+ * @param {(receive: (message: AttachResponse) => void) => Transport} open
+ * @param {string} title
+ * @param {Handlers} handlers
+ * @returns {Stream}
+ */
+export function overTransport(open, title, handlers) {
+  /** @type {Map<string, (reply: Reply) => void>} */
+  const waiting = new Map();
+  let asked = 0;
+  /** What a stream of this window has shown; only after a welcome there is something to resume. @type {Required<Resume> | undefined} */
+  let seen;
+  let hellosWithoutWelcome = 0;
+
+  const transport = open(receive);
+  const memory = transport.recall();
+  let windowId = memory?.windowId ?? crypto.randomUUID();
+  if (transport.open) hello();
+
+  function hello() {
+    let resume = seen;
+    // Refused: the id may be the fault. If this window's own old stream has it, the second try frees it; if another window has it, the third takes a new one.
+    if (hellosWithoutWelcome === 1 && !resume && memory) resume = { hubId: memory.hubId, afterSequence: beyondAll };
+    if (hellosWithoutWelcome > 1) {
+      windowId = crypto.randomUUID();
+      resume = undefined;
+    }
+    hellosWithoutWelcome++;
+    transport.post({ hello: { windowId, title, promptKinds, samplingTools: false, maxHistory: 1000, ...(resume && { resume: { ...resume } }) } });
+  }
+
+  /** @param {AttachResponse} message */
+  function receive(message) {
+    if (message.hubConnection) {
+      loseAll();
+      if (message.hubConnection.state === 'HUB_CONNECTION_STATE_READY') hello();
+    }
+    if (message.welcome) {
+      hellosWithoutWelcome = 0;
+      windowId = message.welcome.windowId ?? windowId;
+      const hubId = message.welcome.hubId ?? '';
+      if (!message.welcome.resumed || seen?.hubId !== hubId) seen = { hubId, afterSequence: beyondAll };
+      transport.remember({ windowId, hubId });
+    }
+    if (message.reply) {
+      const id = message.reply.messageId ?? '';
+      waiting.get(id)?.(message.reply);
+      waiting.delete(id);
+      return;
+    }
+    const { sequence } = message;
+    const numbered = sequence !== undefined && /^[1-9]\d*$/.test(sequence);
+    if (numbered && !message.snapshot && seen && seen.afterSequence !== beyondAll && BigInt(sequence) <= BigInt(seen.afterSequence)) return;
+    // Only what was understood counts as seen: a number on junk must not hide the events that follow.
+    if (handlers.message(message) && numbered && seen) seen.afterSequence = sequence;
+  }
+
+  // Whether the hub got what is not answered yet is not known; what runs is told by the events after the next welcome.
+  function loseAll() {
+    const lost = [...waiting];
+    waiting.clear();
+    for (const [id, answer] of lost) answer(lostReply(id));
+  }
+
+  return {
+    send: (message) => void transport.post(message),
+    ask: (message) => {
+      const messageId = `m${++asked}`;
+      return new Promise((answer) => {
+        waiting.set(messageId, answer);
+        if (transport.post({ ...message, messageId })) return;
+        waiting.delete(messageId);
+        answer(lostReply(messageId));
+      });
+    },
+  };
+}
+
+/** @param {string} messageId @returns {Reply} */
+function lostReply(messageId) {
+  const message = 'The connection to the hub was lost before it answered. What was asked for may have happened: look at what is shown once it is back.';
+  return { messageId, error: { code: 'UNAVAILABLE', reason: 'CONNECTION_LOST', message } };
+}

@@ -1,0 +1,40 @@
+// The page: messages change the state, the state is painted, clicks become messages.
+
+import { announce } from './elements/announce.js';
+import { bannerPainter } from './connection.js';
+import { historySection } from './history/history.js';
+import { painter, secondClock, sectionsPainter } from './paint.js';
+import { questionsSection } from './questions/questions.js';
+import { runningSection } from './running/running.js';
+import { serversSection } from './servers/servers.js';
+import { createState, takeChanged, transition } from './hub/state.js';
+import { openStream } from './hub/stream.js';
+import { loadTheme, readSurface } from './surface.js';
+
+const surface = readSurface();
+if (surface.kind === 'web') await loadTheme();
+
+const state = createState();
+const stream = openStream(surface, {
+  message: (message) => {
+    const known = transition(state, message);
+    if (known) requestPaint();
+    return known;
+  },
+});
+
+/** @type {import('./page.js').Page} */
+const page = { surface, state, announce, ask: stream.ask };
+const paintBanner = bannerPainter(page);
+/** @type {import('./page.js').Section[]} */
+const sections = [
+  { paint: (changed) => changed.connection && paintBanner() },
+  questionsSection(page), runningSection(page), serversSection(page), historySection(page),
+];
+const paintSections = sectionsPainter(sections, reportError);
+const clock = secondClock(() => sections.forEach((section) => section.tick?.()));
+const requestPaint = painter(() => {
+  paintSections(takeChanged(state));
+  clock(sections.some((section) => section.ticks?.()));
+});
+requestPaint();

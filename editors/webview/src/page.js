@@ -1,0 +1,36 @@
+// What every section of the page is given, and what the page wants of it.
+
+/** @typedef {import('../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
+/** @typedef {import('../../host/src/gen/mcphub/v1/request_pb.js').HubErrorJson} HubError */
+
+/**
+ * @typedef {object} Page
+ * @property {import('./surface.js').Surface} surface
+ * @property {import('./hub/state.js').State} state
+ * @property {import('./hub/stream.js').Stream['ask']} ask
+ * @property {typeof import('./elements/announce.js').announce} announce
+ */
+
+/**
+ * @typedef {object} Section
+ * @property {(changed: import('./hub/state.js').Changed) => void} paint
+ * @property {() => boolean} [ticks] something of it shows how long it takes
+ * @property {() => void} [tick] a second has passed
+ */
+
+/**
+ * Writes how many there are behind a section's heading.
+ * @param {string} section id
+ * @param {number} count
+ */
+export function setCount(section, count) {
+  const place = document.querySelector(`#${section}-title .count`);
+  if (place && place.textContent !== String(count || '')) place.textContent = String(count || '');
+}
+
+/** The element of page.html with this id. @param {string} id @returns {HTMLElement} */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`page.html has no element with the id ${id}`);
+  return element;
+}

@@ -1,0 +1,287 @@
+// A prompt as a card: opened, answered once, closed with a note. What is special about a kind stands in its own file.
+import { exact } from './cardparts.js';
+import { formCard, inputCard } from './cardform.js';
+import { launchCard } from './cardlaunch.js';
+import { samplingCard } from './cardsampling.js';
+import { closesIn, closingNote, opened, transition } from './cardstate.js';
+import { toolCard } from './cardtool.js';
+import { signInCard, urlCard } from './cardurl.js';
+import { h, setText } from '../elements/dom.js';
+import { forgetMoves, watchMoves } from '../elements/moves.js';
+import { shortName, visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptJson} Prompt */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptAnswerJson} Answer */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosed */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').AcceptPromptJson} Accept */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').HubErrorJson} HubError */
+/** @typedef {import('./cardparts.js').Kind} Kind */
+/**
+ * @typedef {object} CardActions
+ * @property {(answer: Answer) => Promise<Reply>} answer
+ * @property {import('../surface.js').Surface} surface
+ * @property {(name: string) => import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson | undefined} serverOf
+ * @property {(id: string) => import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson | undefined} [requestOf]
+ * @property {(text: string, urgency?: 'polite' | 'assertive') => void} announce
+ * @property {() => number} now by the hub's clock, which is that of deadlines
+ * @property {() => string} windowId of this window
+ * @property {(promptId: string) => void} [gone] the note has been read: the card has left the page
+ */
+/**
+ * @typedef {object} Card
+ * @property {HTMLElement} element
+ * @property {(closed: PromptClosed) => void} closed turns it into a note, which leaves the page by itself
+ * @property {() => void} focus never on what accepts
+ * @property {(error: HubError | undefined) => void} problem
+ */
+
+const guardMs = 500; // less than that after a card has opened or moved, a click was meant for what was there before; a key goes where the focus is, wherever that moves
+const noteMs = 6000;
+let serial = 0;
+
+/** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind | undefined} */
+function known(prompt, kit) {
+  const server = prompt.server ?? '';
+  if (prompt.toolApproval) return toolCard(prompt.toolApproval, kit);
+  if (prompt.sampling) return samplingCard(prompt.sampling, kit);
+  if (prompt.elicitationForm) return formCard(prompt.elicitationForm, kit);
+  if (prompt.elicitationUrl) return urlCard(prompt.elicitationUrl, kit);
+  if (prompt.signIn) return signInCard(prompt.signIn, server, kit);
+  if (prompt.serverLaunch) return launchCard(prompt.serverLaunch, server, kit);
+  if (prompt.configInput) return inputCard(prompt.configInput, kit);
+  return undefined;
+}
+
+/** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind} */
+function kindOf(prompt, kit) {
+  /** @type {Kind | undefined} */
+  let kind;
+  try {
+    kind = known(prompt, kit);
+  } catch (error) {
+    reportError(error); // one question that fails must hide no other
+  }
+  return kind ?? { title: 'A question that this page cannot show', body: [], accept: undefined, decline: { text: 'Decline', note: 'Declined' } };
+}
+
+/**
+ * @param {Prompt} prompt @param {CardActions} actions
+ * @returns {Card}
+ */
+export function promptCard(prompt, actions) {
+  const { promptId = '', server = '' } = prompt;
+  const id = `card-${++serial}`;
+  let state = opened;
+  const born = performance.now();
+  let guarded = born;
+  /** What the card calls its own answer. */
+  let note = '';
+  let escaped = false;
+  /** The button that had the focus until it was disabled. @type {HTMLElement | undefined} */
+  let left;
+  /** @type {HTMLButtonElement[]} */
+  const buttons = [];
+  /** @type {HTMLButtonElement[]} */
+  const acceptButtons = [];
+
+  const problemLine = h('p', { class: 'field-error', role: 'alert' });
+  const status = h('p', { class: 'muted card-status', role: 'status' });
+  const enable = () => {
+    const busy = state.phase === 'sending' || state.phase === 'running';
+    const focused = document.activeElement;
+    for (const button of buttons) button.disabled = busy && (state.phase === 'sending' || acceptButtons.includes(button));
+    // A button that is disabled throws the focus away: the heading keeps it.
+    if (focused instanceof HTMLButtonElement && focused.disabled && buttons.includes(focused)) {
+      left = focused;
+      heading.focus();
+    } else if (!busy && left && focused === heading) left.focus();
+    article.setAttribute('aria-busy', String(busy));
+    article.dataset['phase'] = state.phase;
+  };
+
+  /** @param {HubError | undefined} error */
+  const problem = (error) => {
+    const closed = error?.reason === 'PROMPT_CLOSED';
+    setText(problemLine, !error ? '' : closed ? 'This question was closed already; the answer changed nothing.' : visible(error.message) || 'The answer could not be sent.');
+  };
+
+  /**
+   * @param {Answer} answer @param {string} name @param {boolean} [runs] @param {(ok: boolean) => void} [settled]
+   */
+  const send = (answer, name, runs = false, settled = () => {}) => {
+    const action = answer.accept ? 'accept' : answer.decline ? 'decline' : 'dismiss';
+    const next = transition(state, { answer: action, runs });
+    if (next === state) return settled(false);
+    state = next;
+    note = name;
+    problem(undefined);
+    setText(status, runs ? 'Running the model…' : 'Sending…');
+    enable();
+    actions.answer({ promptId, ...answer }).then(({ error }) => {
+      settled(!error);
+      if (!error || state.answers !== next.answers) return;
+      if (error.reason === 'PROMPT_CLOSED') return late(error);
+      state = transition(state, { refused: next.answers });
+      setText(status, '');
+      enable();
+      problem(error);
+    });
+  };
+
+  /** The end has come, or is about to, by somebody else. @param {HubError} error */
+  const late = (error) => {
+    note = '';
+    setText(status, '');
+    if (end) setText(end.line, `${subject} — ${closingNote(end.closed, undefined, actions.windowId())}`);
+    else problem(error);
+  };
+
+  const accept = (/** @type {Kind['accept']} */ how, /** @type {MouseEvent} */ { detail: clicks }) => {
+    if (!how || state.phase !== 'open' || performance.now() - (clicks > 0 ? guarded : born) < guardMs) return;
+    const content = how.content();
+    if (!content) return;
+    if (!how.opens) return send({ accept: content }, how.note, how.runs);
+    // A browser opens a tab on a click only; where it leads is set when the hub has taken the answer.
+    const tab = window.open('about:blank', '_blank');
+    if (!tab) return problem({ message: 'The browser did not open a new tab. Allow this page to open tabs, and try again.' });
+    tab.opener = null;
+    const { opens } = how;
+    send({ accept: content }, how.note, false, (ok) => (ok ? tab.location.replace(opens) : tab.close()));
+  };
+
+  /** @param {string} text @param {string} className @param {(event: MouseEvent) => void} onclick @param {string} testid */
+  const button = (text, className, onclick, testid) => {
+    const made = h('button', { type: 'button', class: className, text, dataset: { testid }, onclick });
+    buttons.push(made);
+    return made;
+  };
+  const acceptButton = (/** @type {string} */ text, /** @type {(event: MouseEvent) => void} */ onclick, testid = 'accept') => {
+    const made = button(text, 'primary', onclick, testid);
+    watchMoves(made, () => (guarded = performance.now()));
+    acceptButtons.push(made);
+    return made;
+  };
+
+  const kind = kindOf(prompt, {
+    id, surface: actions.surface,
+    label: (text) => main && setText(main, text),
+    acceptButton: (text, content) => acceptButton(text, (event) => accept({ text, note: 'Answered by hand', content }, event), 'accept-by-hand'),
+  });
+  const subject = `${shortName(server)}: ${kind.title}`;
+  const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
+
+  const reason = h('input', { type: 'text', id: `${id}-reason`, autocomplete: 'off', maxlength: 500, dataset: { testid: 'decline-reason' } });
+  // The second click of a double one is for the question that the first has closed, whatever has moved up into its place.
+  const once = (/** @type {() => void} */ act) => (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && act());
+  const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
+  const silence = () => send({ decline: {}, muteServer: true }, 'Declined, and its questions are silenced');
+  const dismiss = () => send({ dismiss: {} }, 'Dismissed');
+  reason.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
+
+  const caller = prompt.parentRequestId ? actions.requestOf?.(prompt.parentRequestId) : undefined;
+  const deadline = h('p', { class: 'muted card-deadline' });
+  const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
+  const self = actions.serverOf(server);
+  // What a server asks by itself; all other questions are the hub's own.
+  const silencing = (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl) && button('Decline and silence', 'link', once(silence), 'silence');
+  if (silencing) {
+    silencing.setAttribute('aria-label', `Decline and silence ${shortName(server)}`);
+    silencing.title = 'This and all its questions to come are declined, until somebody starts it anew or allows its questions.';
+  }
+  const article = h('article', { class: 'card', 'aria-labelledby': `${id}-title`, dataset: { testid: `prompt-${promptId}` } },
+    h('div', { class: 'card-head' }, heading, button('×', 'icon', once(dismiss), 'dismiss')),
+    h('p', { class: 'card-from' }, 'Server ', exact(shortName(server)), self?.title && self.title !== server && h('span', { class: 'muted', text: `, which calls itself “${shortName(self.title)}”` })),
+    prompt.parentRequestId && h('p', { class: 'muted' }, 'Asked by the call ', exact(shortName(caller?.tool || caller?.subject || prompt.parentRequestId))),
+    deadline,
+    h('div', { class: 'card-body' }, ...kind.body),
+    problemLine, status,
+    kind.decline.reason && h('details', { class: 'card-reason' }, h('summary', { text: 'Deny with a reason' }), h('label', { for: reason.id, text: 'Reason' }), reason),
+    h('div', { class: 'card-buttons' }, silencing, button(kind.decline.text, 'secondary', once(decline), 'decline'), ...(kind.choices ?? []), main));
+  article.querySelector('[data-testid="dismiss"]')?.setAttribute('aria-label', 'Dismiss');
+
+  article.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) {
+      if (escaped) setText(status, '');
+      return void (escaped = false);
+    }
+    event.stopPropagation();
+    // A key that is held down says it once: the focus has gone on to the next question by then.
+    if (end || event.repeat) return;
+    if (kind.edited?.() && !escaped) {
+      escaped = true;
+      setText(status, 'Press Escape again to dismiss.');
+    } else dismiss();
+  });
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let clock;
+  const tick = () => {
+    setText(deadline, closesIn(prompt.deadline, actions.now()));
+    const left = Date.parse(prompt.deadline ?? '') - actions.now();
+    if (left > 0) clock = setTimeout(tick, Math.min(left > 301_000 ? left - 300_000 : 1000, 2 ** 31 - 1));
+  };
+  tick();
+  enable();
+  actions.announce(`${shortName(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`);
+
+  /** @type {{ closed: PromptClosed, line: HTMLElement } | undefined} */
+  let end;
+  /** The focus goes on to the next question, or else to the heading of the list. */
+  const passFocus = () => {
+    const cards = [...document.querySelectorAll('article.card:not(.card-note)')];
+    const next = cards.find((other) => article.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) ?? cards.at(-1);
+    const target = next?.querySelector('h3') ?? article.closest('section')?.querySelector('h2') ?? document.querySelector('h1');
+    if (!(target instanceof HTMLElement)) return;
+    if (!target.hasAttribute('tabindex')) target.tabIndex = -1;
+    target.focus();
+  };
+
+  return {
+    element: article,
+    problem,
+    focus: () => (kind.focus ?? (() => heading.focus()))(),
+    closed(closed) {
+      if (end) return;
+      clearTimeout(clock);
+      acceptButtons.forEach(forgetMoves);
+      const here = { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[String(closed.cause)] === state.sent && note;
+      state = transition(state, 'closed');
+      const text = `${subject} — ${closingNote(closed, here || undefined, actions.windowId())}`;
+      const line = h('p', { text });
+      end = { closed, line };
+      const had = article.contains(document.activeElement);
+      article.classList.add('card-note');
+      article.removeAttribute('aria-labelledby');
+      article.setAttribute('aria-label', 'Closed question');
+      article.dataset['phase'] = 'closed';
+      article.replaceChildren(line);
+      if (had) passFocus();
+      actions.announce(text);
+      stay(article, () => {
+        if (article.contains(document.activeElement)) passFocus();
+        article.remove();
+        actions.gone?.(promptId);
+      });
+    },
+  };
+}
+
+/** Lets a note stay for its time, and for as long as the pointer or the focus is on it. @param {HTMLElement} element @param {() => void} over */
+function stay(element, over) {
+  let left = noteMs;
+  let since = performance.now();
+  let timer = setTimeout(over, left);
+  const hold = () => {
+    clearTimeout(timer);
+    left -= performance.now() - since;
+  };
+  const go = () => {
+    since = performance.now();
+    timer = setTimeout(over, Math.max(left, 1000));
+  };
+  element.addEventListener('pointerenter', hold);
+  element.addEventListener('focusin', hold);
+  element.addEventListener('pointerleave', go);
+  element.addEventListener('focusout', go);
+}

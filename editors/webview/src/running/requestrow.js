@@ -1,0 +1,127 @@
+// One open request: what it is, how it goes, and how to end it.
+
+import { h, setAttribute, setText, show } from '../elements/dom.js';
+import { byWhom, cancellable, titleOf } from './requestwords.js';
+import { hubNow } from '../hub/state.js';
+import { confirmButton, stopControl } from './stopcontrol.js';
+import { duration, plural, shortName, stateWord, visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
+
+// A server that takes longer than this to stop may never do so.
+const patience = 3000;
+
+/**
+ * @typedef {object} RequestRow
+ * @property {HTMLElement} element
+ * @property {string | undefined} begun
+ * @property {HTMLElement} children the list of requests that this one caused
+ * @property {(request: Request) => void} update
+ * @property {() => void} tick
+ */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {Request} request
+ * @returns {RequestRow}
+ */
+export function requestRow({ state, ask }, request) {
+  const { requestId = '', server = '' } = request;
+  const title = titleOf(request);
+  const about = `${title} of ${shortName(server)}`;
+  let shown = request;
+  let clicked = false;
+
+  const word = h('span', { class: 'state' });
+  const time = h('span', { class: 'time' });
+  const done = h('span', { class: 'done' });
+  const bar = h('div', { class: 'bar', role: 'progressbar', 'aria-label': `Progress of ${about}`, hidden: true }, done);
+  const message = h('p', { class: 'muted prose', dir: 'auto', hidden: true });
+  const cancelled = h('p', { class: 'cancelling', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const children = h('ol', { class: 'requests', 'aria-label': `Caused by ${about}`, hidden: true });
+
+  const cancel = cancellable(request) ? stopControl({ label: 'Cancel', about, testid: 'cancel', stop: (reason) => send(reason, false) }) : undefined;
+  const stopWaiting = h('button', { type: 'button', text: 'Stop waiting', 'aria-label': `Stop waiting for ${about}`, dataset: { testid: 'stop-waiting' }, onclick: () => send('', true) });
+  const others = () => [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r)).length;
+  const restart = confirmButton({
+    label: 'Restart server', about: shortName(server), testid: 'restart-server',
+    question: () => (others() ? `Restart, which cancels ${plural(others(), 'other request')} of it?` : ''),
+    act: async () => tell(await ask({ restartServer: { server } })),
+  });
+  const dragging = h('span', { class: 'actions', hidden: true }, stopWaiting, restart);
+  const element = h('li', { class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
+    h('div', { class: 'line' }, h('span', { class: 'name', text: title }), h('span', { class: 'of', text: shortName(server) }), word, time),
+    bar, message, cancelled, h('div', { class: 'actions' }, cancel?.element, dragging), problem, children);
+
+  /** @param {string} reason @param {boolean} hurry */
+  async function send(reason, hurry) {
+    clicked = true;
+    cancel?.disable(true);
+    const reply = await ask({ cancelMcpRequest: { requestId, ...(reason && { reason }), ...(hurry && { stopWaiting: true }) } });
+    tell(reply);
+    if (!reply.error) return;
+    clicked = false;
+    cancel?.disable(false);
+  }
+
+  /** @param {import('../page.js').Reply} reply */
+  function tell(reply) {
+    show(problem, reply.error !== undefined);
+    setText(problem, visible(reply.error?.message));
+  }
+
+  function tick() {
+    const now = hubNow(state);
+    if (shown.startTime) setText(time, duration(wholeSeconds(now - Date.parse(shown.startTime))));
+    const cancelling = shown.state === 'REQUEST_STATE_CANCELLING';
+    if (!cancelling) return;
+    const since = wholeSeconds(now - Date.parse(shown.cancellation?.time ?? new Date(now).toISOString()));
+    setText(cancelled, `Cancelling… ${duration(since)}, ${byWhom(shown.cancellation)}`);
+    show(dragging, since >= patience);
+  }
+
+  return {
+    element,
+    begun: request.startTime,
+    children,
+    tick,
+    update: (now) => {
+      shown = now;
+      const cancelling = now.state === 'REQUEST_STATE_CANCELLING';
+      setAttribute(element, 'data-state', now.state);
+      setText(word, cancelling ? '' : stateWord(now.state));
+      if (cancel) {
+        if (cancelling && cancel.element.contains(document.activeElement)) element.focus(); // what had it goes
+        show(cancel.element, !cancelling);
+        cancel.disable(clicked || cancelling);
+      }
+      show(cancelled, cancelling);
+      if (!cancelling) show(dragging, false);
+      paintProgress(bar, done, now);
+      const text = visible([now.progress?.message, now.task && `task ${now.task.status ?? ''}${now.task.message ? `: ${now.task.message}` : ''}`].filter(Boolean).join(' · '));
+      show(message, text !== '');
+      setText(message, text);
+      tick();
+    },
+  };
+}
+
+/** @param {number} ms */
+const wholeSeconds = (ms) => Math.max(0, Math.floor(ms / 1000) * 1000);
+
+/** @param {HTMLElement} bar @param {HTMLElement} done @param {Request} request */
+function paintProgress(bar, done, { state, progress }) {
+  const works = state === 'REQUEST_STATE_RUNNING' || state === 'REQUEST_STATE_TASK_WORKING';
+  show(bar, works || progress !== undefined);
+  const total = Number(progress?.total ?? 0);
+  const value = Number(progress?.progress ?? 0);
+  const known = total > 0 && Number.isFinite(total) && Number.isFinite(value);
+  bar.classList.toggle('endless', !known && works);
+  setAttribute(bar, 'aria-valuemin', known ? 0 : undefined);
+  setAttribute(bar, 'aria-valuemax', known ? total : undefined);
+  setAttribute(bar, 'aria-valuenow', known ? Math.min(Math.max(value, 0), total) : undefined);
+  // A transform moves no other element: a hundred a second cost no layout.
+  if (known) done.style.setProperty('transform', `scaleX(${Math.min(1, Math.max(0, value / total))})`);
+  else done.style.removeProperty('transform');
+}

@@ -1,0 +1,98 @@
+// The section of open requests, each below the one that caused it.
+
+import { h, patchList, setText, show } from '../elements/dom.js';
+import { byId, setCount } from '../page.js';
+import { cancellable } from './requestwords.js';
+import { requestRow } from './requestrow.js';
+import { stopControl } from './stopcontrol.js';
+import { plural, visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
+
+/** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
+export function runningSection(page) {
+  const { state, ask, announce } = page;
+  const title = byId('running-title');
+  const list = h('ol', { class: 'requests', 'aria-labelledby': 'running-title' });
+  const nothing = h('p', { class: 'muted', text: 'Nothing is running.' });
+  byId('running').append(nothing, list);
+  /** @type {Map<string, import('./requestrow.js').RequestRow>} */
+  const rows = new Map();
+
+  const stopProblem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const stopAll = stopControl({ label: 'Stop everything', about: '', testid: 'stop-everything', stop: (reason) => void stopEverything(reason) });
+  show(stopAll.element, false);
+  byId('stop-all').append(stopAll.element, stopProblem);
+
+  /** @param {string} reason */
+  async function stopEverything(reason) {
+    stopAll.disable(true);
+    const reply = await ask({ cancelRequests: { all: true, ...(reason && { reason }) } });
+    stopAll.disable(false);
+    show(stopProblem, reply.error !== undefined);
+    setText(stopProblem, visible(reply.error?.message));
+    const count = reply.cancelRequests?.requestIds?.length ?? 0;
+    if (!reply.error) announce(`Cancelling ${plural(count, 'request')}.`);
+  }
+
+  /** @param {Request} request */
+  function rowOf(request) {
+    const id = request.requestId ?? '';
+    let row = rows.get(id);
+    // A host may use an id again: that is another request.
+    if (row?.begun !== request.startTime) row = undefined;
+    if (!row) rows.set(id, (row = requestRow(page, request)));
+    return row;
+  }
+
+  function patchAll() {
+    for (const id of rows.keys()) if (!state.requests.has(id)) rows.delete(id);
+    /** By the request that caused them, "" = none that is open. One that was caused came later: so there are no circles. @type {Map<string, Request[]>} */
+    const below = new Map();
+    const older = new Set();
+    for (const request of state.requests.values()) {
+      const parent = request.parentRequestId ?? '';
+      const key = older.has(parent) ? parent : '';
+      older.add(request.requestId);
+      const siblings = below.get(key);
+      if (siblings) siblings.push(request);
+      else below.set(key, [request]);
+    }
+    /** @param {Element} place @param {string} parent */
+    const patch = (place, parent) => {
+      const items = below.get(parent) ?? [];
+      patchList(place, items, (r) => `${r.requestId} ${r.startTime}`, (r) => rowOf(r).element);
+      for (const { requestId = '' } of items) {
+        const row = rows.get(requestId);
+        if (!row) continue;
+        show(row.children, below.has(requestId));
+        patch(row.children, requestId);
+      }
+    };
+    patch(list, '');
+  }
+
+  return {
+    paint: (changed) => {
+      if (changed.requestList) {
+        const focused = document.activeElement;
+        patchAll();
+        // Not on the next row: a second press of Enter would cancel that one.
+        if (focused !== document.activeElement && document.activeElement === document.body && focused !== document.body) title.focus();
+        setCount('running', state.requests.size);
+        show(nothing, state.requests.size === 0);
+        const held = stopAll.element.contains(document.activeElement);
+        show(stopAll.element, [...state.requests.values()].some(cancellable));
+        if (held && stopAll.element.hidden) title.focus();
+      }
+      for (const id of changed.requests) {
+        const request = state.requests.get(id);
+        if (request) rowOf(request).update(request);
+      }
+    },
+    ticks: () => state.requests.size > 0,
+    tick: () => {
+      for (const row of rows.values()) row.tick();
+    },
+  };
+}

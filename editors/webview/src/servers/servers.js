@@ -1,0 +1,53 @@
+// The section of the configured servers, in the order of the config, and what is wrong with the config as a whole.
+
+import { h, patchList, setText, show } from '../elements/dom.js';
+import { byId, setCount } from '../page.js';
+import { problemLines } from './serverfacts.js';
+import { serverView } from './serverview.js';
+import { plural } from '../words/text.js';
+
+/** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
+export function serversSection(page) {
+  const { state } = page;
+  const title = byId('servers-title');
+  const problems = h('div', {});
+  const dropped = h('p', { class: 'muted', hidden: true, dataset: { testid: 'dropped' } });
+  const list = h('ol', { class: 'servers', 'aria-labelledby': 'servers-title' });
+  const nothing = h('p', { class: 'muted', text: 'No servers are configured.' });
+  byId('servers').append(problems, dropped, nothing, list);
+  /** @type {Map<string, import('./serverview.js').ServerView>} */
+  const views = new Map();
+  const waits = () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined);
+
+  return {
+    paint: (changed) => {
+      if (changed.problems) problems.replaceChildren(...problemLines(page.surface, state.problems));
+      if (changed.dropped) {
+        const { logMessages, notices } = state.dropped;
+        const parts = [logMessages && plural(logMessages, 'log message'), notices && plural(notices, 'notice of a change', 'notices of changes')];
+        show(dropped, logMessages + notices > 0);
+        setText(dropped, `Left out, since there were too many: ${parts.filter(Boolean).join(', ')}.`);
+      }
+      if (changed.serverList) {
+        const held = list.contains(document.activeElement);
+        for (const name of views.keys()) if (!state.servers.has(name)) views.delete(name);
+        patchList(list, state.servers.keys(), (name) => name, (name) => {
+          const view = serverView(page, name);
+          views.set(name, view);
+          return view.element;
+        });
+        if (held && document.activeElement === document.body) title.focus();
+        setCount('servers', state.servers.size);
+        show(nothing, state.servers.size === 0);
+      }
+      for (const name of changed.servers) views.get(name)?.update();
+      for (const name of changed.logs) views.get(name)?.updateLogs();
+      for (const name of changed.tools) views.get(name)?.toolsChanged();
+      if (changed.history || changed.requestList) for (const view of views.values()) view.requestsChanged();
+    },
+    ticks: waits,
+    tick: () => {
+      for (const view of views.values()) view.tick();
+    },
+  };
+}

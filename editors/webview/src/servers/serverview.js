@@ -1,0 +1,163 @@
+// One server: how it stands in one line, and opened, all that is known of it, what can be done with it, its tools and what it writes.
+
+import { h, replace, setAttribute, setText, show } from '../elements/dom.js';
+import { problemLines, serverFacts } from './serverfacts.js';
+import { hubNow } from '../hub/state.js';
+import { confirmButton } from '../running/stopcontrol.js';
+import { clockTime, duration, plural, serverStateWord, shortName, visible } from '../words/text.js';
+import { toolList } from './toollist.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
+/** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
+
+/** Shapes, so that no state is told by its colour alone. @type {Record<ServerState, string>} */
+const icons = {
+  SERVER_STATE_UNSPECIFIED: '?', SERVER_STATE_STOPPED: '○', SERVER_STATE_CONNECTING: '◌', SERVER_STATE_READY: '●', SERVER_STATE_STOPPING: '◌',
+  SERVER_STATE_FAILED: '✕', SERVER_STATE_DISABLED: '–', SERVER_STATE_BROKEN: '!', SERVER_STATE_GIVEN_UP: '✕',
+};
+
+/** What can be done. loses: calls that run would end. @type {{ label: string, testid?: string, loses?: string, when: RegExp, message: (server: string) => AttachRequest }[]} */
+const actions = [
+  // An entry of the workspace that counts only after a yes: the question shows what it would run.
+  { label: 'Review the workspace’s entry', testid: 'review-entry', when: /waiting/, message: (server) => ({ startServer: { server, workspaceEntry: true } }) },
+  { label: 'Start', when: /STOPPED|FAILED|GIVEN_UP/, message: (server) => ({ startServer: { server } }) },
+  { label: 'Restart', testid: 'restart-server', loses: 'Restart', when: /READY|CONNECTING/, message: (server) => ({ restartServer: { server } }) },
+  { label: 'Stop', loses: 'Stop', when: /READY|CONNECTING/, message: (server) => ({ stopServer: { server } }) },
+  { label: 'Switch off', loses: 'Switch off', when: /^SERVER_STATE_(?!DISABLED|BROKEN)/, message: (server) => ({ setServerEnabled: { server, enabled: false } }) },
+  { label: 'Switch on', when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
+  { label: 'Allow questions', testid: 'allow-questions', when: /silenced/, message: (server) => ({ muteServer: { server, muted: false } }) },
+  { label: 'Sign in', when: /sign-in:.*NEEDED/, message: (server) => ({ signIn: { server } }) },
+  { label: 'Sign out', loses: 'Sign out', when: /sign-in:.*SIGNED_IN/, message: (server) => ({ signOut: { server } }) },
+];
+
+/**
+ * @typedef {object} ServerView
+ * @property {HTMLElement} element
+ * @property {() => void} update
+ * @property {() => void} updateLogs
+ * @property {() => void} toolsChanged
+ * @property {() => void} requestsChanged
+ * @property {() => void} tick
+ */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} name
+ * @returns {ServerView}
+ */
+export function serverView(page, name) {
+  const { state, ask, surface } = page;
+  const shownName = shortName(name);
+  const icon = h('span', { class: 'icon', 'aria-hidden': 'true' });
+  const word = h('span', { class: 'state' });
+  const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() }, icon, h('span', { class: 'name', text: shownName }), word);
+  const trouble = h('p', { class: 'problem', hidden: true });
+  const refused = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const facts = h('div', {});
+  const logs = { stderr: logView(`What ${shownName} writes to stderr`), messages: logView(`Log messages of ${shownName}`) };
+  const body = h('div', { class: 'body', hidden: true });
+  const element = h('li', { class: 'server', dataset: { testid: `server-${name}` } }, h('h3', {}, head), trouble, body);
+  /** Made when it is opened first. @type {ReturnType<typeof toolList> | undefined} */
+  let tools;
+
+  const calls = () => [...state.requests.values()].filter((r) => r.server === name && r.method !== 'initialize').length;
+  const buttons = actions.map((action) => ({
+    action,
+    button: confirmButton({
+      label: action.label, about: shownName, ...(action.testid && { testid: action.testid }),
+      question: () => (action.loses && calls() ? `${action.loses}, which cancels ${plural(calls(), 'request')}?` : ''),
+      act: async () => {
+        const reply = await ask(action.message(name));
+        show(refused, reply.error !== undefined);
+        setText(refused, visible(reply.error?.message));
+      },
+    }),
+  }));
+
+  function expand() {
+    const open = body.hidden;
+    show(body, open);
+    head.setAttribute('aria-expanded', String(open));
+    if (!open) return;
+    if (!tools) {
+      tools = toolList(page, name);
+      replace(body, h('div', { class: 'actions' }, ...buttons.map(({ button }) => button)), refused, facts, tools.element, logs.stderr.element, logs.messages.element);
+    }
+    update();
+    updateLogs();
+    tools.load();
+  }
+
+  function update() {
+    const server = state.servers.get(name);
+    if (!server) return;
+    const now = server.state ?? 'SERVER_STATE_UNSPECIFIED';
+    setAttribute(element, 'data-state', now);
+    setText(icon, icons[now] ?? '?');
+    tick();
+    const error = now === 'SERVER_STATE_READY' ? '' : visible(server.lastError);
+    const fatal = server.problems?.some((p) => p.fatal) ?? false;
+    show(trouble, error !== '' || fatal);
+    setText(trouble, error || visible(server.problems?.find((p) => p.fatal)?.message));
+    if (body.hidden) return;
+    const what = `${now} sign-in:${server.signIn ?? ''}${server.waitingForConsent?.length ? ' waiting' : ''}${server.questionsMuted ? ' silenced' : ''}`;
+    for (const { action, button } of buttons) {
+      const fits = action.when.test(what);
+      if (!fits && button === document.activeElement) head.focus();
+      show(button, fits);
+    }
+    replace(facts, serverFacts(surface, server), ...problemLines(surface, server.problems ?? []));
+  }
+
+  function tick() {
+    const server = state.servers.get(name);
+    if (server) setText(word, stateText(server, hubNow(state)));
+  }
+
+  function updateLogs() {
+    if (body.hidden) return;
+    const log = state.logs.get(name);
+    logs.stderr.update(log?.stderr ?? []);
+    logs.messages.update(log?.messages.map((m) => [clockTime(m.time), m.level, m.logger, m.text].filter(Boolean).join(' ')) ?? []);
+  }
+
+  return { element, update, updateLogs, tick, toolsChanged: () => tools?.changed(!body.hidden), requestsChanged: () => tools?.requestsChanged() };
+}
+
+/** @param {Server} server @param {number} now */
+function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent, waitingForConsent, questionsMuted }, now) {
+  const parts = [serverStateWord(state)];
+  if (nextStartTime) parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
+  if (failures > 1) parts.push(`${failures} failures in a row`);
+  if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in needed');
+  if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push('start declined');
+  if (questionsMuted) parts.push('questions are silenced');
+  if (waitingForConsent?.length) parts.push('another entry waits for your yes');
+  return parts.join(' · ');
+}
+
+/** Lines of a server, shown on demand. @param {string} label */
+function logView(label) {
+  const text = h('pre', { class: 'code log', tabindex: 0, role: 'region', 'aria-label': label });
+  const summary = h('summary', { text: label });
+  const element = h('details', { hidden: true, ontoggle: () => paint() }, summary, text);
+  /** @type {readonly string[]} */
+  let lines = [];
+  function paint() {
+    if (!element.open) return;
+    const atEnd = text.scrollHeight - text.scrollTop - text.clientHeight < 20;
+    setText(text, lines.map(visible).join('\n'));
+    if (atEnd) text.scrollTop = text.scrollHeight;
+  }
+  return {
+    element,
+    /** @param {readonly string[]} now */
+    update: (now) => {
+      lines = now;
+      show(element, lines.length > 0);
+      setText(summary, `${label} (${lines.length})`);
+      paint();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+// One tool: what it says of itself, the form for its arguments, Call, and what came of the last call from here.
+
+import { facts, fullName, prose } from '../questions/cardparts.js';
+import { h, replace, setText, show } from '../elements/dom.js';
+import { outcomeWords } from '../hub/ended.js';
+import { endedDetails } from '../history/endeddetails.js';
+import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
+import { schemaForm } from '../forms/schemaform.js';
+import { shortName, stateWord, visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
+
+/** @type {Record<string, string>} */
+const policies = { APPROVAL_POLICY_ALLOW: 'called without a question', APPROVAL_POLICY_ASK: 'called after a question', APPROVAL_POLICY_DENY: 'never called' };
+/** Untrusted: what a server says of its own tool. @type {[key: string, value: boolean, text: string][]} */
+const hints = [
+  ['readOnlyHint', true, 'only reads'], ['destructiveHint', true, 'may destroy things'], ['destructiveHint', false, 'destroys nothing'], ['idempotentHint', true, 'may be called twice'],
+  ['openWorldHint', true, 'reaches the outside world'], ['openWorldHint', false, 'stays within its own world'],
+];
+
+/** What somebody was about to do with a tool when its definition changed. @typedef {{ values: string, requestId: string | undefined }} Draft */
+
+let forms = 0;
+
+/** @param {import('../page.js').Page} page @param {Tool} tool */
+export function toolView(page, tool) {
+  const { name = '', server = '' } = tool;
+  const body = h('div', { class: 'body', hidden: true });
+  const policy = h('span', { class: 'state' });
+  const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() },
+    h('span', { class: 'name', text: shortName(name) }), tool.title && h('span', { class: 'of', dir: 'auto', text: shortName(tool.title) }), policy);
+  const element = h('li', { class: 'tool', dataset: { testid: `tool-${name}` } }, h('h5', {}, head), body);
+  /** The last call from here. @type {string | undefined} */
+  let requestId;
+  let sending = false;
+  /** Made when it is opened first. @type {ReturnType<typeof schemaForm> | undefined} */
+  let form;
+  const call = h('button', { type: 'button', class: 'primary', text: 'Call', 'aria-label': `Call ${shortName(name)}`, dataset: { testid: 'call' } });
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const status = h('p', { class: 'muted', role: 'status', hidden: true });
+  const outcome = h('div', {});
+
+  function expand() {
+    const open = body.hidden;
+    show(body, open);
+    head.setAttribute('aria-expanded', String(open));
+    if (open && !body.firstChild) build();
+  }
+
+  function build() {
+    let definition = objectOf(null);
+    try {
+      definition = objectOf(parse(tool.definitionJson ?? '{}'));
+    } catch {
+      // A definition that nobody can read: the form is then a field for JSON.
+    }
+    const annotations = objectOf(definition.get('annotations'));
+    const said = hints.filter(([key, value]) => annotations.get(key) === value).map(([, , text]) => text);
+    const schema = objectOf(definition.get('inputSchema'));
+    const made = form = schemaForm(stringify(schema), { idPrefix: `call-${++forms}` });
+    call.addEventListener('click', () => {
+      const read = made.read();
+      if ('errors' in read) made.showErrors(read.errors);
+      else void send(read.json);
+    });
+    const empty = objectOf(schema.get('properties')).size === 0 && arrayOf(schema.get('required')).length === 0 && schema.get('additionalProperties') === false;
+    const fields = empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element;
+    replace(body, prose(tool.description), facts([
+      ['Name', fullName(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
+    ]), fields, h('div', { class: 'actions' }, call), problem, status, outcome);
+  }
+
+  /** @param {string} argumentsJson */
+  async function send(argumentsJson) {
+    if (sending) return;
+    const mine = requestId = crypto.randomUUID();
+    begun(true);
+    show(problem, false);
+    replace(outcome);
+    show(status, true);
+    setText(status, 'Calling…');
+    const reply = await page.ask({ callTool: { requestId: mine, server, tool: name, argumentsJson } });
+    if (mine !== requestId) return;
+    begun(false);
+    const { error } = reply;
+    // What has an end in the history is told from there. This is what never began, or whose end nobody here was told.
+    if (ended()) return requestsChanged();
+    show(status, false);
+    show(problem, error !== undefined);
+    setText(problem, visible(error?.message));
+  }
+
+  /** @param {boolean} now */
+  function begun(now) {
+    sending = now;
+    call.setAttribute('aria-disabled', String(now)); // and not disabled: that would throw the focus away
+  }
+
+  const ended = () => {
+    for (let i = page.state.history.length - 1; i >= 0; i--) {
+      const entry = page.state.history[i];
+      if (entry?.requestId === requestId) return entry;
+    }
+    return undefined;
+  };
+
+  function requestsChanged() {
+    if (requestId === undefined) return;
+    const open = page.state.requests.get(requestId);
+    if (open) {
+      begun(false); // it is among the running ones: another may be called beside it
+      show(problem, false);
+      show(status, true);
+      setText(status, `${stateWord(open.state)}: see Running.`);
+      return;
+    }
+    const entry = ended();
+    if (!entry) return;
+    requestId = undefined;
+    begun(false);
+    show(problem, false);
+    show(status, true);
+    setText(status, `The last call: ${outcomeWords[entry.outcome]}.`);
+    replace(outcome, endedDetails(page, entry));
+  }
+
+  /** @returns {Draft | undefined} */
+  function leave() {
+    return body.hidden ? undefined : { values: form?.edited() ? form.draft() : '', requestId };
+  }
+
+  /** @param {Draft | undefined} draft */
+  function takeOver(draft) {
+    if (!draft) return;
+    expand();
+    requestId = draft.requestId;
+    show(status, true);
+    setText(status, 'The server has changed this tool.');
+    if (draft.values !== '') form?.set(draft.values);
+    requestsChanged();
+  }
+
+  return {
+    element, name, requestsChanged, leave, takeOver, focus: () => head.focus(),
+    update: (/** @type {Tool} */ now) => setText(policy, policies[now.policy ?? ''] ?? ''),
+  };
+}

@@ -1,0 +1,50 @@
+// Where the page is shown, as its host wrote it into data-surface.
+
+import { h } from './elements/dom.js';
+
+/**
+ * @typedef {object} Surface
+ * @property {'vscode' | 'web'} kind
+ * @property {boolean} [opensUrls] the page opens URLs itself
+ * @property {string} [socket] path of the WebSocket
+ * @property {string} [model] name of the model that the host runs for sampling
+ * @property {string[]} [commands] commands that links may run
+ */
+
+/** @returns {Surface} */
+export function readSurface() {
+  return JSON.parse(document.documentElement.dataset['surface'] ?? '{"kind":"web"}');
+}
+
+/**
+ * A link that runs a command of the host; where the host has no such command, the text alone.
+ * @param {Surface} surface
+ * @param {string} command
+ * @param {readonly unknown[]} args
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export function commandLink(surface, command, args, text) {
+  if (!surface.commands?.includes(command)) return h('span', { text });
+  return h('a', { href: `command:${command}?${encodeURIComponent(JSON.stringify(args))}`, text });
+}
+
+/**
+ * Loads the colours that an editor would have brought.
+ * @returns {Promise<void>} when they apply, or could not be loaded
+ */
+export function loadTheme() {
+  const contrast = matchMedia('(prefers-contrast: more)');
+  const light = matchMedia('(prefers-color-scheme: light)');
+  const follow = () => {
+    document.body.classList.toggle('vscode-high-contrast', contrast.matches);
+    document.body.classList.toggle('vscode-high-contrast-light', contrast.matches && light.matches);
+  };
+  if (contrast.matches) follow();
+  for (const query of [contrast, light]) query.addEventListener('change', follow);
+  const nonce = document.querySelector('script')?.nonce ?? '';
+  return new Promise((done) => {
+    const finished = () => done();
+    document.head.append(h('link', { rel: 'stylesheet', href: new URL('theme.css', import.meta.url).href, nonce, onload: finished, onerror: finished }));
+  });
+}
