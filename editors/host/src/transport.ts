@@ -7,6 +7,7 @@ import { Client, Metadata, connectivityState, credentials } from '@grpc/grpc-js'
 import type { CallOptions as GrpcOptions, ChannelCredentials, ChannelOptions, ClientDuplexStream } from '@grpc/grpc-js';
 import { Call, failureOfService } from './call.js';
 import { HubError, asHubError, failureOfAbort, failureOfConnection, failureOfDecoding } from './failure.js';
+import { cutStreamsHere } from './longframes.js';
 import { fromLongBinary, sliceSize } from './longtext.js';
 import type { Identity } from './certificate.js';
 
@@ -31,6 +32,8 @@ export interface CallOptions {
 
 /** A method whose shapes are known. */
 export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & { readonly input: I; readonly output: O };
+
+cutStreamsHere();
 
 /** What becomes of an open stream: messages, and then exactly one end, with no error for the status OK. */
 export interface DuplexEvents<O> {
