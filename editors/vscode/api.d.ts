@@ -11,8 +11,9 @@ export interface McpHubApi {
   readonly version: 1;
 
   /**
-   * Calls one tool to its end. Rejects with an Error that has `code` (gRPC, lower snake case) and `reason` (the hub's, `DENIED_BY_USER` say)
-   * for troubles of the hub, and `code: 'mcp_error'` with `mcpError` for an error that the server answered.
+   * Calls one tool to its end. Rejects with an Error that has `code` (gRPC, lower snake case) and `reason` (the hub's,
+   * `DENIED_BY_USER` say) for troubles of the hub, and `code: 'mcp_error'` with `mcpError` for an error that the server
+   * answered.
    */
   callTool(call: McpToolCall): Promise<McpToolResult>;
 

@@ -1,23 +1,40 @@
-// A whole host. Try it: node embed.js /usr/local/bin/mcphub .mcp.json SERVER TOOL '{"argument":1}'. Ctrl+C cancels the call, and its server hears why.
+// A whole host. Try it: node embed.js /usr/local/bin/mcphub .mcp.json SERVER TOOL '{"argument":1}'. Ctrl+C cancels the
+// call, and its server hears why.
 import { createInterface } from 'node:readline';
 import { Hub, PromptCause, PromptKind } from '@mcphub/host';
 
 const [binary = 'mcphub', path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
 const [hub, terminal, requestId] = [new Hub({ binary }), createInterface({ input: process.stdin }), 'embed-1'];
 await hub.start();
-await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] }); // 'user': their own file. 'host': what you wrote yourself
+// 'user' is for their own file, 'host' for what you wrote yourself.
+await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] });
 const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL, PromptKind.SERVER_LAUNCH] });
-process.on('SIGINT', () => window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }));
+process.on('SIGINT', () =>
+  window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }),
+);
 for await (const { event } of window) {
-  if (event.case === 'snapshot') { // from now on somebody can be asked
-    hub.requests.callTool({ requestId, server, tool, argumentsJson })
-      .then(({ outcome }) => console.log(outcome.value), (error: unknown) => console.log(String(error)))
+  if (event.case === 'snapshot') {
+    // from now on somebody can be asked
+    hub.requests
+      .callTool({ requestId, server, tool, argumentsJson })
+      .then(
+        ({ outcome }) => console.log(outcome.value),
+        (error: unknown) => console.log(String(error)),
+      )
       .finally(() => window.close());
   } else if (event.case === 'promptOpened' && event.value.prompt) {
     const { promptId, question } = event.value.prompt;
-    if (question.case === 'toolApproval') console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
+    if (question.case === 'toolApproval')
+      console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
     else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
-    terminal.once('line', (text) => window.send({ message: { case: 'answerPrompt', value: { promptId, action: { case: text === 'y' ? 'accept' : 'decline', value: {} } } } }));
+    terminal.once('line', (text) =>
+      window.send({
+        message: {
+          case: 'answerPrompt',
+          value: { promptId, action: { case: text === 'y' ? 'accept' : 'decline', value: {} } },
+        },
+      }),
+    );
   } else if (event.case === 'promptClosed') console.log('No longer asked:', PromptCause[event.value.cause]);
 }
 terminal.close();

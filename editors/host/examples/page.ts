@@ -1,4 +1,5 @@
-// A page in an iframe, a webview or another process gets a window of the hub: it speaks proto3 JSON, see docs/protocol.md, and holds no secret.
+// A page in an iframe, a webview or another process gets a window of the hub: it speaks proto3 JSON, see
+// docs/protocol.md, and holds no secret.
 import type { MessagePort } from 'node:worker_threads';
 import type { AttachResponseJson, Hub, Relay } from '@mcphub/host';
 

@@ -13,7 +13,11 @@ export class Call {
   #over = false;
 
   /** It is in `running` until it ends. */
-  constructor(running: Set<Call>, options: { readonly signal?: AbortSignal }, ended: (error: HubError | undefined) => void) {
+  constructor(
+    running: Set<Call>,
+    options: { readonly signal?: AbortSignal },
+    ended: (error: HubError | undefined) => void,
+  ) {
     this.#running = running;
     this.#ended = ended;
     this.#signal = options.signal;
@@ -62,6 +66,9 @@ export function failureOfService(error: unknown, timeoutMs: number | undefined):
     return failureOfDecoding(error); // of a frame, which grpc-js tells without a code
   }
   const text = 'details' in error && typeof error.details === 'string' ? error.details : error.message;
-  const details = 'metadata' in error && error.metadata instanceof Metadata ? error.metadata.get('grpc-status-details-bin')[0] : undefined;
+  const details =
+    'metadata' in error && error.metadata instanceof Metadata
+      ? error.metadata.get('grpc-status-details-bin')[0]
+      : undefined;
   return failureOfStatus(error.code, text, typeof details === 'string' ? undefined : details, timeoutMs);
 }

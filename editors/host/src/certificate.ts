@@ -1,5 +1,5 @@
-// A self-signed certificate in plain Node: node:crypto has keys and signatures but builds no certificates, and AutoMTLS needs one leaf that is
-// thrown away with the hub. X.509 is RFC 5280, its encoding DER.
+// A self-signed certificate in plain Node: node:crypto has keys and signatures but builds no certificates, and AutoMTLS
+// needs one leaf that is thrown away with the hub. X.509 is RFC 5280, its encoding DER.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /** PEM texts. */
@@ -22,7 +22,9 @@ const oids = {
   clientAuth: '2b06010505070302',
 };
 
-/** A P-256 certificate for localhost that is its own root; go-plugin's server takes it as the one client that it trusts. */
+/**
+ * A P-256 certificate for localhost that is its own root; go-plugin's server takes it as the one client that it trusts.
+ */
 export function selfSigned(now: Date = new Date()): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid(oids.ecdsaWithSha256));
@@ -35,19 +37,26 @@ export function selfSigned(now: Date = new Date()): Identity {
     sequence(time(new Date(now.getTime() - clockSkewMs)), time(new Date(now.getTime() + lifetimeMs))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    tlv(0xa3, sequence(
-      extension(oids.subjectAltName, false, sequence(tlv(0x82, Buffer.from('localhost')))),
-      extension(oids.basicConstraints, true, sequence(tlv(0x01, Buffer.from([0xff])))), // CA:TRUE, since it is its own root
-      extension(oids.keyUsage, true, tlv(0x03, Buffer.from([0x02, 0x84]))), // digitalSignature, keyCertSign
-      extension(oids.extendedKeyUsage, false, sequence(oid(oids.clientAuth), oid(oids.serverAuth))),
-    )),
+    tlv(
+      0xa3,
+      sequence(
+        extension(oids.subjectAltName, false, sequence(tlv(0x82, Buffer.from('localhost')))),
+        // CA:TRUE, since it is its own root.
+        extension(oids.basicConstraints, true, sequence(tlv(0x01, Buffer.from([0xff])))),
+        extension(oids.keyUsage, true, tlv(0x03, Buffer.from([0x02, 0x84]))), // digitalSignature, keyCertSign
+        extension(oids.extendedKeyUsage, false, sequence(oid(oids.clientAuth), oid(oids.serverAuth))),
+      ),
+    ),
   );
   const der = sequence(tbs, algorithm, tlv(0x03, Buffer.from([0]), sign('sha256', tbs, privateKey)));
   return { cert: certificatePem(der), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
 
 export function certificatePem(der: Uint8Array): string {
-  const lines = Buffer.from(der).toString('base64').match(/.{1,64}/g) ?? [];
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
@@ -68,7 +77,8 @@ function oid(hex: string): Buffer {
 
 function time(at: Date): Buffer {
   const digits = at.toISOString().replace(/[-:T]|\.\d+/g, ''); // 20261121130054Z
-  return at.getUTCFullYear() < 2050 ? tlv(0x17, Buffer.from(digits.slice(2))) : tlv(0x18, Buffer.from(digits)); // RFC 5280, 4.1.2.5
+  // RFC 5280, 4.1.2.5.
+  return at.getUTCFullYear() < 2050 ? tlv(0x17, Buffer.from(digits.slice(2))) : tlv(0x18, Buffer.from(digits));
 }
 
 function extension(id: string, critical: boolean, value: Uint8Array): Buffer {

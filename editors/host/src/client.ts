@@ -4,20 +4,33 @@ import type { CallOptions, Method } from './transport.js';
 
 /** The unary methods of a service. Each rejects with a HubError. */
 export type Client<S extends DescService> = {
-  readonly [M in keyof S['method'] as S['method'][M] extends { methodKind: 'unary' } ? M : never]: S['method'][M] extends DescMethod
-    ? (init: MessageInitShape<S['method'][M]['input']>, options?: CallOptions) => Promise<MessageShape<S['method'][M]['output']>>
+  readonly [
+    M in keyof S['method'] as S['method'][M] extends { methodKind: 'unary' } ? M : never
+  ]: S['method'][M] extends DescMethod
+    ? (
+        init: MessageInitShape<S['method'][M]['input']>,
+        options?: CallOptions,
+      ) => Promise<MessageShape<S['method'][M]['output']>>
     : never;
 };
 
 /** Carries one call out: a Channel's unary, or what chooses the channel. */
-export type Caller = (method: Method<DescMethod['input'], DescMethod['output']>, init: MessageInitShape<DescMethod['input']>, options: CallOptions | undefined) => Promise<unknown>;
+export type Caller = (
+  method: Method<DescMethod['input'], DescMethod['output']>,
+  init: MessageInitShape<DescMethod['input']>,
+  options: CallOptions | undefined,
+) => Promise<unknown>;
 
 export function createClient<S extends DescService>(service: S, call: Caller): Client<S> {
-  const client: Record<string, (init: MessageInitShape<DescMethod['input']>, options?: CallOptions) => Promise<unknown>> = {};
+  const client: Record<
+    string,
+    (init: MessageInitShape<DescMethod['input']>, options?: CallOptions) => Promise<unknown>
+  > = {};
   for (const method of service.methods) {
     if (method.methodKind === 'unary') {
       client[method.localName] = (init, options) => call(method, init, options);
     }
   }
-  return Object.freeze(client) as unknown as Client<S>; // the loop makes exactly what the type lists, which no checker can follow
+  // The loop makes exactly what the type lists, which no checker can follow.
+  return Object.freeze(client) as unknown as Client<S>;
 }

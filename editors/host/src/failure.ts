@@ -7,8 +7,23 @@ import type { HubError as HubErrorMessage } from './gen/mcphub/v1/request_pb.js'
 
 // Index = number of the gRPC code.
 const codes = [
-  'ok', 'cancelled', 'unknown', 'invalid_argument', 'deadline_exceeded', 'not_found', 'already_exists', 'permission_denied', 'resource_exhausted',
-  'failed_precondition', 'aborted', 'out_of_range', 'unimplemented', 'internal', 'unavailable', 'data_loss', 'unauthenticated',
+  'ok',
+  'cancelled',
+  'unknown',
+  'invalid_argument',
+  'deadline_exceeded',
+  'not_found',
+  'already_exists',
+  'permission_denied',
+  'resource_exhausted',
+  'failed_precondition',
+  'aborted',
+  'out_of_range',
+  'unimplemented',
+  'internal',
+  'unavailable',
+  'data_loss',
+  'unauthenticated',
 ] as const;
 
 /** A gRPC code in lower snake case. */
@@ -18,9 +33,11 @@ export type HubErrorCode = Exclude<(typeof codes)[number], 'ok'>;
 const domain = 'mcphub';
 
 /**
- * Every failure of this package. `reason` is the hub's own where it gave one (`NO_APPROVER`, `PROMPT_CLOSED`, see the contract), or one of this package:
- * `BINARY_NOT_FOUND`, `BINARY_NOT_STARTED`, `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `TLS`, `KEEP_DIRECTORY`, `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`,
- * `CONNECTION_LOST`, `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`, and of a relay `MALFORMED_MESSAGE` and `ANSWER_NOT_SENT`; '' when gRPC says nothing but the code.
+ * Every failure of this package. `reason` is the hub's own where it gave one (`NO_APPROVER`, `PROMPT_CLOSED`, see the
+ * contract), or one of this package: `BINARY_NOT_FOUND`, `BINARY_NOT_STARTED`, `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`,
+ * `PROTOCOL_VERSION`, `TLS`, `KEEP_DIRECTORY`, `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`,
+ * `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`, and of a relay `MALFORMED_MESSAGE` and `ANSWER_NOT_SENT`; '' when gRPC says
+ * nothing but the code.
  */
 export class HubError extends Error {
   override readonly name = 'HubError';
@@ -28,7 +45,12 @@ export class HubError extends Error {
   readonly reason: string;
   readonly metadata: Readonly<Record<string, string>>;
 
-  constructor(code: HubErrorCode, reason: string, message: string, more: { metadata?: Readonly<Record<string, string>>; cause?: unknown } = {}) {
+  constructor(
+    code: HubErrorCode,
+    reason: string,
+    message: string,
+    more: { metadata?: Readonly<Record<string, string>>; cause?: unknown } = {},
+  ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.reason = reason;
@@ -36,8 +58,16 @@ export class HubError extends Error {
   }
 }
 
-/** A status that is not OK. What comes without the hub's own details is said by grpc-js, which puts its reasons into the text. */
-export function failureOfStatus(number: number, text: string, details: Uint8Array | undefined, timeoutMs?: number): HubError {
+/**
+ * A status that is not OK. What comes without the hub's own details is said by grpc-js, which puts its reasons into the
+ * text.
+ */
+export function failureOfStatus(
+  number: number,
+  text: string,
+  details: Uint8Array | undefined,
+  timeoutMs?: number,
+): HubError {
   const name = codes[number] ?? 'unknown';
   const code: HubErrorCode = name === 'ok' ? 'unknown' : name;
   const info = errorInfo(details);
@@ -46,7 +76,11 @@ export function failureOfStatus(number: number, text: string, details: Uint8Arra
   }
   const http = /^Received HTTP status code (\d+)/.exec(text)?.[1];
   if (http !== undefined) {
-    return new HubError(code, 'PROTOCOL_ERROR', `The hub answered with HTTP status ${http} where gRPC was due: check that the binary is mcphub.`);
+    return new HubError(
+      code,
+      'PROTOCOL_ERROR',
+      `The hub answered with HTTP status ${http} where gRPC was due: check that the binary is mcphub.`,
+    );
   }
   if (code === 'unavailable') {
     return failureOfConnection(text);
@@ -58,7 +92,11 @@ export function failureOfStatus(number: number, text: string, details: Uint8Arra
     return new HubError(code, 'RESULT_TOO_LARGE', `The hub sent a message that is too long for this host (${text}).`);
   }
   const wire = text.startsWith('Received RST_STREAM') || libraryWords.has(text);
-  return new HubError(wire ? 'internal' : code, wire ? 'PROTOCOL_ERROR' : '', text === '' ? `The hub answered ${code} and said nothing else.` : text);
+  return new HubError(
+    wire ? 'internal' : code,
+    wire ? 'PROTOCOL_ERROR' : '',
+    text === '' ? `The hub answered ${code} and said nothing else.` : text,
+  );
 }
 
 // Of answers that are none of gRPC's.
@@ -87,9 +125,19 @@ export function asHubError(error: unknown): HubError {
 /** The connection broke, or could not be made. Whether the hub is gone is not known from that: its process tells. */
 export function failureOfConnection(why: string, cause?: unknown): HubError {
   if (tlsTrouble.test(why)) {
-    return new HubError('unavailable', 'TLS', `The hub and this host do not trust each other (${why}): start the hub anew.`, { cause });
+    return new HubError(
+      'unavailable',
+      'TLS',
+      `The hub and this host do not trust each other (${why}): start the hub anew.`,
+      { cause },
+    );
   }
-  return new HubError('unavailable', 'CONNECTION_LOST', `The connection to the hub broke (${why}): what was under way may or may not have been done.`, { cause });
+  return new HubError(
+    'unavailable',
+    'CONNECTION_LOST',
+    `The connection to the hub broke (${why}): what was under way may or may not have been done.`,
+    { cause },
+  );
 }
 
 // A certificate that does not fit, as Node tells it, and a refusal by the other side.
@@ -99,12 +147,22 @@ const tlsTrouble = /certificate|SSL routines|SSL alert|EPROTO|ERR_(?:SSL|TLS|OSS
 export function failureOfDecoding(cause: unknown): HubError {
   return cause instanceof HubError
     ? cause
-    : new HubError('internal', 'PROTOCOL_ERROR', `The hub sent a message that this host cannot read (${asHubError(cause).message}).`, { cause });
+    : new HubError(
+        'internal',
+        'PROTOCOL_ERROR',
+        `The hub sent a message that this host cannot read (${asHubError(cause).message}).`,
+        { cause },
+      );
 }
 
 export function failureOfAbort(signal: AbortSignal): HubError {
   const why: unknown = signal.reason;
-  return new HubError('cancelled', '', `The host cancelled the call${why instanceof Error && why.name !== 'AbortError' ? ` (${why.message})` : ''}.`, { cause: why });
+  return new HubError(
+    'cancelled',
+    '',
+    `The host cancelled the call${why instanceof Error && why.name !== 'AbortError' ? ` (${why.message})` : ''}.`,
+    { cause: why },
+  );
 }
 
 export function codeOf(error: unknown): string {

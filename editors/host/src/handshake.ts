@@ -29,7 +29,11 @@ export interface Introduction {
 }
 
 /** The environment of a hub: that of its host, and what the handshake needs, which wins. */
-export function hubEnvironment(base: NodeJS.ProcessEnv, own: NodeJS.ProcessEnv, intro: Introduction): NodeJS.ProcessEnv {
+export function hubEnvironment(
+  base: NodeJS.ProcessEnv,
+  own: NodeJS.ProcessEnv,
+  intro: Introduction,
+): NodeJS.ProcessEnv {
   // This host may be a plugin itself; PLUGIN_MULTIPLEX_GRPC would even put yamux on the socket.
   const kept = Object.entries({ ...base, ...own }).filter(([name]) => !name.startsWith('PLUGIN_'));
   const env: NodeJS.ProcessEnv = Object.fromEntries(kept);
@@ -51,18 +55,47 @@ export function hubEnvironment(base: NodeJS.ProcessEnv, own: NodeJS.ProcessEnv, 
 /** Reads CORE|APP|NETWORK|ADDRESS|PROTOCOL|CERT, and refuses what this host cannot work with. */
 export function parseHandshake(line: string, tls: boolean): Handshake {
   const [core, app, network, address, protocol = 'netrpc', cert = ''] = line.trim().split('|');
-  if (core === undefined || app === undefined || network === undefined || address === undefined || !/^\d+$/.test(core) || !/^\d+$/.test(app)) {
-    throw new HubError('failed_precondition', 'HANDSHAKE_JUNK', `The binary is no hub: it began with ${quoted(line)} where a handshake was due. Check its path and arguments.`);
+  if (
+    core === undefined
+    || app === undefined
+    || network === undefined
+    || address === undefined
+    || !/^\d+$/.test(core)
+    || !/^\d+$/.test(app)
+  ) {
+    throw new HubError(
+      'failed_precondition',
+      'HANDSHAKE_JUNK',
+      `The binary is no hub: it began with ${quoted(line)} where a handshake was due. Check its path and arguments.`,
+    );
   }
   if (Number(core) !== coreVersion || Number(app) !== protocolVersion) {
-    throw new HubError('failed_precondition', 'PROTOCOL_VERSION',
-      `The hub speaks version ${app} of the contract (go-plugin ${core}), this host version ${protocolVersion} (go-plugin ${coreVersion}): update whichever is older.`);
+    throw new HubError(
+      'failed_precondition',
+      'PROTOCOL_VERSION',
+      `The hub speaks version ${app} of the contract (go-plugin ${core}), this host version ${protocolVersion} (go-plugin ${coreVersion}): update whichever is older.`,
+    );
   }
-  if (protocol !== 'grpc' || (network !== 'unix' && network !== 'tcp') || address === '' || (network === 'tcp' && !/^.+:\d{1,5}$/.test(address))) {
-    throw new HubError('failed_precondition', 'HANDSHAKE_JUNK', `The hub listens in a way that this host does not know (${quoted(line)}): update whichever is older.`);
+  if (
+    protocol !== 'grpc'
+    || (network !== 'unix' && network !== 'tcp')
+    || address === ''
+    || (network === 'tcp' && !/^.+:\d{1,5}$/.test(address))
+  ) {
+    throw new HubError(
+      'failed_precondition',
+      'HANDSHAKE_JUNK',
+      `The hub listens in a way that this host does not know (${quoted(line)}): update whichever is older.`,
+    );
   }
   if (tls !== (cert !== '')) {
-    throw new HubError('failed_precondition', 'TLS', tls ? 'The hub did not answer with a certificate: update it.' : 'The hub insists on TLS: leave the option tls at true.');
+    throw new HubError(
+      'failed_precondition',
+      'TLS',
+      tls
+        ? 'The hub did not answer with a certificate: update it.'
+        : 'The hub insists on TLS: leave the option tls at true.',
+    );
   }
   // Raw standard base64 of the DER leaf, without padding: Buffer takes it as it is.
   return { network, address, serverCert: tls ? certificatePem(Buffer.from(cert, 'base64')) : undefined };

@@ -97,7 +97,8 @@ export class Hub {
 
   /** Resolves when the hub is ready; rejects with a HubError. Also brings back one that has failed or was stopped. */
   async start(): Promise<void> {
-    if (this.#stopping !== undefined) { // and only then: a stop that comes next must find what it is to end
+    if (this.#stopping !== undefined) {
+      // and only then: a stop that comes next must find what it is to end
       const stops = this.#stops;
       await this.#stopping;
       if (this.#stops !== stops) {
@@ -117,7 +118,10 @@ export class Hub {
     await ready;
   }
 
-  /** One raw stream on the present hub: it ends when that ends. Without a hub, reading it throws a HubError (unavailable). */
+  /**
+   * One raw stream on the present hub: it ends when that ends. Without a hub, reading it throws a HubError
+   * (unavailable).
+   */
   attach(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubStream {
     return openStream(this.#live, () => this.#absent(), hello, options.signal);
   }
@@ -181,8 +185,9 @@ export class Hub {
         // One that has never worked is not tried again: who starts it hears why.
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
         delay = ending.aborted ? undefined : this.#comeback(live, everReady ? patience.next() : undefined);
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
-      } else if (ending.aborted) { // in the last moment; nobody else knows of it
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
+      } else if (ending.aborted) {
+        // in the last moment; nobody else knows of it
         await live.stop('the host stops the hub', this.#stopTimeoutMs);
       } else {
         everReady = true;
@@ -201,15 +206,21 @@ export class Hub {
     this.#live = live;
     this.#generation++;
     this.#become('ready', 'The hub is ready.');
-    // Whoever ends this life sees to the rest. That may be to leave the hub behind: then its process goes on, and nothing here may wait for it.
-    const ended = new Promise<undefined>((resolve) => ending.addEventListener('abort', () => resolve(undefined), { once: true }));
+    // Whoever ends this life sees to the rest. That may be to leave the hub behind: then its process goes on, and
+    // nothing here may wait for it.
+    const ended = new Promise<undefined>((resolve) =>
+      ending.addEventListener('abort', () => resolve(undefined), { once: true }),
+    );
     const end = ending.aborted ? undefined : await Promise.race([live.process.ended, ended]);
     if (end === undefined || ending.aborted) {
       return undefined;
     }
     this.#live = undefined;
     patience.lived(performance.now() - born);
-    const delay = this.#comeback(new HubError('unavailable', 'HUB_DIED', `The hub ended by itself (${describeEnd(end)}).`), patience.next());
+    const delay = this.#comeback(
+      new HubError('unavailable', 'HUB_DIED', `The hub ended by itself (${describeEnd(end)}).`),
+      patience.next(),
+    );
     await live.discard();
     return delay;
   }

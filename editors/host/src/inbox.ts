@@ -1,8 +1,8 @@
 // What stands between events that come and a loop that takes them.
 
 /**
- * A queue with one reader. It is not bounded by itself: whoever fills it looks at `size` and stops its source. What was put in before the end
- * is still read after it.
+ * A queue with one reader. It is not bounded by itself: whoever fills it looks at `size` and stops its source. What was
+ * put in before the end is still read after it.
  */
 export class Inbox<T> implements AsyncIterable<T> {
   #items: T[] = [];

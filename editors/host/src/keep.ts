@@ -1,4 +1,5 @@
-// What survives this process so that the next one finds its hub again: one small file a hub, private to the user, since it holds the key of the door.
+// What survives this process so that the next one finds its hub again: one small file a hub, private to the user, since
+// it holds the key of the door.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -27,7 +28,10 @@ export interface KeepRecord {
   readonly protocolVersion: number;
 }
 
-/** A record that this process owns. Whose it is stands in the name of its file, so that one rename takes it over, and can succeed only once. */
+/**
+ * A record that this process owns. Whose it is stands in the name of its file, so that one rename takes it over, and
+ * can succeed only once.
+ */
 export class KeptFile {
   readonly record: KeepRecord;
   readonly #directory: string;
@@ -66,7 +70,11 @@ function fileName(id: string, hostPid: number): string {
 export async function keep(directory: string, record: KeepRecord): Promise<KeptFile> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (!(await isOwn(directory))) {
-    throw new HubError('failed_precondition', 'KEEP_DIRECTORY', `${directory} is no directory of this user: name one for keep that nobody else can write to.`);
+    throw new HubError(
+      'failed_precondition',
+      'KEEP_DIRECTORY',
+      `${directory} is no directory of this user: name one for keep that nobody else can write to.`,
+    );
   }
   await chmod(directory, 0o700); // it may have been there before, and the umask may take more than it should
   const id = randomUUID();
@@ -78,10 +86,16 @@ export async function keep(directory: string, record: KeepRecord): Promise<KeptF
 const lookAgainMs = 50;
 
 /**
- * Claims as `claim` does, and waits up to departureMs for a host with this key that is still there: after a reload the new process of an
- * editor may be there before the old one has left. Another window with the same key is never told from that, and costs the whole wait.
+ * Claims as `claim` does, and waits up to departureMs for a host with this key that is still there: after a reload the
+ * new process of an editor may be there before the old one has left. Another window with the same key is never told
+ * from that, and costs the whole wait.
  */
-export async function claimOnceLeft(directory: string, key: string, departureMs: number, signal: AbortSignal): Promise<KeptFile | undefined> {
+export async function claimOnceLeft(
+  directory: string,
+  key: string,
+  departureMs: number,
+  signal: AbortSignal,
+): Promise<KeptFile | undefined> {
   const until = performance.now() + departureMs;
   for (;;) {
     const found = await search(directory, key);
@@ -93,8 +107,9 @@ export async function claimOnceLeft(directory: string, key: string, departureMs:
 }
 
 /**
- * Takes over a hub whose host is gone. Of several processes that want it exactly one gets it: the rename decides. Files of hubs that are gone are removed
- * on the way; those of hosts that live are left alone, also with the same key (two windows of one workspace have a hub each).
+ * Takes over a hub whose host is gone. Of several processes that want it exactly one gets it: the rename decides. Files
+ * of hubs that are gone are removed on the way; those of hosts that live are left alone, also with the same key (two
+ * windows of one workspace have a hub each).
  */
 export async function claim(directory: string, key: string): Promise<KeptFile | undefined> {
   const found = await search(directory, key);
@@ -152,7 +167,10 @@ export function targetOf(record: KeepRecord): Target {
   return {
     network: record.network,
     address: record.target,
-    tls: record.serverCert === '' ? undefined : { serverCert: record.serverCert, client: { cert: record.clientCert, key: record.clientKey } },
+    tls:
+      record.serverCert === ''
+        ? undefined
+        : { serverCert: record.serverCert, client: { cert: record.clientCert, key: record.clientKey } },
   };
 }
 
@@ -183,13 +201,17 @@ async function replace(path: string, record: KeepRecord): Promise<void> {
 
 // A process that was killed while it wrote has left a draft, with keys in it.
 async function forgetDraft(path: string): Promise<void> {
-  const written = await lstat(path).then((info) => info.mtimeMs, () => Infinity);
+  const written = await lstat(path).then(
+    (info) => info.mtimeMs,
+    () => Infinity,
+  );
   if (written < Date.now() - draftLifeMs) {
     await rm(path, { force: true }).catch(() => {});
   }
 }
 
-// A record says where this process connects to and with which key, so it is believed from this user alone, and through no link.
+// A record says where this process connects to and with which key, so it is believed from this user alone, and through
+// no link.
 async function read(path: string): Promise<KeepRecord | undefined | 'unreadable'> {
   let text: string;
   try {
@@ -229,6 +251,11 @@ function isRecord(value: unknown): value is KeepRecord {
     return false;
   }
   const v = value as Record<string, unknown>;
-  return ['key', 'target', 'serverCert', 'clientCert', 'clientKey', 'socketDirectory'].every((name) => typeof v[name] === 'string')
-    && ['hubPid', 'hostPid', 'protocolVersion'].every((name) => Number.isInteger(v[name])) && (v['network'] === 'unix' || v['network'] === 'tcp');
+  return (
+    ['key', 'target', 'serverCert', 'clientCert', 'clientKey', 'socketDirectory'].every(
+      (name) => typeof v[name] === 'string',
+    )
+    && ['hubPid', 'hostPid', 'protocolVersion'].every((name) => Number.isInteger(v[name]))
+    && (v['network'] === 'unix' || v['network'] === 'tcp')
+  );
 }

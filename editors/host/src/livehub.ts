@@ -53,7 +53,11 @@ export class LiveHub {
   async greet(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const info = await this.channel.unary(McpHubService.method.getInfo, {}, { timeoutMs, signal });
     if (info.processId !== this.process.pid) {
-      throw new HubError('failed_precondition', 'HANDSHAKE_JUNK', `Another process answers for the hub (${info.processId} instead of ${this.process.pid ?? 'none'}).`);
+      throw new HubError(
+        'failed_precondition',
+        'HANDSHAKE_JUNK',
+        `Another process answers for the hub (${info.processId} instead of ${this.process.pid ?? 'none'}).`,
+      );
     }
     this.#relayStdio();
   }
@@ -63,30 +67,50 @@ export class LiveHub {
     this.#kept = file;
   }
 
-  /** A connection that broke because the hub is gone is told as that, and only its exit tells: one that breaks in the TLS handshake looks like distrust. */
+  /**
+   * A connection that broke because the hub is gone is told as that, and only its exit tells: one that breaks in the
+   * TLS handshake looks like distrust.
+   */
   async explain(error: HubError): Promise<HubError> {
     if (error.reason !== 'CONNECTION_LOST' && error.reason !== 'TLS') {
       return error;
     }
     const waited = new AbortController();
-    await Promise.race([this.process.ended, sleep(explanationMs, undefined, { signal: waited.signal }).catch(() => {})]);
+    await Promise.race([
+      this.process.ended,
+      sleep(explanationMs, undefined, { signal: waited.signal }).catch(() => {}),
+    ]);
     waited.abort();
     if (this.#end === undefined) {
       return error;
     }
-    return new HubError('unavailable', 'HUB_DIED', `The hub ended (${describeEnd(this.#end)}): what was under way may or may not have been done.`, { cause: error });
+    return new HubError(
+      'unavailable',
+      'HUB_DIED',
+      `The hub ended (${describeEnd(this.#end)}): what was under way may or may not have been done.`,
+      { cause: error },
+    );
   }
 
-  /** Ends it: drained, shut down, killed if need be. It never rejects, and takes no longer than timeoutMs and a moment. */
+  /**
+   * Ends it: drained, shut down, killed if need be. It never rejects, and takes no longer than timeoutMs and a moment.
+   */
   async stop(reason: string, timeoutMs: number): Promise<void> {
     const exitMs = Math.min(maxExitMs, timeoutMs * exitShare);
     const shutdownMs = Math.min(maxShutdownMs, timeoutMs * shutdownShare);
     const within = { signal: this.#letGo.signal };
     if (this.#end === undefined) {
-      await this.channel.unary(McpHubService.method.drain, { reason }, { ...within, timeoutMs: timeoutMs - exitMs - shutdownMs }).catch(() => {});
-      // go-plugin stops its server while it answers, so the answer is lost as a rule. Only a hub that says nothing at all has not heard.
-      const heard = await this.channel.unary(GRPCController.method.shutdown, {}, { ...within, timeoutMs: shutdownMs })
-        .then(() => true, (error: unknown) => !(error instanceof HubError && error.code === 'deadline_exceeded'));
+      await this.channel
+        .unary(McpHubService.method.drain, { reason }, { ...within, timeoutMs: timeoutMs - exitMs - shutdownMs })
+        .catch(() => {});
+      // go-plugin stops its server while it answers, so the answer is lost as a rule. Only a hub that says nothing at
+      // all has not heard.
+      const heard = await this.channel
+        .unary(GRPCController.method.shutdown, {}, { ...within, timeoutMs: shutdownMs })
+        .then(
+          () => true,
+          (error: unknown) => !(error instanceof HubError && error.code === 'deadline_exceeded'),
+        );
       if (heard) {
         await this.#exit(exitMs);
       }
@@ -130,31 +154,40 @@ export class LiveHub {
     waited.abort();
   }
 
-  // Nobody else reads what the hub prints: unread, 64 KiB of it would freeze the hub. The open stream also keeps the connection of a kept hub up, which
-  // is what tells it that it has a host.
+  // Nobody else reads what the hub prints: unread, 64 KiB of it would freeze the hub. The open stream also keeps the
+  // connection of a kept hub up, which is what tells it that it has a host.
   #relayStdio(): void {
     const stdout = this.#printed('stdout');
     const stderr = this.#printed('stderr');
     const again = (): void => {
       if (!this.#letGo.signal.aborted && this.#end === undefined) {
-        sleep(stdioAgainMs, undefined, { signal: this.#letGo.signal, ref: false }).then(() => this.#relayStdio(), () => {});
+        sleep(stdioAgainMs, undefined, { signal: this.#letGo.signal, ref: false }).then(
+          () => this.#relayStdio(),
+          () => {},
+        );
       }
     };
-    const stream = this.channel.open(GRPCStdio.method.streamStdio, { signal: this.#letGo.signal }, {
-      message: (data) => {
-        if (data.channel === StdioData_Channel.STDOUT) {
-          stdout.push(data.data);
-        } else if (data.channel === StdioData_Channel.STDERR) {
-          stderr.push(data.data);
-        }
+    const stream = this.channel.open(
+      GRPCStdio.method.streamStdio,
+      { signal: this.#letGo.signal },
+      {
+        message: (data) => {
+          if (data.channel === StdioData_Channel.STDOUT) {
+            stdout.push(data.data);
+          } else if (data.channel === StdioData_Channel.STDERR) {
+            stderr.push(data.data);
+          }
+        },
+        end: again,
       },
-      end: again,
-    });
+    );
     stream.send({});
     stream.finish();
   }
 
   #printed(stream: string): LineReader {
-    return new LineReader((line) => this.#parts.onLog({ level: 'info', message: line, time: new Date(), fields: { stream } }));
+    return new LineReader((line) =>
+      this.#parts.onLog({ level: 'info', message: line, time: new Date(), fields: { stream } }),
+    );
   }
 }

@@ -27,7 +27,10 @@ const lookMs = 50;
 const looks = 40;
 const killedLooks = 200;
 
-/** A hub that another process has started: no exit event comes from it, so a broken connection is taken as a reason to look. */
+/**
+ * A hub that another process has started: no exit event comes from it, so a broken connection is taken as a reason to
+ * look.
+ */
 export class AdoptedProcess implements HubProcess {
   readonly pid: number;
   readonly ended: Promise<ProcessEnd>;

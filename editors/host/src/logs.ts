@@ -28,14 +28,18 @@ export function parseLogLine(line: string, now: Date = new Date()): HubLog {
   }
   const stamp = fields['@timestamp'];
   const time = typeof stamp === 'string' ? new Date(stamp) : now;
-  const rest = Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('@') || name === '@module'));
+  const rest = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !name.startsWith('@') || name === '@module'),
+  );
   return { level, message, time: Number.isNaN(time.getTime()) ? now : time, fields: rest };
 }
 
 function jsonObject(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -84,7 +88,9 @@ export class LogTail {
     if (log.message !== line && log.level !== 'warn' && log.level !== 'error') {
       return;
     }
-    const fields = Object.entries(log.fields).map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    const fields = Object.entries(log.fields).map(
+      ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
     const text = (log.message + fields.join('')).replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '\ufffd');
     this.#lines.push(text.length > maxTailLine ? `${text.slice(0, maxTailLine)}...` : text);
     this.#lines = this.#lines.slice(-tailLines);

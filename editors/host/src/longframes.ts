@@ -1,7 +1,8 @@
-// grpc-js puts a message together in one go once its last byte has come. With 32 MiB that holds up the event loop: for 15 ms
-// on an idle machine, for 130 where other programs keep the memory busy. Its decoder is a class of its own, so another way to cut
-// a stream into messages is put in its place: a long message is copied chunk by chunk into its place, and one that lies in one
-// chunk not at all. The version of grpc-js is pinned; start.test.ts fails where this has no effect.
+// grpc-js puts a message together in one go once its last byte has come. With 32 MiB that holds up the event loop: for
+// 15 ms on an idle machine, for 130 where other programs keep the memory busy. Its decoder is a class of its own, so
+// another way to cut a stream into messages is put in its place: a long message is copied chunk by chunk into its
+// place, and one that lies in one chunk not at all. The version of grpc-js is pinned; start.test.ts fails where this
+// has no effect.
 import { StreamDecoder } from '@grpc/grpc-js/build/src/stream-decoder.js';
 
 const prefixSize = 5; // a byte that says "compressed", and four that say how long

@@ -1,4 +1,5 @@
-// Decoding of messages with a very long text (a tool's result has up to 32 MiB): in one go it would hold up the host's event loop for a tenth of a second and more.
+// Decoding of messages with a very long text (a tool's result has up to 32 MiB): in one go it would hold up the host's
+// event loop for a tenth of a second and more.
 import { ScalarType, fromBinary } from '@bufbuild/protobuf';
 import type { DescField, DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -18,7 +19,8 @@ export async function fromLongBinary<D extends DescMessage>(schema: D, bytes: Ui
   const { short, long } = split(schema, bytes);
   const message = fromBinary(schema, short);
   for (const { field, bytes: text } of long) {
-    // Unchecked: the decoder has refused what is no UTF-8, and to check a text of 32 MiB again would hold up the loop for a tenth of a second.
+    // Unchecked: the decoder has refused what is no UTF-8, and to check a text of 32 MiB again would hold up the loop
+    // for a tenth of a second.
     reflect(schema, message, false).set(field, await decoded(text));
   }
   return message;

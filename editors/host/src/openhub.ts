@@ -19,17 +19,23 @@ export interface OpenOptions {
   readonly cwd: string | undefined;
   readonly tls: boolean;
   readonly startTimeoutMs: number;
-  readonly keep: { readonly directory: string; readonly key: string; readonly graceMs: number; readonly departureMs?: number } | undefined;
+  readonly keep:
+    | { readonly directory: string; readonly key: string; readonly graceMs: number; readonly departureMs?: number }
+    | undefined;
   readonly onLog: (line: HubLog) => void;
 }
 
 /**
- * How long a hub that was left behind has for its first answer. Its process is there, and a socket that nobody listens to is refused at once,
- * so this is for one that hangs, and for a machine that is busy with the start of an editor. Who gives up too early loses all that runs in it.
+ * How long a hub that was left behind has for its first answer. Its process is there, and a socket that nobody listens
+ * to is refused at once, so this is for one that hangs, and for a machine that is busy with the start of an editor. Who
+ * gives up too early loses all that runs in it.
  */
 const adoptTimeoutMs = 15_000;
 
-/** first: no hub of this host has been ready yet. Rejects with a HubError, and then nothing is left of it: no process, no directory. */
+/**
+ * first: no hub of this host has been ready yet. Rejects with a HubError, and then nothing is left of it: no process,
+ * no directory.
+ */
 export async function openHub(options: OpenOptions, first: boolean, signal: AbortSignal): Promise<LiveHub> {
   return (await adopted(options, first, signal)) ?? spawned(options, signal);
 }
@@ -46,7 +52,11 @@ async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal
     }
     const process = new AdoptedProcess(file.record.hubPid);
     const hub = new LiveHub({
-      process, target: targetOf(file.record), socketDirectory: file.record.socketDirectory, broken: () => process.suspect(), onLog: options.onLog,
+      process,
+      target: targetOf(file.record),
+      socketDirectory: file.record.socketDirectory,
+      broken: () => process.suspect(),
+      onLog: options.onLog,
     });
     try {
       await hub.greet(adoptTimeoutMs, signal);
@@ -58,20 +68,34 @@ async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal
         await file.leave().catch(() => {}); // this host gave up, and the hub may be fine
         throw reasonOf(signal, error);
       }
-      await file.remove().catch(() => {}); // whatever has this pid now: it does not answer, and it ends by itself if it is a hub
+      // Whatever has this pid now: it does not answer, and it ends by itself if it is a hub.
+      await file.remove().catch(() => {});
     }
   }
 }
 
 async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveHub> {
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(new HubError('deadline_exceeded', 'HANDSHAKE_TIMEOUT',
-    `${options.binary} did not answer within ${options.startTimeoutMs} ms: look at what keeps it, or raise startTimeoutMs.`)), options.startTimeoutMs);
+  const timer = setTimeout(
+    () =>
+      timeout.abort(
+        new HubError(
+          'deadline_exceeded',
+          'HANDSHAKE_TIMEOUT',
+          `${options.binary} did not answer within ${options.startTimeoutMs} ms: look at what keeps it, or raise startTimeoutMs.`,
+        ),
+      ),
+    options.startTimeoutMs,
+  );
   const over = AbortSignal.any([signal, timeout.signal]);
   const client = options.tls ? selfSigned() : undefined;
   const socketDirectory = await makeSocketDirectory().catch((error: unknown) => {
     clearTimeout(timer);
-    throw new HubError('failed_precondition', 'BINARY_NOT_STARTED', `There is no directory for the hub's socket (${asHubError(error).message}): make room for temporary files.`);
+    throw new HubError(
+      'failed_precondition',
+      'BINARY_NOT_STARTED',
+      `There is no directory for the hub's socket (${asHubError(error).message}): make room for temporary files.`,
+    );
   });
   let process: SpawnedProcess | undefined;
   let hub: LiveHub | undefined;
@@ -79,19 +103,29 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
     over.throwIfAborted();
     process = new SpawnedProcess({
       ...options,
-      env: hubEnvironment(globalThis.process.env, options.env, { socketDirectory, clientCert: client?.cert, returnGraceMs: options.keep?.graceMs }),
+      env: hubEnvironment(globalThis.process.env, options.env, {
+        socketDirectory,
+        clientCert: client?.cert,
+        returnGraceMs: options.keep?.graceMs,
+      }),
       survive: options.keep !== undefined,
     });
     const handshake = parseHandshake(await unless(over, process.firstLine), options.tls);
     const target: Target = {
       network: handshake.network,
       address: handshake.address,
-      tls: handshake.serverCert === undefined || client === undefined ? undefined : { serverCert: handshake.serverCert, client },
+      tls:
+        handshake.serverCert === undefined || client === undefined
+          ? undefined
+          : { serverCert: handshake.serverCert, client },
     };
     hub = new LiveHub({ process, target, socketDirectory, broken: () => {}, onLog: options.onLog });
     await hub.greet(options.startTimeoutMs, over);
     if (options.keep !== undefined) {
-      hub.kept = await keep(options.keep.directory, recordOf(options.keep.key, process.pid ?? 0, target, socketDirectory));
+      hub.kept = await keep(
+        options.keep.directory,
+        recordOf(options.keep.key, process.pid ?? 0, target, socketDirectory),
+      );
     }
     return hub;
   } catch (error) {
@@ -113,8 +147,16 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
 
 function recordOf(key: string, hubPid: number, target: Target, socketDirectory: string): KeepRecord {
   return {
-    key, hubPid, hostPid: process.pid, network: target.network, target: target.address, socketDirectory, protocolVersion,
-    serverCert: target.tls?.serverCert ?? '', clientCert: target.tls?.client.cert ?? '', clientKey: target.tls?.client.key ?? '',
+    key,
+    hubPid,
+    hostPid: process.pid,
+    network: target.network,
+    target: target.address,
+    socketDirectory,
+    protocolVersion,
+    serverCert: target.tls?.serverCert ?? '',
+    clientCert: target.tls?.client.cert ?? '',
+    clientKey: target.tls?.client.key ?? '',
   };
 }
 

@@ -22,12 +22,18 @@ export interface HubOptions {
   /** After the hub died. Defaults: 500, 30,000, 5 in a row; a minute of life forgives. */
   readonly restart?: false | PatienceOptions;
   /**
-   * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process that starts one with the same directory and
-   * key gets it. Put into the key what must be the same: workspace, version of the binary. Such a hub's log lines are lost once its first host is gone.
-   * `departureMs` (default 0): the first start waits so long for a process with the same key that may be about to leave, as that of an editor's
-   * window that reloads; another window with the same key costs the whole wait.
+   * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process
+   * that starts one with the same directory and key gets it. Put into the key what must be the same: workspace, version
+   * of the binary. Such a hub's log lines are lost once its first host is gone. `departureMs` (default 0): the first
+   * start waits so long for a process with the same key that may be about to leave, as that of an editor's window that
+   * reloads; another window with the same key costs the whole wait.
    */
-  readonly keep?: { readonly directory: string; readonly key: string; readonly graceMs: number; readonly departureMs?: number };
+  readonly keep?: {
+    readonly directory: string;
+    readonly key: string;
+    readonly graceMs: number;
+    readonly departureMs?: number;
+  };
   /** Each line of the hub's log. */
   readonly onLog?: (line: HubLog) => void;
 }
@@ -35,7 +41,10 @@ export interface HubOptions {
 export interface RelayOptions {
   /** The host's last word: window id, roots, title. */
   readonly hello?: (hello: HelloJson) => HelloJson;
-  /** May replace an answer (a completion by a model, a secret). undefined: it is not sent, and the page hears that the question is still open. */
+  /**
+   * May replace an answer (a completion by a model, a secret). undefined: it is not sent, and the page hears that the
+   * question is still open.
+   */
   readonly answer?: (answer: PromptAnswer, prompt: Prompt | undefined) => Promise<PromptAnswer | undefined>;
   /** The hub has taken the answer: open the URL now, keep the secret. */
   readonly answered?: (answer: PromptAnswer, prompt: Prompt) => void;
@@ -46,7 +55,10 @@ export interface RelayOptions {
 export interface Relay {
   /** The id under which the hub knows the window; '' before the first welcome. */
   readonly windowId: string;
-  /** The folders that are open now: the hub hears of them at once, and with each hello of the page from now on. What belongs to the window stays. */
+  /**
+   * The folders that are open now: the hub hears of them at once, and with each hello of the page from now on. What
+   * belongs to the window stays.
+   */
   setRoots(roots: MessageInitShape<typeof SetRootsSchema>['roots']): void;
   /** The page is gone for good: half-close. */
   dispose(): void;

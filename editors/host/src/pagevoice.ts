@@ -28,7 +28,8 @@ export class PageVoice {
 
   post(message: AttachResponse): void {
     if (!this.#over) {
-      harmless(() => this.#page.post(toJson(AttachResponseSchema, message))); // the webview may be gone before its relay hears of it
+      // The webview may be gone before its relay hears of it.
+      harmless(() => this.#page.post(toJson(AttachResponseSchema, message)));
     }
   }
 
@@ -36,7 +37,10 @@ export class PageVoice {
     if (state === 'ready') {
       this.tell(HubConnectionState.READY, '');
     } else {
-      this.tell(state === 'starting' || state === 'restarting' ? HubConnectionState.STARTING : HubConnectionState.FAILED, message);
+      this.tell(
+        state === 'starting' || state === 'restarting' ? HubConnectionState.STARTING : HubConnectionState.FAILED,
+        message,
+      );
     }
   }
 
@@ -67,7 +71,12 @@ export function harmless(call: () => void): void {
 
 /** The message id in whatever a page has posted. */
 export function idOf(message: unknown): string {
-  if (typeof message === 'object' && message !== null && 'messageId' in message && typeof message.messageId === 'string') {
+  if (
+    typeof message === 'object'
+    && message !== null
+    && 'messageId' in message
+    && typeof message.messageId === 'string'
+  ) {
     return message.messageId;
   }
   return '';

@@ -1,11 +1,14 @@
-// The hub's process: spawned, heard for ever, and known to be gone when it says so itself (its exit), never by a status code.
+// The hub's process: spawned, heard for ever, and known to be gone when it says so itself (its exit), never by a status
+// code.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { HubError, codeOf } from './failure.js';
 import { LineReader, LogTail, parseLogLine } from './logs.js';
 import type { HubLog } from './logs.js';
 
-/** How a process ended. Both are null for one that another process had started, and for one that could not be started. */
+/**
+ * How a process ended. Both are null for one that another process had started, and for one that could not be started.
+ */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -57,7 +60,8 @@ export class SpawnedProcess implements HubProcess {
         }, afterlifeMs).unref();
       });
       child.on('error', (error) => {
-        if (child.pid === undefined) { // else a kill has failed: the exit will tell
+        if (child.pid === undefined) {
+          // else a kill has failed: the exit will tell
           spawnError = error;
           resolve({ code: null, signal: null });
         }
@@ -77,7 +81,9 @@ export class SpawnedProcess implements HubProcess {
         if (child.pid !== undefined) {
           await stderrOver; // what it said last is what explains it
         }
-        throw child.pid === undefined ? failureOfSpawn(options.binary, spawnError) : failureOfExit(options.binary, end, this.tail);
+        throw child.pid === undefined
+          ? failureOfSpawn(options.binary, spawnError)
+          : failureOfExit(options.binary, end, this.tail);
       }),
     ]);
     this.firstLine.catch(() => {}); // who starts it listens; who has given up before does not
@@ -98,7 +104,8 @@ export class SpawnedProcess implements HubProcess {
   }
 }
 
-// Node tells some refusals by an event (ENOENT, EACCES) and throws the others: a program for another machine (ENOEXEC, EBADARCH on macOS), ENOTDIR, E2BIG.
+// Node tells some refusals by an event (ENOENT, EACCES) and throws the others: a program for another machine (ENOEXEC,
+// EBADARCH on macOS), ENOTDIR, E2BIG.
 function spawned(options: SpawnOptions): ChildProcess {
   try {
     return spawn(options.binary, options.args, {
@@ -138,13 +145,21 @@ function failureOfSpawn(binary: string, cause: unknown): HubError {
   const text = missing
     ? `${binary} was not found: install mcphub, or give the path of its binary (a missing working directory looks the same).`
     : `${binary} could not be started (${cause instanceof Error ? cause.message : 'no reason given'}): check that it may be executed and was built for this machine.`;
-  return new HubError(missing ? 'not_found' : 'failed_precondition', missing ? 'BINARY_NOT_FOUND' : 'BINARY_NOT_STARTED', text, { cause });
+  return new HubError(
+    missing ? 'not_found' : 'failed_precondition',
+    missing ? 'BINARY_NOT_FOUND' : 'BINARY_NOT_STARTED',
+    text,
+    { cause },
+  );
 }
 
 function failureOfExit(binary: string, end: ProcessEnd, tail: LogTail): HubError {
   const last = tail.toString();
-  return new HubError('unavailable', 'HUB_DIED',
-    `${binary} ended before it could be reached (${describeEnd(end)}).${last === '' ? ' It wrote nothing; run it by hand to see why.' : last}`);
+  return new HubError(
+    'unavailable',
+    'HUB_DIED',
+    `${binary} ended before it could be reached (${describeEnd(end)}).${last === '' ? ' It wrote nothing; run it by hand to see why.' : last}`,
+  );
 }
 
 /** For people. */

@@ -1,8 +1,14 @@
-// Between a page and a stream: proto3 JSON on one side, the hub on the other. The page says hello itself; this file says what there is to say about the
-// hub, keeps what must not reach it, and lets the host put in its word.
+// Between a page and a stream: proto3 JSON on one side, the hub on the other. The page says hello itself; this file
+// says what there is to say about the hub, keeps what must not reach it, and lets the host put in its word.
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
 import type { JsonValue, MessageInitShape } from '@bufbuild/protobuf';
-import { AttachRequestSchema, HelloSchema, HubConnectionState, ResumeSchema, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
+import {
+  AttachRequestSchema,
+  HelloSchema,
+  HubConnectionState,
+  ResumeSchema,
+  SetRootsSchema,
+} from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequest, AttachResponse, Hello, HelloJson, SetRoots } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError, asHubError } from './failure.js';
@@ -99,7 +105,14 @@ export class PageRelay implements Relay {
         throw new Error('it says nothing');
       }
     } catch (error) {
-      this.#voice.refuse(idOf(message), new HubError('invalid_argument', 'MALFORMED_MESSAGE', `This message is none of the window stream (${asHubError(error).message}).`));
+      this.#voice.refuse(
+        idOf(message),
+        new HubError(
+          'invalid_argument',
+          'MALFORMED_MESSAGE',
+          `This message is none of the window stream (${asHubError(error).message}).`,
+        ),
+      );
       return;
     }
     if (request.message.case === 'hello') {
@@ -118,8 +131,8 @@ export class PageRelay implements Relay {
       return;
     }
     if (this.#attached?.welcomed === false) {
-      // The same again changes nothing (a page that said hello while the hub started says it once more when it hears that it is there). Another one waits for the
-      // welcome, which brings what is needed to take this stream's place.
+      // The same again changes nothing (a page that said hello while the hub started says it once more when it hears
+      // that it is there). Another one waits for the welcome, which brings what is needed to take this stream's place.
       this.#waiting = JSON.stringify(json) === this.#attached.said ? undefined : json;
       return;
     }
@@ -129,7 +142,8 @@ export class PageRelay implements Relay {
   #attach(json: HelloJson): void {
     let hello: Hello;
     try {
-      const known = this.#windowId === '' || (json.windowId ?? '') !== '' ? json : { ...json, windowId: this.#windowId };
+      const known =
+        this.#windowId === '' || (json.windowId ?? '') !== '' ? json : { ...json, windowId: this.#windowId };
       hello = fromJson(HelloSchema, this.#options.hello?.(known) ?? known);
       hello.roots = this.#roots?.roots ?? hello.roots;
     } catch (error) {
@@ -141,7 +155,12 @@ export class PageRelay implements Relay {
       hello.resume = create(ResumeSchema, { hubId: this.#hubId, afterSequence: beyondAll });
     }
     this.#windowId = hello.windowId;
-    const attached: Attached = { stream: this.#source.attach(hello), said: JSON.stringify(json), welcomed: false, unanswered: new Map() };
+    const attached: Attached = {
+      stream: this.#source.attach(hello),
+      said: JSON.stringify(json),
+      welcomed: false,
+      unanswered: new Map(),
+    };
     this.#attached = attached;
     this.#waiting = undefined;
     clearTimeout(this.#comeback);
@@ -162,7 +181,13 @@ export class PageRelay implements Relay {
     const send = (chosen: PromptAnswer): void => {
       const attached = this.#attached;
       if (attached !== undefined && !(attached.welcomed && (attached === askedOn || this.#hubId === hubId))) {
-        refused(new HubError('unavailable', 'CONNECTION_LOST', 'The hub that asked is gone, or not reached again yet: the answer was not sent.'));
+        refused(
+          new HubError(
+            'unavailable',
+            'CONNECTION_LOST',
+            'The hub that asked is gone, or not reached again yet: the answer was not sent.',
+          ),
+        );
       } else {
         request.message = { case: 'answerPrompt', value: chosen };
         this.#forward(request, { ofPage, answer: chosen, prompt });
@@ -173,13 +198,16 @@ export class PageRelay implements Relay {
       send(answer);
       return;
     }
-    Promise.resolve().then(() => hook(answer, prompt)).then((chosen) => {
-      if (chosen === undefined) {
-        refused(new HubError('cancelled', 'ANSWER_NOT_SENT', 'The answer was not sent. The question is still open.'));
-      } else {
-        send(chosen);
-      }
-    }).catch((error: unknown) => refused(asHubError(error)));
+    Promise.resolve()
+      .then(() => hook(answer, prompt))
+      .then((chosen) => {
+        if (chosen === undefined) {
+          refused(new HubError('cancelled', 'ANSWER_NOT_SENT', 'The answer was not sent. The question is still open.'));
+        } else {
+          send(chosen);
+        }
+      })
+      .catch((error: unknown) => refused(asHubError(error)));
   }
 
   #forward(request: AttachRequest, unanswered: Unanswered): void {
@@ -189,12 +217,20 @@ export class PageRelay implements Relay {
     }
     try {
       if (attached === undefined) {
-        throw new HubError('unavailable', 'HUB_NOT_READY', this.#source.state === 'ready'
-          ? 'This page is not attached to the hub: it must say hello first. This was not sent.'
-          : `There is no hub now: ${this.#source.message} This was not sent.`);
+        throw new HubError(
+          'unavailable',
+          'HUB_NOT_READY',
+          this.#source.state === 'ready'
+            ? 'This page is not attached to the hub: it must say hello first. This was not sent.'
+            : `There is no hub now: ${this.#source.message} This was not sent.`,
+        );
       }
       if (attached.unanswered.size >= maxUnanswered) {
-        throw new HubError('resource_exhausted', '', 'Too many messages wait for their replies: this one was not sent.');
+        throw new HubError(
+          'resource_exhausted',
+          '',
+          'Too many messages wait for their replies: this one was not sent.',
+        );
       }
       attached.stream.send(request);
       if (request.messageId !== '') {
@@ -292,7 +328,14 @@ export class PageRelay implements Relay {
   #failUnanswered(attached: Attached | undefined, why: string): void {
     for (const [messageId, unanswered] of attached?.unanswered ?? []) {
       if (unanswered.ofPage) {
-        this.#voice.refuse(messageId, new HubError('unavailable', 'CONNECTION_LOST', `There is no reply any more, and it may have been carried out. ${why}`));
+        this.#voice.refuse(
+          messageId,
+          new HubError(
+            'unavailable',
+            'CONNECTION_LOST',
+            `There is no reply any more, and it may have been carried out. ${why}`,
+          ),
+        );
       }
     }
     attached?.unanswered.clear();

@@ -15,7 +15,10 @@ export async function makeSocketDirectory(): Promise<string> {
   return directory;
 }
 
-/** Removes what a killed hub has left behind. A name from a file is not trusted: only what looks like such a directory goes. */
+/**
+ * Removes what a killed hub has left behind. A name from a file is not trusted: only what looks like such a directory
+ * goes.
+ */
 export async function removeSocketDirectory(directory: string): Promise<void> {
   try {
     const info = await lstat(directory);

@@ -14,7 +14,11 @@ export interface StreamSource {
 }
 
 /** Waits until the state is one of those that are wanted; undefined when the signal came first. */
-export function becomes(source: StreamSource, wanted: (state: HubState) => boolean, signal: AbortSignal): Promise<HubState | undefined> {
+export function becomes(
+  source: StreamSource,
+  wanted: (state: HubState) => boolean,
+  signal: AbortSignal,
+): Promise<HubState | undefined> {
   return new Promise((resolve) => {
     if (signal.aborted || wanted(source.state)) {
       resolve(signal.aborted ? undefined : source.state);

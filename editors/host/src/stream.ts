@@ -7,7 +7,9 @@ import { Inbox } from './inbox.js';
 import type { LiveHub } from './livehub.js';
 import type { Duplex } from './transport.js';
 
-/** An open stream. Reading it gives what comes, and throws the HubError that ended it; leaving the loop does not end it. */
+/**
+ * An open stream. Reading it gives what comes, and throws the HubError that ended it; leaving the loop does not end it.
+ */
 export interface HubStream extends AsyncIterable<AttachResponse, undefined> {
   /** Throws a HubError (unavailable) when the stream is over or closed: nothing is queued for later. */
   send(message: MessageInitShape<typeof AttachRequestSchema>): void;
@@ -22,7 +24,12 @@ const pauseAt = 256;
 const resumeAt = 64;
 
 /** A stream on the given hub; with none, one that has failed already. */
-export function openStream(hub: LiveHub | undefined, absent: () => HubError, hello: MessageInitShape<typeof HelloSchema>, signal: AbortSignal | undefined): HubStream {
+export function openStream(
+  hub: LiveHub | undefined,
+  absent: () => HubError,
+  hello: MessageInitShape<typeof HelloSchema>,
+  signal: AbortSignal | undefined,
+): HubStream {
   const stream = new RawStream();
   if (hub === undefined) {
     stream.fail(absent());

@@ -1,5 +1,5 @@
-// gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. Why it is this library, and with these options, is in
-// docs/adr/0033-grpc-js.md; nothing outside of this file and call.ts knows it.
+// gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. Why it is this library, and with these options,
+// is in docs/adr/0033-grpc-js.md; nothing outside of this file and call.ts knows it.
 import { createSecureContext } from 'node:tls';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
@@ -31,7 +31,10 @@ export interface CallOptions {
 }
 
 /** A method whose shapes are known. */
-export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & { readonly input: I; readonly output: O };
+export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & {
+  readonly input: I;
+  readonly output: O;
+};
 
 cutStreamsHere();
 
@@ -43,8 +46,12 @@ export interface DuplexEvents<O> {
 
 // go-plugin's server has a P-521 certificate, which the BoringSSL of Electron does not offer by itself.
 const signatureAlgorithms = [
-  'ecdsa_secp256r1_sha256', 'ecdsa_secp384r1_sha384', 'ecdsa_secp521r1_sha512',
-  'rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512',
+  'ecdsa_secp256r1_sha256',
+  'ecdsa_secp384r1_sha384',
+  'ecdsa_secp521r1_sha512',
+  'rsa_pss_rsae_sha256',
+  'rsa_pss_rsae_sha384',
+  'rsa_pss_rsae_sha512',
 ].join(':');
 
 /** No string of JavaScript could hold more. */
@@ -54,8 +61,9 @@ const maxUnsent = 64 * 1024 * 1024;
 /** gRPC has no word for a longer deadline. */
 const maxDeadlineMs = 1e14;
 
-// There is one hub at one address, and nothing about it is to be found out by name service, proxy or retry. Nor are there pings: the socket closes
-// when the hub dies, and an editor that wakes from sleep must not take a slow answer for a death.
+// There is one hub at one address, and nothing about it is to be found out by name service, proxy or retry. Nor are
+// there pings: the socket closes when the hub dies, and an editor that wakes from sleep must not take a slow answer for
+// a death.
 const channelOptions: ChannelOptions = {
   'grpc.default_authority': 'localhost',
   'grpc.enable_channelz': 0,
@@ -68,13 +76,14 @@ const channelOptions: ChannelOptions = {
   'grpc.service_config_disable_resolution': 1,
   'grpc.ssl_target_name_override': 'localhost', // the name in go-plugin's certificate, whatever the address
   'grpc.use_local_subchannel_pool': 1,
-  // A long result must not wait for an update of the window every 64 KiB. What a stream that nobody reads can hold is bounded by it, too.
+  // A long result must not wait for an update of the window every 64 KiB. What a stream that nobody reads can hold is
+  // bounded by it, too.
   'grpc-node.flow_control_window': 1 << 20,
 };
 
 /**
- * One hub, dialled when needed: a connection that has broken or said goodbye (GOAWAY) is replaced by the next call. No call is repeated that the
- * hub may have begun.
+ * One hub, dialled when needed: a connection that has broken or said goodbye (GOAWAY) is replaced by the next call. No
+ * call is repeated that the hub may have begun.
  */
 export class Channel {
   readonly #target: Target;
@@ -91,7 +100,9 @@ export class Channel {
 
   /** One message there, one message back. */
   unary<I extends DescMessage, O extends DescMessage>(
-    method: Method<I, O>, init: MessageInitShape<I>, options: CallOptions = {},
+    method: Method<I, O>,
+    init: MessageInitShape<I>,
+    options: CallOptions = {},
   ): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
       const request = encoded(method.input, init);
@@ -99,21 +110,27 @@ export class Channel {
       let answer: Buffer | undefined;
       const call = new Call(this.#running, options, (error) => {
         if (error !== undefined || answer === undefined) {
-          reject(error ?? new HubError('internal', 'PROTOCOL_ERROR', `The hub answered ${method.name} with no message.`));
+          reject(
+            error ?? new HubError('internal', 'PROTOCOL_ERROR', `The hub answered ${method.name} with no message.`),
+          );
         } else {
           decoded(method.output, answer).then(resolve, (e: unknown) => reject(failureOfDecoding(e)));
         }
       });
-      call.carriedBy(client.makeUnaryRequest(pathOf(method), same, same, request, metadata, grpcOptions, (error, bytes) => {
-        answer = bytes;
-        call.end(error === null ? undefined : failureOfService(error, options.timeoutMs));
-      }));
+      call.carriedBy(
+        client.makeUnaryRequest(pathOf(method), same, same, request, metadata, grpcOptions, (error, bytes) => {
+          answer = bytes;
+          call.end(error === null ? undefined : failureOfService(error, options.timeoutMs));
+        }),
+      );
     });
   }
 
   /** Messages both ways, each decoded. Neither `message` nor `end` is called before this has returned. */
   open<I extends DescMessage, O extends DescMessage>(
-    method: Method<I, O>, options: CallOptions, on: DuplexEvents<MessageShape<O>>,
+    method: Method<I, O>,
+    options: CallOptions,
+    on: DuplexEvents<MessageShape<O>>,
   ): Duplex<I> {
     const call = new Call(this.#running, options, on.end);
     let stream: ClientDuplexStream<Buffer, Buffer>;
@@ -139,7 +156,8 @@ export class Channel {
       }
       on.message(message);
     });
-    stream.on('error', (error: unknown) => { // what has come before is read before it, also by a reader that rests
+    stream.on('error', (error: unknown) => {
+      // what has come before is read before it, also by a reader that rests
       failure ??= failureOfService(error, options.timeoutMs);
       call.sealed = true;
     });
@@ -163,12 +181,17 @@ export class Channel {
       throw failureOfAbort(options.signal);
     }
     if (Number.isNaN(options.timeoutMs)) {
-      throw new HubError('invalid_argument', '', 'The deadline of the call is no number: give timeoutMs in milliseconds, or leave it out.');
+      throw new HubError(
+        'invalid_argument',
+        '',
+        'The deadline of the call is no number: give timeoutMs in milliseconds, or leave it out.',
+      );
     }
     const { timeoutMs } = options;
     return {
       metadata: metadataOf(options.headers),
-      grpcOptions: timeoutMs === undefined ? {} : { deadline: Date.now() + Math.min(Math.max(timeoutMs, 1), maxDeadlineMs) },
+      grpcOptions:
+        timeoutMs === undefined ? {} : { deadline: Date.now() + Math.min(Math.max(timeoutMs, 1), maxDeadlineMs) },
       client: this.#dialled(),
     };
   }
@@ -214,8 +237,8 @@ export class Duplex<I extends DescMessage> {
   }
 
   /**
-   * False when it is over or finished, or when more waits to be taken by the hub than any window has to say. Throws a HubError for what is no such
-   * message.
+   * False when it is over or finished, or when more waits to be taken by the hub than any window has to say. Throws a
+   * HubError for what is no such message.
    */
   send(init: MessageInitShape<I>): boolean {
     const message = encoded(this.#input, init);
@@ -260,20 +283,26 @@ export class Duplex<I extends DescMessage> {
 function dial(target: Target): Client {
   try {
     const address = target.network === 'unix' ? `unix:${target.address}` : `dns:${target.address}`;
-    return new Client(address, target.tls === undefined ? credentials.createInsecure() : mutualTls(target.tls), channelOptions);
+    return new Client(
+      address,
+      target.tls === undefined ? credentials.createInsecure() : mutualTls(target.tls),
+      channelOptions,
+    );
   } catch (error) {
     throw failureOfConnection(asHubError(error).message, error); // a record whose certificates are none
   }
 }
 
 function mutualTls(tls: NonNullable<Target['tls']>): ChannelCredentials {
-  return credentials.createFromSecureContext(createSecureContext({
-    minVersion: 'TLSv1.2',
-    sigalgs: signatureAlgorithms,
-    ca: tls.serverCert, // and no other root
-    cert: tls.client.cert,
-    key: tls.client.key,
-  }));
+  return credentials.createFromSecureContext(
+    createSecureContext({
+      minVersion: 'TLSv1.2',
+      sigalgs: signatureAlgorithms,
+      ca: tls.serverCert, // and no other root
+      cert: tls.client.cert,
+      key: tls.client.key,
+    }),
+  );
 }
 
 function closed(): HubError {
@@ -286,7 +315,14 @@ function pathOf(method: DescMethod): string {
 
 // Over one of these node:http2 refuses the stream, and grpc-js gives up the whole connection.
 const ofConnection: ReadonlySet<string> = new Set([
-  'connection', 'host', 'http2-settings', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade',
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
 ]);
 
 function metadataOf(headers: CallOptions['headers']): Metadata {
@@ -298,7 +334,12 @@ function metadataOf(headers: CallOptions['headers']): Metadata {
       }
       metadata.set(name, value);
     } catch (error) {
-      throw new HubError('invalid_argument', '', `The headers of the call cannot be sent (${asHubError(error).message}).`, { cause: error });
+      throw new HubError(
+        'invalid_argument',
+        '',
+        `The headers of the call cannot be sent (${asHubError(error).message}).`,
+        { cause: error },
+      );
     }
   }
   return metadata;
@@ -318,6 +359,11 @@ function encoded<D extends DescMessage>(schema: D, init: MessageInitShape<D>): B
     const bytes = toBinary(schema, create(schema, init));
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
-    throw new HubError('invalid_argument', '', `This is no ${schema.name} (${asHubError(error).message}): nothing was sent.`, { cause: error });
+    throw new HubError(
+      'invalid_argument',
+      '',
+      `This is no ${schema.name} (${asHubError(error).message}): nothing was sent.`,
+      { cause: error },
+    );
   }
 }

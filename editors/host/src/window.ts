@@ -1,4 +1,5 @@
-// A window that stays: after a broken stream it goes on where it was, after a restart of the hub it begins with a snapshot.
+// A window that stays: after a broken stream it goes on where it was, after a restart of the hub it begins with a
+// snapshot.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clone, create } from '@bufbuild/protobuf';
@@ -15,25 +16,37 @@ import type { HubStream } from './stream.js';
 export interface HubWindow extends AsyncIterable<AttachResponse, undefined> {
   readonly windowId: string;
   /**
-   * Throws a HubError (unavailable) while there is no stream: nothing is queued for later. Roots and capabilities are the exception: they are kept, and said with the
-   * next hello.
+   * Throws a HubError (unavailable) while there is no stream: nothing is queued for later. Roots and capabilities are
+   * the exception: they are kept, and said with the next hello.
    */
   send(message: MessageInitShape<typeof AttachRequestSchema>): void;
-  /** Sends with a message id and resolves with the reply; rejects with the HubError in it, or with unavailable when the stream breaks before. */
+  /**
+   * Sends with a message id and resolves with the reply; rejects with the HubError in it, or with unavailable when the
+   * stream breaks before.
+   */
   ask(message: MessageInitShape<typeof AttachRequestSchema>, options?: { signal?: AbortSignal }): Promise<Reply>;
   /** Half-close: for good. Resolves when the stream has ended. */
   close(): Promise<void>;
 }
 
 /** What cannot be helped by trying again. */
-const final: ReadonlySet<string> = new Set(['invalid_argument', 'already_exists', 'failed_precondition', 'permission_denied', 'unauthenticated', 'unimplemented']);
+const final: ReadonlySet<string> = new Set([
+  'invalid_argument',
+  'already_exists',
+  'failed_precondition',
+  'permission_denied',
+  'unauthenticated',
+  'unimplemented',
+]);
 /** Of messages that are not read: then the window takes no more, and the hub feels it. */
 const maxUnread = 1024;
 /** The same while a reply is awaited: it comes behind them, and who awaits it may be their reader. */
 const maxUnreadAsking = 16 * 1024;
 /** How long a closed window waits for the hub to end its stream. */
 const closeGraceMs = 2000;
-/** A point that no hub has reached: a stream that resumes there supersedes the one before, and begins with a snapshot. */
+/**
+ * A point that no hub has reached: a stream that resumes there supersedes the one before, and begins with a snapshot.
+ */
 export const beyondAll = 2n ** 64n - 1n;
 const firstDelayMs = 100;
 const maxDelayMs = 5000;
@@ -74,10 +87,12 @@ export class ResumingWindow implements HubWindow {
     if (signal?.aborted === true) {
       this.#closing.abort();
     }
-    this.#over = this.#run().then(
-      () => this.#inbox.end(),
-      (error: unknown) => this.#inbox.end(asHubError(error)),
-    ).finally(() => signal?.removeEventListener('abort', aborted));
+    this.#over = this.#run()
+      .then(
+        () => this.#inbox.end(),
+        (error: unknown) => this.#inbox.end(asHubError(error)),
+      )
+      .finally(() => signal?.removeEventListener('abort', aborted));
   }
 
   send(message: MessageInitShape<typeof AttachRequestSchema>): void {
@@ -94,7 +109,10 @@ export class ResumingWindow implements HubWindow {
     }
   }
 
-  async ask(message: MessageInitShape<typeof AttachRequestSchema>, options: { signal?: AbortSignal } = {}): Promise<Reply> {
+  async ask(
+    message: MessageInitShape<typeof AttachRequestSchema>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<Reply> {
     const { signal } = options;
     if (signal?.aborted === true) {
       throw failureOfAbort(signal);
@@ -125,7 +143,8 @@ export class ResumingWindow implements HubWindow {
     this.#stream?.close();
     this.#roomMade();
     if (this.#closeTimer === undefined) {
-      this.#closeTimer = setTimeout(() => this.#stream?.break(), closeGraceMs).unref(); // the hub may be stopped by a signal
+      // The hub may be stopped by a signal.
+      this.#closeTimer = setTimeout(() => this.#stream?.break(), closeGraceMs).unref();
       void this.#over.then(() => clearTimeout(this.#closeTimer));
     }
     return this.#over;
@@ -150,9 +169,17 @@ export class ResumingWindow implements HubWindow {
         stream.break(); // when the end is this window's own
       }
       this.#stream = undefined;
-      const lost = ended ?? new HubError('unavailable', 'CONNECTION_LOST', 'The window was closed before the reply came.');
+      const lost =
+        ended ?? new HubError('unavailable', 'CONNECTION_LOST', 'The window was closed before the reply came.');
       for (const asked of this.#asked.values()) {
-        asked.reject(new HubError('unavailable', lost.reason, `There is no reply any more, and it may have been carried out. ${lost.message}`, { cause: lost }));
+        asked.reject(
+          new HubError(
+            'unavailable',
+            lost.reason,
+            `There is no reply any more, and it may have been carried out. ${lost.message}`,
+            { cause: lost },
+          ),
+        );
       }
       // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
       if (ended !== undefined && !signal.aborted && !mayComeBack(ended)) {
@@ -168,7 +195,8 @@ export class ResumingWindow implements HubWindow {
   /** False: there will be none, or nobody wants one any more. Throws the hub's failure. */
   async #hubIsReady(signal: AbortSignal): Promise<boolean> {
     const state = await becomes(this.#source, (s) => s === 'ready' || s === 'failed' || s === 'stopped', signal);
-    if (signal.aborted) { // between the state and this line
+    if (signal.aborted) {
+      // between the state and this line
       return false;
     }
     if (state === 'failed' && this.#source.failure !== undefined) {
@@ -178,7 +206,10 @@ export class ResumingWindow implements HubWindow {
   }
 
   #helloNow(): Hello {
-    this.#hello.resume = this.#hubId === '' ? this.#hello.resume : create(ResumeSchema, { hubId: this.#hubId, afterSequence: this.#lastSequence ?? beyondAll });
+    this.#hello.resume =
+      this.#hubId === ''
+        ? this.#hello.resume
+        : create(ResumeSchema, { hubId: this.#hubId, afterSequence: this.#lastSequence ?? beyondAll });
     return this.#hello;
   }
 
@@ -210,7 +241,11 @@ export class ResumingWindow implements HubWindow {
         if (this.#inbox.size <= maxUnreadAsking) {
           return;
         }
-        throw new HubError('resource_exhausted', 'WINDOW_TOO_SLOW', 'Nobody reads this window: it goes on when somebody does.');
+        throw new HubError(
+          'resource_exhausted',
+          'WINDOW_TOO_SLOW',
+          'Nobody reads this window: it goes on when somebody does.',
+        );
       }
       await new Promise<void>((resolve) => {
         this.#roomMade = resolve;

@@ -1,5 +1,6 @@
-// Electron's Node has BoringSSL, which does not offer P-521 by itself, and go-plugin's certificate is one of P-521. Electron is not to be had in a test;
-// what counts is the list of signature algorithms in the hello, and OpenSSL can be held to BoringSSL's.
+// Electron's Node has BoringSSL, which does not offer P-521 by itself, and go-plugin's certificate is one of P-521.
+// Electron is not to be had in a test; what counts is the list of signature algorithms in the hello, and OpenSSL can be
+// held to BoringSSL's.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -16,12 +17,18 @@ ssl_conf = ssl
 system_default = defaults
 [defaults]
 SignatureAlgorithms = ${[
-  'ecdsa_secp256r1_sha256', 'rsa_pss_rsae_sha256', 'rsa_pkcs1_sha256', 'ecdsa_secp384r1_sha384', 'rsa_pss_rsae_sha384', 'rsa_pkcs1_sha384',
-  'rsa_pss_rsae_sha512', 'rsa_pkcs1_sha512',
+  'ecdsa_secp256r1_sha256',
+  'rsa_pss_rsae_sha256',
+  'rsa_pkcs1_sha256',
+  'ecdsa_secp384r1_sha384',
+  'rsa_pss_rsae_sha384',
+  'rsa_pkcs1_sha384',
+  'rsa_pss_rsae_sha512',
+  'rsa_pkcs1_sha512',
 ].join(':')}
 `;
 
-test('with BoringSSL\'s signature algorithms a hub is started, left, and taken over by the next host', (t) => {
+test("with BoringSSL's signature algorithms a hub is started, left, and taken over by the next host", (t) => {
   const s = stage(t);
   const cnf = join(s.directory, 'openssl.cnf');
   writeFileSync(cnf, config);
@@ -50,11 +57,17 @@ test('with BoringSSL\'s signature algorithms a hub is started, left, and taken o
     await second.stop();
     console.log(JSON.stringify({ pid, without, withIt, same }));`;
   const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
-    encoding: 'utf8', timeout: 60_000, env: { ...process.env, TMPDIR: s.directory, OPENSSL_CONF: cnf },
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: { ...process.env, TMPDIR: s.directory, OPENSSL_CONF: cnf },
   });
   assert.equal(ran.status, 0, ran.stderr);
   const { pid, without, ...rest } = JSON.parse(ran.stdout) as { pid: number; without: string };
-  assert.match(without, /^ERR_SSL/, 'the list is in force: a client that names none of its own is refused, as in Electron');
+  assert.match(
+    without,
+    /^ERR_SSL/,
+    'the list is in force: a client that names none of its own is refused, as in Electron',
+  );
   assert.deepEqual(rest, { withIt: 'in', same: true });
   assert.equal(isAlive(pid), false);
 });

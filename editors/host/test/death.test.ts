@@ -15,14 +15,19 @@ import { failure, pidOf, realBinary, stage } from './stage.js';
 
 /** Gives the hub the demo server, whose tool "sleep" takes its time and whose record tells of cancels. */
 async function withDemo(hub: Hub, record: string): Promise<void> {
-  const json = JSON.stringify({ mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } } });
+  const json = JSON.stringify({
+    mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } },
+  });
   await hub.servers.reloadConfig({ sources: [{ path: 'demo.json', json, scope: 'host' }] });
   await hub.servers.startServer({ server: 'demo' });
 }
 
 /** Waits until the demo server has written so many events of a name; none of the calls may end before. */
 async function recorded(record: string, name: string, times: number, call: Promise<Error>): Promise<void> {
-  const count = (): number => readFileSync(record, 'utf8').split('\n').filter((line) => line.includes(`"event":"${name}"`)).length;
+  const count = (): number =>
+    readFileSync(record, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(`"event":"${name}"`)).length;
   for (let ended: Error | undefined; count() < times;) {
     ended = await Promise.race([call, sleep(5, undefined)]);
     assert.equal(ended?.message, undefined, 'a call has ended');
@@ -49,20 +54,46 @@ test('kill -9 while idle, in a call and in a stream: HUB_DIED, and the window go
   process.kill(pidOf(hub), 'SIGKILL'); // idle but for the window
   await next(window, 'snapshot');
   assert.equal(hub.generation, 2);
-  assert.equal((await failure(window.ask({ message: { case: 'cancelMcpRequest', value: {} } }))).code, 'invalid_argument');
+  assert.equal(
+    (await failure(window.ask({ message: { case: 'cancelMcpRequest', value: {} } }))).code,
+    'invalid_argument',
+  );
 
   const record = join(s.directory, 'record');
   await withDemo(hub, record);
-  const call = failure(hub.requests.callTool({ server: 'demo', tool: 'sleep', argumentsJson: '{"seconds":600,"steps":1}', preapproved: true }));
+  const call = failure(
+    hub.requests.callTool({
+      server: 'demo',
+      tool: 'sleep',
+      argumentsJson: '{"seconds":600,"steps":1}',
+      preapproved: true,
+    }),
+  );
   const stream = hub.attach({ title: 'raw' });
   await recorded(record, 'started', 1, call);
   process.kill(pidOf(hub), 'SIGKILL');
   assert.deepEqual([(await call).code, (await call).reason], ['unavailable', 'HUB_DIED']);
   const reader = stream[Symbol.asyncIterator]();
-  assert.equal((await failure((async () => { while ((await reader.next()).done !== true) { /* until it ends */ } })())).reason, 'HUB_DIED');
+  assert.equal(
+    (
+      await failure(
+        (async () => {
+          while ((await reader.next()).done !== true) {
+            /* until it ends */
+          }
+        })(),
+      )
+    ).reason,
+    'HUB_DIED',
+  );
   await next(window, 'snapshot');
   await window.close();
-  assert.deepEqual(await window[Symbol.asyncIterator]().next().then((r) => r.done === true || r.value.event.case), true);
+  assert.deepEqual(
+    await window[Symbol.asyncIterator]()
+      .next()
+      .then((r) => r.done === true || r.value.event.case),
+    true,
+  );
 });
 
 test('kill -9 while it starts and while it stops', async (t) => {
@@ -84,7 +115,11 @@ test('kill -9 while it starts and while it stops', async (t) => {
 
 function childrenOf(pid: number): number[] {
   const found = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
-  return found.stdout.trim().split(/\s+/).map(Number).filter((child) => child > 0 && child !== found.pid && isAlive(child));
+  return found.stdout
+    .trim()
+    .split(/\s+/)
+    .map(Number)
+    .filter((child) => child > 0 && child !== found.pid && isAlive(child));
 }
 
 test('a stop is bounded, also of a hub that is stopped by a signal', async (t) => {
@@ -123,18 +158,31 @@ test('only the client whose certificate the hub was given gets in', async (t) =>
   const s = stage(t);
   const client = selfSigned();
   const running = new SpawnedProcess({
-    binary: realBinary(), args: ['serve'], cwd: undefined, survive: false, onLog: () => {},
-    env: hubEnvironment(process.env, { MCPHUB_STATE_DIR: '' }, { socketDirectory: s.directory, clientCert: client.cert, returnGraceMs: undefined }),
+    binary: realBinary(),
+    args: ['serve'],
+    cwd: undefined,
+    survive: false,
+    onLog: () => {},
+    env: hubEnvironment(
+      process.env,
+      { MCPHUB_STATE_DIR: '' },
+      { socketDirectory: s.directory, clientCert: client.cert, returnGraceMs: undefined },
+    ),
   });
   t.after(async () => {
     running.kill();
     await running.ended;
   });
   const { serverCert = '', ...at } = parseHandshake(await running.firstLine, true);
-  const ask = async (tls: { serverCert: string; client: { cert: string; key: string } } | undefined): Promise<string> => {
+  const ask = async (
+    tls: { serverCert: string; client: { cert: string; key: string } } | undefined,
+  ): Promise<string> => {
     const channel = new Channel({ ...at, tls });
     try {
-      return await channel.unary(McpHubService.method.getInfo, {}, { timeoutMs: 20_000 }).then(() => 'in', (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'other'));
+      return await channel.unary(McpHubService.method.getInfo, {}, { timeoutMs: 20_000 }).then(
+        () => 'in',
+        (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'other'),
+      );
     } finally {
       channel.close();
     }
@@ -151,6 +199,10 @@ test('a host that has stopped its hub ends by itself: no timer and no handle is 
     const hub = new Hub({ binary: ${JSON.stringify(realBinary())}, env: { MCPHUB_STATE_DIR: '' } });
     await hub.start(); const w = hub.window({}); for await (const m of w) { if (m.event.case === 'snapshot') break; }
     await hub.stop();`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 60_000, env: { ...process.env, TMPDIR: s.directory } });
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: { ...process.env, TMPDIR: s.directory },
+  });
   assert.deepEqual([ran.status, ran.signal, ran.stderr], [0, null, '']);
 });

@@ -1,5 +1,5 @@
-// What becomes of a cancel that was on its way when its request ended: the event that comes later reaches windows and pages whole.
-// Findings B2 and B17.
+// What becomes of a cancel that was on its way when its request ended: the event that comes later reaches windows and
+// pages whole. Findings B2 and B17.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageInitShape } from '@bufbuild/protobuf';
@@ -19,7 +19,11 @@ const ended: Event = {
 };
 const outcomes = [
   { delivery: CancelDelivery.DELIVERED, error: '', page: { delivery: 'CANCEL_DELIVERY_DELIVERED' } },
-  { delivery: CancelDelivery.FAILED, error: 'HTTP 500', page: { delivery: 'CANCEL_DELIVERY_FAILED', error: 'HTTP 500' } },
+  {
+    delivery: CancelDelivery.FAILED,
+    error: 'HTTP 500',
+    page: { delivery: 'CANCEL_DELIVERY_FAILED', error: 'HTTP 500' },
+  },
   { delivery: CancelDelivery.NOT_NEEDED, error: '', page: { delivery: 'CANCEL_DELIVERY_NOT_NEEDED' } },
 ];
 
@@ -50,7 +54,10 @@ for (const { delivery, error, page } of outcomes) {
       await settle();
     }
     assert.equal(source.stream(1).hello.resume?.afterSequence, 7n, 'so the hub sends it the event that it has missed');
-    numbered(source.stream(1), 8n, { case: 'mcpRequestCancelDelivery', value: { requestId: 'r', server: 's', delivery, error } });
+    numbered(source.stream(1), 8n, {
+      case: 'mcpRequestCancelDelivery',
+      value: { requestId: 'r', server: 's', delivery, error },
+    });
     const outcome = await next(window);
     assert.ok(outcome?.case === 'mcpRequestCancelDelivery');
     assert.deepEqual([outcome.value.requestId, outcome.value.delivery, outcome.value.error], ['r', delivery, error]);
@@ -61,10 +68,17 @@ for (const { delivery, error, page } of outcomes) {
     const source = new FakeSource();
     const posted: AttachResponseJson[] = [];
     let say: (message: unknown) => void = () => {};
-    const relay = new PageRelay(source, {
-      post: (message) => posted.push(message),
-      onMessage: (listener) => { say = listener; return () => {}; },
-    }, {});
+    const relay = new PageRelay(
+      source,
+      {
+        post: (message) => posted.push(message),
+        onMessage: (listener) => {
+          say = listener;
+          return () => {};
+        },
+      },
+      {},
+    );
     t.after(() => relay.dispose());
     say({ hello: {} });
     source.stream(0).welcome();
@@ -74,7 +88,14 @@ for (const { delivery, error, page } of outcomes) {
     source.stream(0).say({ case: 'mcpRequestCancelDelivery', value: { requestId: 'r', server: 's', delivery, error } });
     await settle();
     assert.deepEqual(posted, [
-      { mcpRequestCancelled: { requestId: 'r', server: 's', delivery: 'CANCEL_DELIVERY_PENDING', serverMayContinue: true } },
+      {
+        mcpRequestCancelled: {
+          requestId: 'r',
+          server: 's',
+          delivery: 'CANCEL_DELIVERY_PENDING',
+          serverMayContinue: true,
+        },
+      },
       { mcpRequestCancelDelivery: { requestId: 'r', server: 's', ...page } },
     ]);
   });

@@ -18,18 +18,34 @@ test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves not
   const s = stage(t);
   const record = join(s.directory, 'record');
   const config = join(s.directory, 'mcp.json');
-  writeFileSync(config, JSON.stringify({ mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } } }));
-  const host = spawn(process.execPath, [join(examples, 'embed.js'), realBinary(), config, 'demo', 'sleep', '{"seconds":600,"steps":1}'], {
-    stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, MCPHUB_STATE_DIR: '' },
-  });
+  writeFileSync(
+    config,
+    JSON.stringify({ mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } } }),
+  );
+  const host = spawn(
+    process.execPath,
+    [join(examples, 'embed.js'), realBinary(), config, 'demo', 'sleep', '{"seconds":600,"steps":1}'],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, MCPHUB_STATE_DIR: '' },
+    },
+  );
   t.after(() => host.kill('SIGKILL'));
   const over = once(host, 'exit');
   const lines: string[] = [];
-  const read = (async () => { for await (const line of createInterface(host.stdout)) {
-    lines.push(line);
-    if (line.includes('y or n')) host.stdin.write('y\n');
-  } })();
-  const recorded = (event: string): boolean => { try { return readFileSync(record, 'utf8').includes(`"event":"${event}"`); } catch { return false; } };
+  const read = (async () => {
+    for await (const line of createInterface(host.stdout)) {
+      lines.push(line);
+      if (line.includes('y or n')) host.stdin.write('y\n');
+    }
+  })();
+  const recorded = (event: string): boolean => {
+    try {
+      return readFileSync(record, 'utf8').includes(`"event":"${event}"`);
+    } catch {
+      return false;
+    }
+  };
   while (!recorded('started')) {
     const ended = await Promise.race([over, sleep(5, undefined)]);
     assert.equal(ended, undefined, `it has ended: ${lines.join('\n')}`);
@@ -38,16 +54,25 @@ test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves not
   assert.deepEqual((await over)[0], 0);
   await read;
   assert.match(lines[0] ?? '', /^May this be started\? y or n/); // what the file of a folder runs
-  assert.ok(lines.some((line) => line.includes('demo-server')), lines.join('\n'));
+  assert.ok(
+    lines.some((line) => line.includes('demo-server')),
+    lines.join('\n'),
+  );
   const asked = lines.filter((line) => line.startsWith('May ') || line.startsWith('No longer asked'));
-  assert.deepEqual(asked.slice(1), ['No longer asked: ANSWERED', 'May sleep be called with {"seconds":600,"steps":1}? y or n', 'No longer asked: ANSWERED']);
+  assert.deepEqual(asked.slice(1), [
+    'No longer asked: ANSWERED',
+    'May sleep be called with {"seconds":600,"steps":1}? y or n',
+    'No longer asked: ANSWERED',
+  ]);
   assert.ok(recorded('cancel_received'), 'the server has not heard of it');
   assert.match(readFileSync(record, 'utf8'), /"reason":"Ctrl\+C"/);
   assert.deepEqual(s.sockets(), []);
 });
 
-test('the example of a page is attached with the host\'s last word, and detached with its port', async (t) => {
-  const { showPage } = await import(join(examples, 'page.js')) as { showPage: (hub: Hub, port: MessagePort, workspace: string) => Relay };
+test("the example of a page is attached with the host's last word, and detached with its port", async (t) => {
+  const { showPage } = (await import(join(examples, 'page.js'))) as {
+    showPage: (hub: Hub, port: MessagePort, workspace: string) => Relay;
+  };
   const hub = stage(t).hub({});
   await hub.start();
   const { port1: page, port2: host } = new MessageChannel();

@@ -1,4 +1,5 @@
-// A hub of a few lines for what the real one does not do: faults at the start, and outliving its host. Run as a program; FAKE_HUB says how it behaves.
+// A hub of a few lines for what the real one does not do: faults at the start, and outliving its host. Run as a
+// program; FAKE_HUB says how it behaves.
 import http2 from 'node:http2';
 import type net from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +9,12 @@ import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { selfSigned } from '../dist/certificate.js';
 import { Deframer, frame } from './frames.js';
 import { AttachRequestSchema, AttachResponseSchema } from '../dist/gen/mcphub/v1/editor_pb.js';
-import { CallToolRequestSchema, CallToolResponseSchema, DrainResponseSchema, GetInfoResponseSchema } from '../dist/gen/mcphub/v1/hub_pb.js';
+import {
+  CallToolRequestSchema,
+  CallToolResponseSchema,
+  DrainResponseSchema,
+  GetInfoResponseSchema,
+} from '../dist/gen/mcphub/v1/hub_pb.js';
 import { isAlive } from '../dist/liveness.js';
 
 const mode = process.env['FAKE_HUB'] ?? 'serve';
@@ -41,7 +47,10 @@ switch (mode) {
 function serve(versions: string): void {
   const clientCert = process.env['PLUGIN_CLIENT_CERT'];
   const own = selfSigned();
-  const server = clientCert === undefined ? http2.createServer() : http2.createSecureServer({ ...own, ca: clientCert, requestCert: true, rejectUnauthorized: true });
+  const server =
+    clientCert === undefined
+      ? http2.createServer()
+      : http2.createSecureServer({ ...own, ca: clientCert, requestCert: true, rejectUnauthorized: true });
   const connections = new Set<net.Socket>();
   server.on(clientCert === undefined ? 'connection' : 'secureConnection', (socket: net.Socket) => {
     connections.add(socket);
@@ -65,7 +74,12 @@ function serve(versions: string): void {
   }
   const path = join(process.env['PLUGIN_UNIX_SOCKET_DIR'] ?? '.', 'plugin1');
   server.listen(path, () => {
-    const cert = clientCert === undefined ? '' : new X509Certificate(mode === 'othercert' ? selfSigned().cert : own.cert).raw.toString('base64').replace(/=+$/, '');
+    const cert =
+      clientCert === undefined
+        ? ''
+        : new X509Certificate(mode === 'othercert' ? selfSigned().cert : own.cert).raw
+            .toString('base64')
+            .replace(/=+$/, '');
     console.log(`${versions}unix|${path}|grpc|${cert}`);
     console.error('{"@level":"info","@message":"fake hub serves"}');
   });
@@ -77,7 +91,10 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
   const messages = new Deframer((bytes) => {
     switch (path) {
       case '/mcphub.v1.McpHubService/GetInfo':
-        finish(stream, GetInfoResponseSchema, { processId: mode === 'imposter' ? 1 : process.pid, hubId: `fake-${process.pid}` });
+        finish(stream, GetInfoResponseSchema, {
+          processId: mode === 'imposter' ? 1 : process.pid,
+          hubId: `fake-${process.pid}`,
+        });
         break;
       case '/mcphub.v1.McpHubService/CallTool':
         answerCall(stream, fromBinary(CallToolRequestSchema, bytes).tool);
@@ -95,7 +112,16 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
       case '/mcphub.v1.EditorService/Attach': {
         const { message, messageId } = fromBinary(AttachRequestSchema, bytes);
         if (message.case === 'hello') {
-          say(stream, { event: { case: 'welcome', value: { hubId: `fake-${process.pid}`, windowId: message.value.windowId, resumed: message.value.resume !== undefined } } });
+          say(stream, {
+            event: {
+              case: 'welcome',
+              value: {
+                hubId: `fake-${process.pid}`,
+                windowId: message.value.windowId,
+                resumed: message.value.resume !== undefined,
+              },
+            },
+          });
           say(stream, { sequence: 7n, event: { case: 'snapshot', value: {} } });
         } else if (messageId !== '') {
           say(stream, { event: { case: 'reply', value: { messageId } } });

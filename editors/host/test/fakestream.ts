@@ -18,11 +18,23 @@ export class FakeStream implements HubStream {
     }
     this.sent.push(create(AttachRequestSchema, message));
   }
-  close(): void { this.ended = 'closed'; this.inbox.end(); }
-  break(): void { this.ended = 'broken'; this.inbox.end(new HubError('cancelled', '', 'broken')); }
-  [Symbol.asyncIterator](): AsyncIterator<AttachResponse, undefined> { return this.inbox[Symbol.asyncIterator](); }
-  say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void { this.inbox.push(create(AttachResponseSchema, { event })); }
-  welcome(hubId = 'h1'): void { this.say({ case: 'welcome', value: { hubId, windowId: this.hello.windowId || 'minted' } }); }
+  close(): void {
+    this.ended = 'closed';
+    this.inbox.end();
+  }
+  break(): void {
+    this.ended = 'broken';
+    this.inbox.end(new HubError('cancelled', '', 'broken'));
+  }
+  [Symbol.asyncIterator](): AsyncIterator<AttachResponse, undefined> {
+    return this.inbox[Symbol.asyncIterator]();
+  }
+  say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void {
+    this.inbox.push(create(AttachResponseSchema, { event }));
+  }
+  welcome(hubId = 'h1'): void {
+    this.say({ case: 'welcome', value: { hubId, windowId: this.hello.windowId || 'minted' } });
+  }
 }
 
 export class FakeSource implements StreamSource {
@@ -31,7 +43,10 @@ export class FakeSource implements StreamSource {
   failure: HubError | undefined;
   readonly streams: FakeStream[] = [];
   readonly #listeners = new Set<(state: HubState, detail: { message: string }) => void>();
-  onState(listener: (state: HubState, detail: { message: string }) => void): () => void { this.#listeners.add(listener); return () => this.#listeners.delete(listener); }
+  onState(listener: (state: HubState, detail: { message: string }) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
   attach(hello: MessageInitShape<typeof HelloSchema>): HubStream {
     const stream = new FakeStream(create(HelloSchema, hello));
     this.streams.push(stream);
@@ -40,7 +55,9 @@ export class FakeSource implements StreamSource {
   become(state: HubState, message: string): void {
     this.state = state;
     this.message = message;
-    for (const l of this.#listeners) { l(state, { message }); }
+    for (const l of this.#listeners) {
+      l(state, { message });
+    }
   }
   stream(n: number): FakeStream {
     const stream = this.streams.at(n);

@@ -21,7 +21,10 @@ async function fake(t: TestContext, handler: Handler): Promise<FakeServer> {
 }
 
 test('a long text that is no UTF-8 is refused, whenever the status comes', async (t) => {
-  const bad = toBinary(CallToolResponseSchema, create(CallToolResponseSchema, { outcome: { case: 'resultJson', value: 'a'.repeat(3 << 20) } }));
+  const bad = toBinary(
+    CallToolResponseSchema,
+    create(CallToolResponseSchema, { outcome: { case: 'resultJson', value: 'a'.repeat(3 << 20) } }),
+  );
   bad[100] = 0xff;
   for (const status of ['0', '13', 'late']) {
     const { channel } = await fake(t, (stream) => {
@@ -36,19 +39,30 @@ test('a long text that is no UTF-8 is refused, whenever the status comes', async
       }
     });
     const error = await failure(channel.unary(callTool, {}));
-    assert.deepEqual([error.code, error.reason], status === '13' ? ['internal', ''] : ['internal', 'PROTOCOL_ERROR'], status);
+    assert.deepEqual(
+      [error.code, error.reason],
+      status === '13' ? ['internal', ''] : ['internal', 'PROTOCOL_ERROR'],
+      status,
+    );
   }
 });
 
-test('what cannot be sent is the caller\'s mistake, and opens no stream', async (t) => {
+test("what cannot be sent is the caller's mistake, and opens no stream", async (t) => {
   let streams = 0;
   const { channel } = await fake(t, (stream) => {
     streams++;
     answer(stream, ok);
   });
-  assert.equal((await failure(channel.unary(McpHubService.method.getTrace, { maxTraces: 1.5 }))).code, 'invalid_argument');
+  assert.equal(
+    (await failure(channel.unary(McpHubService.method.getTrace, { maxTraces: 1.5 }))).code,
+    'invalid_argument',
+  );
   for (const headers of [{ 'bad name': 'x' }, { name: 'line\nbreak' }, { connection: 'close' }]) {
-    assert.equal((await failure(channel.unary(callTool, {}, { headers }))).code, 'invalid_argument', JSON.stringify(headers));
+    assert.equal(
+      (await failure(channel.unary(callTool, {}, { headers }))).code,
+      'invalid_argument',
+      JSON.stringify(headers),
+    );
   }
   assert.equal((await failure(channel.unary(callTool, {}, { timeoutMs: Number.NaN }))).code, 'invalid_argument');
   assert.equal(streams, 0);
@@ -66,9 +80,14 @@ test('a message of a window that cannot be sent throws a HubError and leaves the
     });
   });
   let came = (): void => {};
-  const answered = new Promise<void>((resolve) => { came = resolve; });
+  const answered = new Promise<void>((resolve) => {
+    came = resolve;
+  });
   const duplex = channel.open(attach, {}, { message: () => came(), end: () => {} });
-  assert.throws(() => duplex.send({ message: { case: 'hello', value: { maxProgressRate: 1.5 } } }), { name: 'HubError', code: 'invalid_argument' });
+  assert.throws(() => duplex.send({ message: { case: 'hello', value: { maxProgressRate: 1.5 } } }), {
+    name: 'HubError',
+    code: 'invalid_argument',
+  });
   assert.equal(duplex.send({ messageId: 'm' }), true);
   await answered;
   assert.equal(got.length, 1);
@@ -80,7 +99,10 @@ test('a long explanation arrives, and one beyond what a connection takes is no r
     if (headers['size'] === undefined) {
       answer(stream, ok);
     } else {
-      stream.respond({ ...grpc, 'grpc-status': '9', 'grpc-message': 'x'.repeat(Number(headers['size'])) }, { endStream: true });
+      stream.respond(
+        { ...grpc, 'grpc-status': '9', 'grpc-message': 'x'.repeat(Number(headers['size'])) },
+        { endStream: true },
+      );
     }
   });
   const long = await failure(channel.unary(callTool, {}, { headers: { size: '12000' } }));
@@ -101,10 +123,22 @@ test('calls that run when the connection breaks end, and those that start in tha
   });
   let arrived = 0;
   let all = (): void => {};
-  const broken = new Promise<void>((resolve) => { all = resolve; });
-  const running = Array.from({ length: 20 }, () => server.channel.unary(callTool, {}).then(() => 'ok', (error: unknown) => (error as { reason: string }).reason));
+  const broken = new Promise<void>((resolve) => {
+    all = resolve;
+  });
+  const running = Array.from({ length: 20 }, () =>
+    server.channel.unary(callTool, {}).then(
+      () => 'ok',
+      (error: unknown) => (error as { reason: string }).reason,
+    ),
+  );
   await broken;
-  const late = Array.from({ length: 20 }, () => server.channel.unary(callTool, {}).then(() => 'ok', (error: unknown) => (error as { reason: string }).reason));
+  const late = Array.from({ length: 20 }, () =>
+    server.channel.unary(callTool, {}).then(
+      () => 'ok',
+      (error: unknown) => (error as { reason: string }).reason,
+    ),
+  );
   assert.deepEqual(new Set(await Promise.all(running)), new Set(['CONNECTION_LOST']));
   assert.ok((await Promise.all(late)).every((end) => end === 'ok' || end === 'CONNECTION_LOST'));
   assert.equal((await server.channel.unary(callTool, {})).requestId, 'r1');

@@ -1,4 +1,5 @@
-// gRPC's frames inside an HTTP/2 stream, for the fake hub and the fake servers: one byte that says "compressed", four that say how long, the message.
+// gRPC's frames inside an HTTP/2 stream, for the fake hub and the fake servers: one byte that says "compressed", four
+// that say how long, the message.
 
 const prefixSize = 5;
 

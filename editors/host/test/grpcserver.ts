@@ -41,7 +41,9 @@ export async function serve(handler: Handler, over: 'unix' | 'tcp' = 'unix'): Pr
   });
   server.on('stream', handler);
   const path = join(directory, 's');
-  await new Promise<void>((resolve) => (over === 'unix' ? server.listen(path, resolve) : server.listen(0, '127.0.0.1', resolve)));
+  await new Promise<void>((resolve) =>
+    over === 'unix' ? server.listen(path, resolve) : server.listen(0, '127.0.0.1', resolve),
+  );
   const address = over === 'unix' ? path : `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const channel = new Channel({ network: over, address, tls: undefined });
   return {

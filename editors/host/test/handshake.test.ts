@@ -8,7 +8,11 @@ import { hubEnvironment, parseHandshake } from '../dist/handshake.js';
 const der = new X509Certificate(selfSigned().cert).raw.toString('base64').replace(/=+$/, ''); // as go-plugin writes it
 
 test('a handshake line is read, with and without a certificate', () => {
-  assert.deepEqual(parseHandshake('1|1|unix|/tmp/x/plugin1|grpc|\r\n', false), { network: 'unix', address: '/tmp/x/plugin1', serverCert: undefined });
+  assert.deepEqual(parseHandshake('1|1|unix|/tmp/x/plugin1|grpc|\r\n', false), {
+    network: 'unix',
+    address: '/tmp/x/plugin1',
+    serverCert: undefined,
+  });
   const secure = parseHandshake(`1|1|tcp|127.0.0.1:10123|grpc|${der}|false`, true);
   assert.equal(secure.address, '127.0.0.1:10123');
   assert.equal(new X509Certificate(secure.serverCert ?? '').subject, 'CN=localhost');
@@ -30,15 +34,34 @@ test('a line that this host cannot work with is refused with the reason', () => 
     ['1|1|unix|/x|grpc|', true, 'TLS'],
     [`1|1|unix|/x|grpc|${der}`, false, 'TLS'],
   ] as const) {
-    assert.throws(() => parseHandshake(line, tls), (error) => error instanceof HubError && error.reason === reason, line);
+    assert.throws(
+      () => parseHandshake(line, tls),
+      (error) => error instanceof HubError && error.reason === reason,
+      line,
+    );
   }
 });
 
 test('the environment carries the handshake and nothing of another go-plugin', () => {
-  const env = hubEnvironment({ PATH: '/bin', PLUGIN_MULTIPLEX_GRPC: 'true', PLUGIN_CLIENT_CERT: 'old', PLUGIN_MIN_PORT: '1' }, { MCPHUB_LOG: 'debug' }, {
-    socketDirectory: '/tmp/mcphub-1', clientCert: undefined, returnGraceMs: 1500,
-  });
-  assert.deepEqual(Object.keys(env).sort(), ['MCPHUB_HOST_PID', 'MCPHUB_LOG', 'MCPHUB_PLAINTEXT', 'MCPHUB_PLUGIN_COOKIE', 'MCPHUB_RETURN_GRACE', 'PATH', 'PLUGIN_PROTOCOL_VERSIONS', 'PLUGIN_UNIX_SOCKET_DIR']);
+  const env = hubEnvironment(
+    { PATH: '/bin', PLUGIN_MULTIPLEX_GRPC: 'true', PLUGIN_CLIENT_CERT: 'old', PLUGIN_MIN_PORT: '1' },
+    { MCPHUB_LOG: 'debug' },
+    {
+      socketDirectory: '/tmp/mcphub-1',
+      clientCert: undefined,
+      returnGraceMs: 1500,
+    },
+  );
+  assert.deepEqual(Object.keys(env).sort(), [
+    'MCPHUB_HOST_PID',
+    'MCPHUB_LOG',
+    'MCPHUB_PLAINTEXT',
+    'MCPHUB_PLUGIN_COOKIE',
+    'MCPHUB_RETURN_GRACE',
+    'PATH',
+    'PLUGIN_PROTOCOL_VERSIONS',
+    'PLUGIN_UNIX_SOCKET_DIR',
+  ]);
   assert.equal(env['PLUGIN_PROTOCOL_VERSIONS'], '1');
   assert.equal(env['MCPHUB_RETURN_GRACE'], '1500ms');
 });
@@ -53,5 +76,8 @@ test('the certificate is a whole one: self-signed, for localhost, its own author
     assert.equal(x509.checkHost('localhost'), 'localhost');
     assert.ok(new Date(x509.validFrom) < now && now < new Date(x509.validTo));
   }
-  assert.notEqual(new X509Certificate(selfSigned().cert).serialNumber, new X509Certificate(selfSigned().cert).serialNumber);
+  assert.notEqual(
+    new X509Certificate(selfSigned().cert).serialNumber,
+    new X509Certificate(selfSigned().cert).serialNumber,
+  );
 });

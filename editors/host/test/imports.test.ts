@@ -1,4 +1,5 @@
-// No file of the editor part imports, over whatever way, a file that imports it: types count, since a reader has to follow them as well.
+// No file of the editor part imports, over whatever way, a file that imports it: types count, since a reader has to
+// follow them as well.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -15,12 +16,17 @@ function imports(folder: string): Map<string, string[]> {
     }
     const path = join(folder, name);
     const found = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g);
-    files.set(path, Array.from(found, ([, to = '']) => resolve(dirname(path), to)));
+    files.set(
+      path,
+      Array.from(found, ([, to = '']) => resolve(dirname(path), to)),
+    );
   }
-  return new Map(Array.from(files, ([path, all]) => [
-    path,
-    all.map((to) => (files.has(to) ? to : to.replace(/\.js$/, '.ts'))).filter((to) => files.has(to)),
-  ]));
+  return new Map(
+    Array.from(files, ([path, all]) => [
+      path,
+      all.map((to) => (files.has(to) ? to : to.replace(/\.js$/, '.ts'))).filter((to) => files.has(to)),
+    ]),
+  );
 }
 
 /** A way from a file back to it, or undefined. */
@@ -59,7 +65,7 @@ function folders(root: string, files: ReadonlyMap<string, readonly string[]>): M
     const from = folderOf(path);
     if (from !== undefined) {
       const to = found.map(folderOf).filter((folder) => folder !== undefined && folder !== from);
-      all.set(from, [...(all.get(from) ?? []), ...to as string[]]);
+      all.set(from, [...(all.get(from) ?? []), ...(to as string[])]);
     }
   }
   return all;
@@ -70,7 +76,12 @@ for (const folder of ['host/src', 'vscode/src', 'webview/src']) {
     const files = imports(join(editors, folder));
     assert.ok(files.size > 20 && Array.from(files.values()).flat().length > 20, 'the imports are found');
     for (const graph of [files, folders(join(editors, folder), files)]) {
-      assert.equal(cycle(graph)?.map((path) => relative(editors, path)).join(' -> '), undefined);
+      assert.equal(
+        cycle(graph)
+          ?.map((path) => relative(editors, path))
+          .join(' -> '),
+        undefined,
+      );
     }
   });
 }

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { claim, keep } from '../dist/keep.js';
@@ -16,7 +28,17 @@ const dead = spawnSync(process.execPath, ['-e', '']).pid; // ended and collected
 
 function record(more: Partial<KeepRecord>): KeepRecord {
   return {
-    key: 'k', hubPid: process.pid, hostPid: dead, network: 'unix', target: '/tmp/none', serverCert: '', clientCert: '', clientKey: '', socketDirectory: '/tmp/none', protocolVersion: 1, ...more,
+    key: 'k',
+    hubPid: process.pid,
+    hostPid: dead,
+    network: 'unix',
+    target: '/tmp/none',
+    serverCert: '',
+    clientCert: '',
+    clientKey: '',
+    socketDirectory: '/tmp/none',
+    protocolVersion: 1,
+    ...more,
   };
 }
 
@@ -39,7 +61,11 @@ test('files and directories are private and usable under any umask', async (t) =
     const [, sockets] = await Promise.all([keeping, making]).finally(() => process.umask(before));
     const directory = join(s.directory, `keep-${umask}`);
     const [name = ''] = readdirSync(directory);
-    assert.deepEqual([directory, join(directory, name), sockets].map((path) => statSync(path).mode & 0o777), [0o700, 0o600, 0o700], umask.toString(8));
+    assert.deepEqual(
+      [directory, join(directory, name), sockets].map((path) => statSync(path).mode & 0o777),
+      [0o700, 0o600, 0o700],
+      umask.toString(8),
+    );
     await removeSocketDirectory(sockets);
     assert.deepEqual(s.sockets(), []);
   }
@@ -62,7 +88,7 @@ test('a record is believed from its owner alone, and through no link', async (t)
   if (process.getuid?.() === 0) {
     chmodSync(place, 0o600);
     chownSync(place, 65_534, 65_534);
-    assert.equal(await claim(directory, 'k'), undefined, 'a foreign owner\'s');
+    assert.equal(await claim(directory, 'k'), undefined, "a foreign owner's");
     assert.deepEqual(readdirSync(directory), [name], 'and it is not ours to remove');
     chownSync(place, 0, 0);
     chownSync(directory, 65_534, 65_534);
@@ -81,7 +107,8 @@ test('a record is believed from its owner alone, and through no link', async (t)
 test('drafts of hosts that were killed while they wrote are removed, those of this moment are not', async (t) => {
   const directory = join(stage(t).directory, 'keep');
   mkdirSync(directory, { mode: 0o700 });
-  const name = (n: number): string => `hub-00000000-0000-0000-0000-00000000000${n}.7.json.00000000-0000-0000-0000-000000000000.tmp`;
+  const name = (n: number): string =>
+    `hub-00000000-0000-0000-0000-00000000000${n}.7.json.00000000-0000-0000-0000-000000000000.tmp`;
   for (const n of [1, 2]) {
     writeFileSync(join(directory, name(n)), '{"clientKey":"', { mode: 0o600 });
   }
@@ -94,7 +121,11 @@ test('a host that died between taking a hub over and reaching it is followed by 
   const directory = join(stage(t).directory, 'keep');
   mkdirSync(directory, { mode: 0o700 });
   // Its rename says that it has the hub; the text is still that of the host before.
-  writeFileSync(join(directory, `hub-00000000-0000-0000-0000-000000000000.${dead}.json`), JSON.stringify(record({ hostPid: process.ppid })), { mode: 0o600 });
+  writeFileSync(
+    join(directory, `hub-00000000-0000-0000-0000-000000000000.${dead}.json`),
+    JSON.stringify(record({ hostPid: process.ppid })),
+    { mode: 0o600 },
+  );
   const got = await claim(directory, 'k');
   assert.equal(got?.record.hostPid, process.pid);
   assert.deepEqual(readdirSync(directory), [`hub-00000000-0000-0000-0000-000000000000.${process.pid}.json`]);
@@ -105,7 +136,7 @@ test('only the hub of a host that is gone is claimed, and what is stale is remov
   const cases: [string, Partial<KeepRecord>, boolean, number][] = [
     ['host dead', {}, true, 1],
     ['host has left', { hostPid: 0 }, true, 1],
-    ['a sibling\'s', { hostPid: process.ppid }, false, 1],
+    ["a sibling's", { hostPid: process.ppid }, false, 1],
     ['another key', { key: 'other' }, false, 1],
     ['another version', { protocolVersion: 2 }, false, 1],
     ['hub dead', { hubPid: dead }, false, 0],
@@ -137,8 +168,11 @@ test('of processes that race for one hub exactly one gets it', async (t) => {
   // Each says that it is there, waits for the word, and keeps living until all have tried.
   const code = `import { claim } from ${JSON.stringify(new URL('../dist/keep.js', import.meta.url).href)};
     console.log('there'); process.stdin.once('data', async () => { console.log((await claim(${JSON.stringify(directory)}, 'k')) ? 'got' : 'none'); process.stdin.once('data', () => process.exit(0)); });`;
-  const racers = Array.from({ length: 4 }, () => spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] }));
-  const words = (): Promise<string[]> => Promise.all(racers.map(async (r) => String((await once(r.stdout, 'data'))[0]).trim()));
+  const racers = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  );
+  const words = (): Promise<string[]> =>
+    Promise.all(racers.map(async (r) => String((await once(r.stdout, 'data'))[0]).trim()));
   assert.deepEqual(await words(), ['there', 'there', 'there', 'there']);
   const tried = words();
   racers.forEach((r) => r.stdin.write('go\n'));
@@ -155,14 +189,24 @@ function hostCode(directory: string, then: string): string {
     await hub.start(); console.log(hub.processId); ${then}`;
 }
 
-for (const [name, then] of [['leaves', 'await hub.leave();'], ['is killed', 'process.kill(process.pid, "SIGKILL");']] as const) {
+for (const [name, then] of [
+  ['leaves', 'await hub.leave();'],
+  ['is killed', 'process.kill(process.pid, "SIGKILL");'],
+] as const) {
   test(`a host that ${name} is followed by one that gets its hub, windows included`, async (t) => {
     const s = stage(t);
     const directory = join(s.directory, 'keep');
-    const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, then)], { encoding: 'utf8', timeout: 60_000 });
+    const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, then)], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
     const pid = Number(first.stdout.trim());
     assert.ok(isAlive(pid), `the hub ended with its host: ${first.stderr}`);
-    assert.equal(first.status, name === 'leaves' ? 0 : null, `leave() resolves though the hub goes on: ${first.stderr}`);
+    assert.equal(
+      first.status,
+      name === 'leaves' ? 0 : null,
+      `leave() resolves though the hub goes on: ${first.stderr}`,
+    );
     const options = { mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } };
     const hub = s.hub(options);
     await hub.start();
@@ -184,15 +228,19 @@ for (const [name, then] of [['leaves', 'await hub.leave();'], ['is killed', 'pro
 test('a host that comes before the one before has left waits for it, and gets its hub', async (t) => {
   const s = stage(t);
   const directory = join(s.directory, 'keep');
-  const before = spawn(process.execPath, ['--input-type=module', '-e', hostCode(directory, "process.stdin.once('data', () => hub.leave());")],
-    { stdio: ['pipe', 'pipe', 'inherit'] });
+  const before = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', hostCode(directory, "process.stdin.once('data', () => hub.leave());")],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   t.after(() => before.kill('SIGKILL'));
   const pid = Number(String((await once(before.stdout, 'data'))[0]).trim());
   const stale = join(directory, `hub-ffffffff-ffff-ffff-ffff-ffffffffffff.${dead}.json`);
   writeFileSync(stale, JSON.stringify(record({ hubPid: dead })), { mode: 0o600 });
   const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000, departureMs: 60_000 } });
   const started = hub.start();
-  while (existsSync(stale)) { // it has looked once it has removed this, the last of them
+  while (existsSync(stale)) {
+    // it has looked once it has removed this, the last of them
     await settle();
   }
   before.stdin.write('leave\n');
@@ -203,7 +251,10 @@ test('a host that comes before the one before has left waits for it, and gets it
 test('a hub that was left behind is not given up because the machine is busy', async (t) => {
   const s = stage(t);
   const directory = join(s.directory, 'keep');
-  const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, 'await hub.leave();')], { encoding: 'utf8', timeout: 60_000 });
+  const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, 'await hub.leave();')], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   const pid = Number(first.stdout.trim());
   process.kill(pid, 'SIGSTOP'); // as one that gets no time
   t.after(() => isAlive(pid) && process.kill(pid, 'SIGCONT'));
@@ -211,10 +262,15 @@ test('a hub that was left behind is not given up because the machine is busy', a
   const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } });
   const started = hub.start();
   const mine = (name: string): boolean => name.endsWith(`.${process.pid}.json`);
-  while (!readdirSync(directory).some((name) => mine(name) && readFileSync(join(directory, name), 'utf8').includes(`"hostPid":${process.pid}`))) {
+  while (
+    !readdirSync(directory).some(
+      (name) => mine(name) && readFileSync(join(directory, name), 'utf8').includes(`"hostPid":${process.pid}`),
+    )
+  ) {
     await settle();
   }
-  for (let i = 0; i < 100; i++) { // so that it has been asked
+  for (let i = 0; i < 100; i++) {
+    // so that it has been asked
     await settle();
   }
   t.mock.timers.tick(10_000);
@@ -228,7 +284,10 @@ test('a hub that was left behind is not given up because the machine is busy', a
 test('a kept hub that dies under its second host is noticed and started anew', async (t) => {
   const s = stage(t);
   const directory = join(s.directory, 'keep');
-  const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, 'await hub.leave();')], { encoding: 'utf8', timeout: 60_000 });
+  const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, 'await hub.leave();')], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
   await hub.start();
   assert.equal(String(pidOf(hub)), first.stdout.trim());
@@ -240,24 +299,28 @@ test('a kept hub that dies under its second host is noticed and started anew', a
   assert.equal((await hub.requests.getInfo({})).processId, pidOf(hub));
 });
 
-test('a hub whose file cannot be removed is started anew when it dies, and stops all the same', { timeout: 30_000 }, async (t) => {
-  const s = stage(t);
-  const directory = join(s.directory, 'keep');
-  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
-  const spoil = (): void => {
-    const name = readdirSync(directory).find((n) => !statSync(join(directory, n)).isDirectory()) ?? '';
-    rmSync(join(directory, name));
-    mkdirSync(join(directory, name)); // which nothing but a recursive removal takes away
-  };
-  await hub.start();
-  spoil();
-  const again = new Promise<void>((resolve) => {
-    hub.onState((state) => state === 'ready' && resolve());
-  });
-  process.kill(pidOf(hub), 'SIGKILL');
-  await again;
-  assert.equal(hub.generation, 2);
-  spoil();
-  await hub.stop();
-  assert.deepEqual([hub.state, s.sockets()], ['stopped', []]);
-});
+test(
+  'a hub whose file cannot be removed is started anew when it dies, and stops all the same',
+  { timeout: 30_000 },
+  async (t) => {
+    const s = stage(t);
+    const directory = join(s.directory, 'keep');
+    const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
+    const spoil = (): void => {
+      const name = readdirSync(directory).find((n) => !statSync(join(directory, n)).isDirectory()) ?? '';
+      rmSync(join(directory, name));
+      mkdirSync(join(directory, name)); // which nothing but a recursive removal takes away
+    };
+    await hub.start();
+    spoil();
+    const again = new Promise<void>((resolve) => {
+      hub.onState((state) => state === 'ready' && resolve());
+    });
+    process.kill(pidOf(hub), 'SIGKILL');
+    await again;
+    assert.equal(hub.generation, 2);
+    spoil();
+    await hub.stop();
+    assert.deepEqual([hub.state, s.sockets()], ['stopped', []]);
+  },
+);

@@ -15,12 +15,19 @@ test('messages come out whole, however the bytes are cut', () => {
     for (let at = 0; at < bytes.byteLength; at += size) {
       got.push(...decoder.write(bytes.subarray(at, at + size)));
     }
-    assert.deepEqual(got.map((m) => m.equals(messages[got.indexOf(m)] ?? Buffer.alloc(0))), messages.map(() => true), `cut at ${size}`);
+    assert.deepEqual(
+      got.map((m) => m.equals(messages[got.indexOf(m)] ?? Buffer.alloc(0))),
+      messages.map(() => true),
+      `cut at ${size}`,
+    );
   }
 });
 
 test('a message beyond the limit is refused before it is read, in the words of grpc-js', () => {
   const tooLong = Buffer.from([0, 0, 0, 0, 101]);
-  assert.throws(() => new StreamDecoder(100).write(tooLong), /^Error: Received message larger than max \(101 vs 100\)$/);
+  assert.throws(
+    () => new StreamDecoder(100).write(tooLong),
+    /^Error: Received message larger than max \(101 vs 100\)$/,
+  );
   assert.deepEqual(new StreamDecoder(101).write(tooLong), []);
 });

@@ -6,7 +6,10 @@ import { comebackDelay } from '../dist/window.js';
 
 test('delays double up to the most, and end', () => {
   const patience = new Patience({ firstDelayMs: 100, maxDelayMs: 500, maxAttempts: 4 });
-  assert.deepEqual([1, 2, 3, 4, 5].map(() => patience.next()), [100, 200, 400, 500, undefined]);
+  assert.deepEqual(
+    [1, 2, 3, 4, 5].map(() => patience.next()),
+    [100, 200, 400, 500, undefined],
+  );
 });
 
 test('a minute of life forgives, less does not', () => {
@@ -42,7 +45,10 @@ test('an inbox gives what came before its end, tells the error once, and survive
       got.push(n);
     }
   }, /over/);
-  assert.deepEqual(got, Array.from({ length: 200 }, (_, i) => i));
+  assert.deepEqual(
+    got,
+    Array.from({ length: 200 }, (_, i) => i),
+  );
   assert.equal(taken, 200);
   assert.deepEqual(await inbox[Symbol.asyncIterator]().next(), { done: true, value: undefined });
 });

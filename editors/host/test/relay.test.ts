@@ -7,15 +7,39 @@ import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
 import { FakeSource, settle } from './fakestream.js';
 
-function scene(t: TestContext, options: RelayOptions = {}): { source: FakeSource; posted: AttachResponseJson[]; say: (m: unknown) => void; relay: PageRelay; told: () => unknown[]; throwing: { on: boolean } } {
+function scene(
+  t: TestContext,
+  options: RelayOptions = {},
+): {
+  source: FakeSource;
+  posted: AttachResponseJson[];
+  say: (m: unknown) => void;
+  relay: PageRelay;
+  told: () => unknown[];
+  throwing: { on: boolean };
+} {
   const source = new FakeSource();
   const posted: AttachResponseJson[] = [];
   let say: (m: unknown) => void = () => {};
   const throwing = { on: false };
-  const relay = new PageRelay(source, {
-    post: (m) => { if (throwing.on) { throw new Error('the webview is disposed'); } posted.push(m); },
-    onMessage: (listener) => { say = listener; return () => { say = () => {}; }; },
-  }, options);
+  const relay = new PageRelay(
+    source,
+    {
+      post: (m) => {
+        if (throwing.on) {
+          throw new Error('the webview is disposed');
+        }
+        posted.push(m);
+      },
+      onMessage: (listener) => {
+        say = listener;
+        return () => {
+          say = () => {};
+        };
+      },
+    },
+    options,
+  );
   t.after(() => relay.dispose());
   return { source, posted, relay, throwing, say: (m) => say(m), told: () => posted.splice(0) };
 }
@@ -23,12 +47,17 @@ function scene(t: TestContext, options: RelayOptions = {}): { source: FakeSource
 const READY = { hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } };
 const kinds = ['PROMPT_KIND_TOOL_APPROVAL'];
 
-test('the page is told how the hub stands, and its hello opens a stream with the host\'s last word', async (t) => {
-  const { source, told, say, relay } = scene(t, { hello: (h) => ({ ...h, windowId: 'side', roots: [{ uri: 'file:///repos/a' }] }) });
+test("the page is told how the hub stands, and its hello opens a stream with the host's last word", async (t) => {
+  const { source, told, say, relay } = scene(t, {
+    hello: (h) => ({ ...h, windowId: 'side', roots: [{ uri: 'file:///repos/a' }] }),
+  });
   assert.deepEqual(told(), [READY]);
   say({ hello: { promptKinds: kinds, title: 'side bar' } });
   const { hello } = source.stream(0);
-  assert.deepEqual([hello.windowId, hello.title, hello.roots.map((r) => r.uri), hello.resume], ['side', 'side bar', ['file:///repos/a'], undefined]);
+  assert.deepEqual(
+    [hello.windowId, hello.title, hello.roots.map((r) => r.uri), hello.resume],
+    ['side', 'side bar', ['file:///repos/a'], undefined],
+  );
   source.stream(0).welcome();
   source.stream(0).say({ case: 'toolsChanged', value: { server: 's' } });
   await settle();
@@ -42,11 +71,27 @@ test('malformed messages are answered and dropped', (t) => {
   const { told, say, source } = scene(t);
   told();
   say({ hello: {} });
-  for (const bad of [{ messageId: 'm1', nonsense: 1 }, { messageId: 'm2' }, { messageId: 'm3', cancelMcpRequest: { requestId: 7 } }, null, 'text', 5, [], undefined]) {
+  for (const bad of [
+    { messageId: 'm1', nonsense: 1 },
+    { messageId: 'm2' },
+    { messageId: 'm3', cancelMcpRequest: { requestId: 7 } },
+    null,
+    'text',
+    5,
+    [],
+    undefined,
+  ]) {
     say(bad);
   }
   const replies = told() as { reply: { messageId: string; error: { code: string } } }[];
-  assert.deepEqual(replies.map((r) => [r.reply.messageId, r.reply.error.code]), [['m1', 'INVALID_ARGUMENT'], ['m2', 'INVALID_ARGUMENT'], ['m3', 'INVALID_ARGUMENT']]);
+  assert.deepEqual(
+    replies.map((r) => [r.reply.messageId, r.reply.error.code]),
+    [
+      ['m1', 'INVALID_ARGUMENT'],
+      ['m2', 'INVALID_ARGUMENT'],
+      ['m3', 'INVALID_ARGUMENT'],
+    ],
+  );
   assert.equal(source.stream(0).sent.length, 0);
 });
 
@@ -78,7 +123,10 @@ test('a page that loads anew takes the place of its own stream and gets a snapsh
   source.stream(0).welcome();
   await settle();
   assert.equal(source.streams.length, 2);
-  assert.deepEqual([source.stream(0).ended, source.stream(1).hello.windowId, source.stream(1).hello.resume?.hubId], ['broken', 'minted', 'h1']);
+  assert.deepEqual(
+    [source.stream(0).ended, source.stream(1).hello.windowId, source.stream(1).hello.resume?.hubId],
+    ['broken', 'minted', 'h1'],
+  );
   assert.ok((source.stream(1).hello.resume?.afterSequence ?? 0n) > 1n << 60n); // beyond what any hub has reached
 });
 
@@ -112,7 +160,9 @@ test('the host may replace or keep back an answer, and hears when the hub has ta
         return Promise.reject(new HubError('not_found', 'PROMPT_CLOSED', 'unknown'));
       }
       const decline = { $typeName: 'mcphub.v1.DeclinePrompt', reason: 'the host says no' } as const;
-      return Promise.resolve(prompt.server === 'quiet' ? undefined : { ...answer, action: { case: 'decline', value: decline } });
+      return Promise.resolve(
+        prompt.server === 'quiet' ? undefined : { ...answer, action: { case: 'decline', value: decline } },
+      );
     },
     answered: (answer, prompt) => taken.push(`${prompt.promptId} ${answer.action.case ?? ''}`),
   });
@@ -131,10 +181,19 @@ test('the host may replace or keep back an answer, and hears when the hub has ta
   say({ answerPrompt: { promptId: 'p1', dismiss: {} } });
   await settle();
   const refused = told() as { reply: { messageId: string; error: { reason: string } } }[];
-  assert.deepEqual(refused.map((r) => [r.reply.messageId, r.reply.error.reason]).sort(), [['m2', 'ANSWER_NOT_SENT'], ['m3', 'PROMPT_CLOSED']]);
-  assert.deepEqual(stream.sent.map((m) => m.message.case === 'answerPrompt' && m.message.value.action.case), ['decline', 'decline']);
+  assert.deepEqual(refused.map((r) => [r.reply.messageId, r.reply.error.reason]).sort(), [
+    ['m2', 'ANSWER_NOT_SENT'],
+    ['m3', 'PROMPT_CLOSED'],
+  ]);
+  assert.deepEqual(
+    stream.sent.map((m) => m.message.case === 'answerPrompt' && m.message.value.action.case),
+    ['decline', 'decline'],
+  );
   for (const { messageId } of stream.sent) {
-    stream.say({ case: 'reply', value: messageId === 'm1' ? { messageId } : { messageId, error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED' } } });
+    stream.say({
+      case: 'reply',
+      value: messageId === 'm1' ? { messageId } : { messageId, error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED' } },
+    });
   }
   await settle();
   assert.deepEqual(taken, ['p1 decline']);
@@ -169,7 +228,12 @@ test('what a page says before its hello is refused with what to do', (t) => {
 
 test('an answer that is replaced while the hub is restarted reaches no prompt of the next hub', async (t) => {
   let replace = (): void => {};
-  const { source, told, say } = scene(t, { answer: (answer) => new Promise((resolve) => { replace = () => resolve(answer); }) });
+  const { source, told, say } = scene(t, {
+    answer: (answer) =>
+      new Promise((resolve) => {
+        replace = () => resolve(answer);
+      }),
+  });
   const ask = async (n: number, hubId: string): Promise<void> => {
     say({ hello: {} });
     source.stream(n).welcome(hubId);
@@ -183,7 +247,10 @@ test('an answer that is replaced while the hub is restarted reaches no prompt of
     source.become('ready', '');
   };
   await ask(0, 'h1');
-  for (const [n, hubId] of [[1, 'h2'], [2, 'h3']] as const) {
+  for (const [n, hubId] of [
+    [1, 'h2'],
+    [2, 'h3'],
+  ] as const) {
     say({ messageId: `a${n}`, answerPrompt: { promptId: 'prompt-1', accept: {} } });
     await settle();
     await restart();
@@ -195,7 +262,13 @@ test('an answer that is replaced while the hub is restarted reaches no prompt of
     told();
     replace();
     await settle();
-    assert.deepEqual((told() as { reply: { messageId: string; error: { code: string } } }[]).map((r) => [r.reply.messageId, r.reply.error.code]), [[`a${n}`, 'UNAVAILABLE']]);
+    assert.deepEqual(
+      (told() as { reply: { messageId: string; error: { code: string } } }[]).map((r) => [
+        r.reply.messageId,
+        r.reply.error.code,
+      ]),
+      [[`a${n}`, 'UNAVAILABLE']],
+    );
     assert.deepEqual(source.stream(n).sent, []);
   }
 });
@@ -211,12 +284,20 @@ test('an answer between hello and welcome is refused: nobody knows yet which hub
 
 test('the prompts of a hub are forgotten with it, and kept over a resume', async (t) => {
   const known: (string | undefined)[] = [];
-  const { source, say } = scene(t, { answer: (_, prompt) => { known.push(prompt?.server); return Promise.resolve(undefined); } });
+  const { source, say } = scene(t, {
+    answer: (_, prompt) => {
+      known.push(prompt?.server);
+      return Promise.resolve(undefined);
+    },
+  });
   say({ hello: {} });
   source.stream(0).welcome();
   source.stream(0).say({ case: 'promptOpened', value: { prompt: { promptId: 'p', server: 'old' } } });
   await settle();
-  for (const [n, hubId] of [[1, 'h1'], [2, 'h2']] as const) {
+  for (const [n, hubId] of [
+    [1, 'h1'],
+    [2, 'h2'],
+  ] as const) {
     source.stream(-1).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
     await settle();
     say({ hello: { windowId: 'minted' } });
@@ -232,7 +313,10 @@ test('a message that cannot be shown to the page costs neither the stream nor th
   const { source, told, say } = scene(t);
   say({ hello: {} });
   source.stream(0).welcome();
-  source.stream(0).inbox.push({ ...create(AttachResponseSchema, { event: { case: 'toolsChanged', value: {} } }), time: { $typeName: 'google.protobuf.Timestamp', seconds: 1n << 60n, nanos: 0 } });
+  source.stream(0).inbox.push({
+    ...create(AttachResponseSchema, { event: { case: 'toolsChanged', value: {} } }),
+    time: { $typeName: 'google.protobuf.Timestamp', seconds: 1n << 60n, nanos: 0 },
+  });
   source.stream(0).say({ case: 'toolsChanged', value: { server: 'next' } });
   await settle();
   assert.deepEqual(told().at(-1), { toolsChanged: { server: 'next' } });
@@ -243,14 +327,27 @@ test('new folders are told on the stream that is there, and with each hello afte
   const { source, say, relay } = scene(t, { hello: (h) => ({ ...h, roots: [{ uri: 'file:///repos/a' }] }) });
   relay.setRoots([{ uri: 'file:///repos/early' }]);
   say({ hello: {} });
-  assert.deepEqual(source.stream(0).hello.roots.map((r) => r.uri), ['file:///repos/early']);
+  assert.deepEqual(
+    source.stream(0).hello.roots.map((r) => r.uri),
+    ['file:///repos/early'],
+  );
   source.stream(0).welcome();
   await settle();
   relay.setRoots([{ uri: 'file:///repos/a' }, { uri: 'file:///repos/b', name: 'b' }]);
   const [told, ...more] = source.stream(0).sent.map((s) => s.message);
   assert.ok(told?.case === 'setRoots' && more.length === 0);
-  assert.deepEqual(told.value.roots.map((r) => [r.uri, r.name]), [['file:///repos/a', ''], ['file:///repos/b', 'b']]);
-  assert.deepEqual([source.streams.length, source.stream(0).ended], [1, ''], 'the window stays attached, with all that is bound to it');
+  assert.deepEqual(
+    told.value.roots.map((r) => [r.uri, r.name]),
+    [
+      ['file:///repos/a', ''],
+      ['file:///repos/b', 'b'],
+    ],
+  );
+  assert.deepEqual(
+    [source.streams.length, source.stream(0).ended],
+    [1, ''],
+    'the window stays attached, with all that is bound to it',
+  );
   source.stream(0).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'it broke'));
   relay.setRoots([]);
   await settle();

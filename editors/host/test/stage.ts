@@ -1,4 +1,5 @@
-// What tests against a process share: a temporary directory of their own, a hub that is ended whatever happens, and waits for conditions.
+// What tests against a process share: a temporary directory of their own, a hub that is ended whatever happens, and
+// waits for conditions.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

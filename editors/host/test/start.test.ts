@@ -44,7 +44,13 @@ test('a start that fails says what to do, and leaves nothing', async (t) => {
   const table: [string, Parameters<typeof s.hub>[0], string, string, RegExp][] = [
     ['not found', { binary: '/repos/none/mcphub' }, 'not_found', 'BINARY_NOT_FOUND', /install mcphub/],
     ['below a file', { binary: join(plain, 'mcphub') }, 'not_found', 'BINARY_NOT_FOUND', /install mcphub/],
-    ['refused by the system', { binary: process.execPath, env: { LARGE: 'x'.repeat(4 << 20) } }, 'failed_precondition', 'BINARY_NOT_STARTED', /E2BIG/],
+    [
+      'refused by the system',
+      { binary: process.execPath, env: { LARGE: 'x'.repeat(4 << 20) } },
+      'failed_precondition',
+      'BINARY_NOT_STARTED',
+      /E2BIG/,
+    ],
     ['not executable', { binary: plain }, 'failed_precondition', 'BINARY_NOT_STARTED', /may be executed/],
     ['wrong cookie', { binary: wrongCookie }, 'unavailable', 'HUB_DIED', /exit status 2[^]*host/],
     ['junk', { mode: 'junk' }, 'failed_precondition', 'HANDSHAKE_JUNK', /web server/],
@@ -92,7 +98,7 @@ test('of stop and start the last word counts', async (t) => {
   assert.deepEqual([(await started).reason, hub.state], ['STOPPED', 'stopped']);
   await stopped;
   const again = [hub.start(), hub.stop(), hub.start()].map((p) => p.catch((error: unknown) => error));
-  assert.equal((await again[0] as { reason: string }).reason, 'STOPPED');
+  assert.equal(((await again[0]) as { reason: string }).reason, 'STOPPED');
   await again[2];
   assert.equal(hub.state, 'ready');
 });
@@ -132,17 +138,23 @@ for (const tool of ['ascii', 'beyond']) {
       const response = await hub.requests.callTool({ tool });
       turns.push(await longest());
       assert.ok(response.outcome.case === 'resultJson');
-      assert.equal(Buffer.byteLength(response.outcome.value), tool === 'ascii' ? 32 << 20 : Math.trunc((32 << 20) / 3) * 3);
+      assert.equal(
+        Buffer.byteLength(response.outcome.value),
+        tool === 'ascii' ? 32 << 20 : Math.trunc((32 << 20) / 3) * 3,
+      );
     }
     const best = Math.min(...turns); // of five: a collection of garbage may fall into one
     assert.ok(best <= 40, `turns of the loop took ${turns.map((d) => d.toFixed(0)).join(', ')} ms`);
   });
 }
 
-// The most time of the processor that one turn of the event loop takes, in ms: time on the clock would also count what the machine does for others.
-// The turn in which the answer comes is counted, too.
+// The most time of the processor that one turn of the event loop takes, in ms: time on the clock would also count what
+// the machine does for others. The turn in which the answer comes is counted, too.
 function longestTurn(): () => Promise<number> {
-  const now = (): number => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+  const now = (): number => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
   let last = now();
   let longest = 0;
   const look = (): void => {

@@ -20,19 +20,27 @@ async function fake(t: TestContext, handler: Handler, over: 'unix' | 'tcp' = 'un
   return server;
 }
 
-const failure = (promise: Promise<unknown>): Promise<HubError> => promise.then(
-  () => assert.fail('it should have failed'),
-  (error: unknown) => (error instanceof HubError ? error : assert.fail(String(error))),
-);
+const failure = (promise: Promise<unknown>): Promise<HubError> =>
+  promise.then(
+    () => assert.fail('it should have failed'),
+    (error: unknown) => (error instanceof HubError ? error : assert.fail(String(error))),
+  );
 
 test('a call carries method, deadline and metadata, and brings the answer; over TCP, too', async (t) => {
   for (const over of ['unix', 'tcp'] as const) {
     let seen: http2.IncomingHttpHeaders = {};
-    const { channel } = await fake(t, (stream, headers) => {
-      seen = headers;
-      answer(stream, ok);
-    }, over);
-    assert.equal((await channel.unary(callTool, {}, { timeoutMs: 60_000, headers: { traceparent: '00-1' } })).requestId, 'r1');
+    const { channel } = await fake(
+      t,
+      (stream, headers) => {
+        seen = headers;
+        answer(stream, ok);
+      },
+      over,
+    );
+    assert.equal(
+      (await channel.unary(callTool, {}, { timeoutMs: 60_000, headers: { traceparent: '00-1' } })).requestId,
+      'r1',
+    );
     assert.deepEqual(
       [seen[':path'], seen[':method'], seen['te'], seen['content-type'], seen['traceparent'], seen[':authority']],
       ['/mcphub.v1.McpHubService/CallTool', 'POST', 'trailers', 'application/grpc', '00-1', 'localhost'],
@@ -44,20 +52,82 @@ test('a call carries method, deadline and metadata, and brings the answer; over 
 
 test('what is no proper answer fails with what is wrong', async (t) => {
   const table: [string, Handler, string, string][] = [
-    ['trailers only', (s) => s.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '5', 'grpc-message': 'not%20here' }, { endStream: true }), 'not_found', ''],
-    ['http status', (s) => { s.respond({ ':status': 503 }); s.end('busy'); }, 'unavailable', 'PROTOCOL_ERROR'],
-    ['content type', (s) => { s.respond({ ':status': 200, 'content-type': 'text/html' }); s.end('<p>'); }, 'internal', 'PROTOCOL_ERROR'],
-    ['compression by header', (s) => { s.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-encoding': 'gzip' }); s.end(); }, 'internal', 'PROTOCOL_ERROR'],
-    ['compressed flag', (s) => { s.respond({ ':status': 200, 'content-type': 'application/grpc' }); s.write(Buffer.from([1, 0, 0, 0, 1, 0])); }, 'internal', 'PROTOCOL_ERROR'],
-    ['beyond all bounds', (s) => { s.respond({ ':status': 200, 'content-type': 'application/grpc' }); s.write(Buffer.from([0, 0xff, 0xff, 0xff, 0xff])); }, 'resource_exhausted', 'RESULT_TOO_LARGE'],
+    [
+      'trailers only',
+      (s) =>
+        s.respond(
+          { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '5', 'grpc-message': 'not%20here' },
+          { endStream: true },
+        ),
+      'not_found',
+      '',
+    ],
+    [
+      'http status',
+      (s) => {
+        s.respond({ ':status': 503 });
+        s.end('busy');
+      },
+      'unavailable',
+      'PROTOCOL_ERROR',
+    ],
+    [
+      'content type',
+      (s) => {
+        s.respond({ ':status': 200, 'content-type': 'text/html' });
+        s.end('<p>');
+      },
+      'internal',
+      'PROTOCOL_ERROR',
+    ],
+    [
+      'compression by header',
+      (s) => {
+        s.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-encoding': 'gzip' });
+        s.end();
+      },
+      'internal',
+      'PROTOCOL_ERROR',
+    ],
+    [
+      'compressed flag',
+      (s) => {
+        s.respond({ ':status': 200, 'content-type': 'application/grpc' });
+        s.write(Buffer.from([1, 0, 0, 0, 1, 0]));
+      },
+      'internal',
+      'PROTOCOL_ERROR',
+    ],
+    [
+      'beyond all bounds',
+      (s) => {
+        s.respond({ ':status': 200, 'content-type': 'application/grpc' });
+        s.write(Buffer.from([0, 0xff, 0xff, 0xff, 0xff]));
+      },
+      'resource_exhausted',
+      'RESULT_TOO_LARGE',
+    ],
     ['no message', (s) => answer(s), 'internal', 'PROTOCOL_ERROR'],
     ['no protobuf', (s) => answer(s, Buffer.from([0xff, 0xff])), 'internal', 'PROTOCOL_ERROR'],
-    ['no trailers', (s) => { s.respond({ ':status': 200, 'content-type': 'application/grpc' }); s.end(frame(ok)); }, 'internal', 'PROTOCOL_ERROR'],
-    ['half a message', (s) => {
-      s.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-      s.on('wantTrailers', () => s.sendTrailers({ 'grpc-status': '0' }));
-      s.end(frame(ok).subarray(0, 6));
-    }, 'internal', 'PROTOCOL_ERROR'],
+    [
+      'no trailers',
+      (s) => {
+        s.respond({ ':status': 200, 'content-type': 'application/grpc' });
+        s.end(frame(ok));
+      },
+      'internal',
+      'PROTOCOL_ERROR',
+    ],
+    [
+      'half a message',
+      (s) => {
+        s.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        s.on('wantTrailers', () => s.sendTrailers({ 'grpc-status': '0' }));
+        s.end(frame(ok).subarray(0, 6));
+      },
+      'internal',
+      'PROTOCOL_ERROR',
+    ],
     ['reset: refused', (s) => s.close(http2.constants.NGHTTP2_REFUSED_STREAM), 'unavailable', 'CONNECTION_LOST'],
     ['reset: cancel', (s) => s.close(http2.constants.NGHTTP2_CANCEL), 'cancelled', ''],
     ['reset: calm', (s) => s.close(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM), 'resource_exhausted', ''],
@@ -93,10 +163,15 @@ test('an abort and a deadline reset the stream and are told at once', async (t) 
     });
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
   });
-  const closed = (): Promise<void> => new Promise((resolve) => { reset = resolve; });
+  const closed = (): Promise<void> =>
+    new Promise((resolve) => {
+      reset = resolve;
+    });
   let over = closed();
   const aborting = new AbortController();
-  const there = new Promise<void>((resolve) => { arrived = resolve; });
+  const there = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
   const call = failure(channel.unary(callTool, {}, { signal: aborting.signal }));
   await there;
   aborting.abort();
@@ -121,7 +196,9 @@ test('after GOAWAY what runs ends in its own time, and the next call dials anew'
       answer(stream, ok);
     }
   });
-  const there = new Promise<void>((resolve) => { arrived = resolve; });
+  const there = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
   const first = server.channel.unary(callTool, {});
   await there;
   const [session] = server.sessions;
@@ -138,7 +215,12 @@ test('after GOAWAY what runs ends in its own time, and the next call dials anew'
 });
 
 test('a stream that nobody reads stops its sender and holds up no call', async (t) => {
-  const event = frame(toBinary(AttachResponseSchema, create(AttachResponseSchema, { event: { case: 'toolsChanged', value: { server: 'x'.repeat(10_000) } } })));
+  const event = frame(
+    toBinary(
+      AttachResponseSchema,
+      create(AttachResponseSchema, { event: { case: 'toolsChanged', value: { server: 'x'.repeat(10_000) } } }),
+    ),
+  );
   let sent = 0;
   const { channel } = await fake(t, (stream, headers) => {
     if (headers[':path'] !== '/mcphub.v1.EditorService/Attach') {
@@ -158,18 +240,25 @@ test('a stream that nobody reads stops its sender and holds up no call', async (
   });
   let got = 0;
   let began = (): void => {};
-  const first = new Promise<void>((resolve) => { began = resolve; });
-  const duplex = channel.open(attach, {}, {
-    message: () => {
-      if (got++ === 0) {
-        duplex.pause();
-        began();
-      }
-    },
-    end: () => {},
+  const first = new Promise<void>((resolve) => {
+    began = resolve;
   });
+  const duplex = channel.open(
+    attach,
+    {},
+    {
+      message: () => {
+        if (got++ === 0) {
+          duplex.pause();
+          began();
+        }
+      },
+      end: () => {},
+    },
+  );
   await first;
-  for (let i = 0; i < 50; i++) { // each a round trip: time enough for a sender that is not stopped
+  for (let i = 0; i < 50; i++) {
+    // each a round trip: time enough for a sender that is not stopped
     assert.equal((await channel.unary(callTool, {})).requestId, 'r1');
   }
   const before = sent;

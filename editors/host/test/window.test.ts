@@ -8,7 +8,11 @@ import { FakeSource, settle } from './fakestream.js';
 import type { FakeStream } from './fakestream.js';
 import { failure } from './stage.js';
 
-function opened(hello = {}, signal?: AbortSignal, source = new FakeSource()): { source: FakeSource; window: HubWindow } {
+function opened(
+  hello = {},
+  signal?: AbortSignal,
+  source = new FakeSource(),
+): { source: FakeSource; window: HubWindow } {
   return { source, window: new ResumingWindow(source, hello, signal) };
 }
 
@@ -19,10 +23,18 @@ async function next(window: HubWindow): Promise<string | undefined> {
 }
 
 function event(stream: FakeStream, sequence: bigint): void {
-  stream.inbox.push({ $typeName: 'mcphub.v1.AttachResponse', sequence, event: { case: 'toolsChanged', value: { $typeName: 'mcphub.v1.ToolsChanged', server: 's' } } });
+  stream.inbox.push({
+    $typeName: 'mcphub.v1.AttachResponse',
+    sequence,
+    event: { case: 'toolsChanged', value: { $typeName: 'mcphub.v1.ToolsChanged', server: 's' } },
+  });
 }
 
-for (const [reason, code] of [['WINDOW_TOO_SLOW', 'resource_exhausted'], ['DRAINING', 'unavailable'], ['CONNECTION_LOST', 'unavailable']] as const) {
+for (const [reason, code] of [
+  ['WINDOW_TOO_SLOW', 'resource_exhausted'],
+  ['DRAINING', 'unavailable'],
+  ['CONNECTION_LOST', 'unavailable'],
+] as const) {
   test(`after ${reason} a window goes on where it was`, async () => {
     const { source, window } = opened({ title: 'test' });
     await settle();
@@ -34,13 +46,20 @@ for (const [reason, code] of [['WINDOW_TOO_SLOW', 'resource_exhausted'], ['DRAIN
       await settle();
     }
     const { hello } = source.stream(1);
-    assert.deepEqual([hello.windowId, hello.title, hello.resume?.hubId, hello.resume?.afterSequence], [window.windowId, 'test', 'h1', 41n]);
+    assert.deepEqual(
+      [hello.windowId, hello.title, hello.resume?.hubId, hello.resume?.afterSequence],
+      [window.windowId, 'test', 'h1', 41n],
+    );
     await window.close();
     assert.equal(source.stream(1).ended, 'closed');
   });
 }
 
-for (const [reason, code] of [['WINDOW_SUPERSEDED', 'failed_precondition'], ['WINDOW_ID_IN_USE', 'already_exists'], ['HELLO_EXPECTED', 'invalid_argument']] as const) {
+for (const [reason, code] of [
+  ['WINDOW_SUPERSEDED', 'failed_precondition'],
+  ['WINDOW_ID_IN_USE', 'already_exists'],
+  ['HELLO_EXPECTED', 'invalid_argument'],
+] as const) {
   test(`${reason} ends a window for good, and its reader hears why`, async () => {
     const { source, window } = opened();
     await settle();
@@ -69,7 +88,8 @@ test('a window that nobody reads takes 1,024 messages and lets the hub wait', as
 test('a reader that awaits a reply gets it, whatever came before', { timeout: 10_000 }, async () => {
   const { source, window } = opened();
   await settle();
-  for (const early of [true, false]) { // asked before the events come, and when the window is full
+  for (const early of [true, false]) {
+    // asked before the events come, and when the window is full
     const asked = early ? window.ask({ message: { case: 'cancelRequests', value: {} } }) : undefined;
     for (let i = 0; i < 3000; i++) {
       event(source.stream(0), 1n);
@@ -83,27 +103,40 @@ test('a reader that awaits a reply gets it, whatever came before', { timeout: 10
   await window.close();
 });
 
-test('a reader that awaits a reply behind far too much loses the reply, not the window', { timeout: 10_000 }, async () => {
-  const { source, window } = opened();
-  await settle();
-  source.stream(0).welcome();
-  const asked = failure(window.ask({ message: { case: 'cancelRequests', value: {} } }));
-  for (let i = 1n; i <= 40_000n; i++) {
-    event(source.stream(0), i);
-  }
-  assert.deepEqual([(await asked).code, (await asked).reason, source.stream(0).ended], ['unavailable', 'WINDOW_TOO_SLOW', 'broken']);
-  while (source.streams.length < 2) {
+test(
+  'a reader that awaits a reply behind far too much loses the reply, not the window',
+  { timeout: 10_000 },
+  async () => {
+    const { source, window } = opened();
     await settle();
-  }
-  assert.deepEqual([source.stream(1).hello.resume?.hubId, source.stream(1).hello.resume?.afterSequence], ['h1', 16_384n]); // what it has taken, and nothing twice
-  await window.close();
-});
+    source.stream(0).welcome();
+    const asked = failure(window.ask({ message: { case: 'cancelRequests', value: {} } }));
+    for (let i = 1n; i <= 40_000n; i++) {
+      event(source.stream(0), i);
+    }
+    assert.deepEqual(
+      [(await asked).code, (await asked).reason, source.stream(0).ended],
+      ['unavailable', 'WINDOW_TOO_SLOW', 'broken'],
+    );
+    while (source.streams.length < 2) {
+      await settle();
+    }
+    // What it has taken, and nothing twice.
+    assert.deepEqual(
+      [source.stream(1).hello.resume?.hubId, source.stream(1).hello.resume?.afterSequence],
+      ['h1', 16_384n],
+    );
+    await window.close();
+  },
+);
 
 test('closing twice is closing once; a hub that does not end the stream is not waited for', async (t) => {
   const { source, window } = opened();
   await settle();
   const stream = source.stream(0);
-  stream.close = () => { stream.ended = 'closed'; }; // and the hub says nothing to it
+  stream.close = () => {
+    stream.ended = 'closed';
+  }; // and the hub says nothing to it
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const closed = Promise.all([window.close(), window.close()]);
   await settle();
@@ -144,12 +177,23 @@ test('roots that are said while there is no stream are said with the next hello,
   const source = new FakeSource();
   source.become('restarting', '');
   const { window } = opened(said, undefined, source);
-  window.send({ message: { case: 'setRoots', value: { $typeName: SetRootsSchema.typeName, roots: [{ $typeName: 'mcphub.v1.Root', uri: 'file:///repos/a', name: '' }] } } });
+  window.send({
+    message: {
+      case: 'setRoots',
+      value: {
+        $typeName: SetRootsSchema.typeName,
+        roots: [{ $typeName: 'mcphub.v1.Root', uri: 'file:///repos/a', name: '' }],
+      },
+    },
+  });
   assert.throws(() => window.send({ message: { case: 'cancelRequests', value: {} } }), { reason: 'HUB_NOT_READY' });
   await settle();
   source.become('ready', '');
   await settle();
-  assert.deepEqual(source.stream(0).hello.roots.map((r) => r.uri), ['file:///repos/a']);
+  assert.deepEqual(
+    source.stream(0).hello.roots.map((r) => r.uri),
+    ['file:///repos/a'],
+  );
   assert.deepEqual(said, create(HelloSchema, { title: 'test' }));
   await window.close();
 });
@@ -195,11 +239,22 @@ test('roots that are said to a stream that has just broken are kept and said wit
   await settle();
   source.stream(0).welcome();
   source.stream(0).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
-  window.send({ message: { case: 'setRoots', value: { $typeName: SetRootsSchema.typeName, roots: [{ $typeName: 'mcphub.v1.Root', uri: 'file:///repos/a', name: '' }] } } });
+  window.send({
+    message: {
+      case: 'setRoots',
+      value: {
+        $typeName: SetRootsSchema.typeName,
+        roots: [{ $typeName: 'mcphub.v1.Root', uri: 'file:///repos/a', name: '' }],
+      },
+    },
+  });
   assert.throws(() => window.send({ message: { case: 'cancelRequests', value: {} } }), { code: 'unavailable' });
   while (source.streams.length < 2) {
     await settle();
   }
-  assert.deepEqual(source.stream(1).hello.roots.map((r) => r.uri), ['file:///repos/a']);
+  assert.deepEqual(
+    source.stream(1).hello.roots.map((r) => r.uri),
+    ['file:///repos/a'],
+  );
   await window.close();
 });

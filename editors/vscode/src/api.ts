@@ -6,15 +6,27 @@ import type { McpHubApi, McpServer, McpToolCall, McpToolResult } from '../api.js
 import type { WatcherWindow } from './hub/watcherwindow.js';
 
 const states: Readonly<Partial<Record<ServerState, McpServer['state']>>> = {
-  [ServerState.STOPPED]: 'stopped', [ServerState.CONNECTING]: 'connecting', [ServerState.READY]: 'ready', [ServerState.STOPPING]: 'stopping',
-  [ServerState.FAILED]: 'failed', [ServerState.DISABLED]: 'disabled', [ServerState.BROKEN]: 'broken', [ServerState.GIVEN_UP]: 'given_up',
+  [ServerState.STOPPED]: 'stopped',
+  [ServerState.CONNECTING]: 'connecting',
+  [ServerState.READY]: 'ready',
+  [ServerState.STOPPING]: 'stopping',
+  [ServerState.FAILED]: 'failed',
+  [ServerState.DISABLED]: 'disabled',
+  [ServerState.BROKEN]: 'broken',
+  [ServerState.GIVEN_UP]: 'given_up',
 };
 
 const outcomes: Readonly<Record<CancelOutcome, 'cancelling' | 'already_finished' | 'unknown'>> = {
-  [CancelOutcome.UNSPECIFIED]: 'unknown', [CancelOutcome.CANCELLING]: 'cancelling', [CancelOutcome.ALREADY_FINISHED]: 'already_finished', [CancelOutcome.UNKNOWN]: 'unknown',
+  [CancelOutcome.UNSPECIFIED]: 'unknown',
+  [CancelOutcome.CANCELLING]: 'cancelling',
+  [CancelOutcome.ALREADY_FINISHED]: 'already_finished',
+  [CancelOutcome.UNKNOWN]: 'unknown',
 };
 
-/** `ready` resolves when no start of the hub and no reading of the config is under way: who calls right after activation would know no server yet. */
+/**
+ * `ready` resolves when no start of the hub and no reading of the config is under way: who calls right after activation
+ * would know no server yet.
+ */
 export function createApi(hub: () => Hub, ready: () => Promise<void>, watcher: WatcherWindow): McpHubApi {
   return Object.freeze<McpHubApi>({
     version: 1,
@@ -29,12 +41,23 @@ export function createApi(hub: () => Hub, ready: () => Promise<void>, watcher: W
     async listServers() {
       await ready();
       const { servers } = await hub().servers.listServers({});
-      return servers.map(({ name, state, lastError, configFile }) => ({ name, state: states[state] ?? 'stopped', lastError, configFile }));
+      return servers.map(({ name, state, lastError, configFile }) => ({
+        name,
+        state: states[state] ?? 'stopped',
+        lastError,
+        configFile,
+      }));
     },
     async listTools(server = '') {
       await ready();
       const { tools } = await hub().servers.listTools({ server });
-      return tools.map((t) => ({ server: t.server, name: t.name, title: t.title, description: t.description, definitionJson: t.definitionJson }));
+      return tools.map((t) => ({
+        server: t.server,
+        name: t.name,
+        title: t.title,
+        description: t.description,
+        definitionJson: t.definitionJson,
+      }));
     },
     onDidChangeServers: (listener) => {
       const stop = watcher.listen({ changed: ({ servers }) => servers === true && listener() });
@@ -48,10 +71,13 @@ async function unlessAborted(ready: Promise<void>, signal: AbortSignal | undefin
   signal?.throwIfAborted();
   let aborted = (): void => undefined;
   try {
-    await Promise.race([ready, new Promise((resolve) => {
-      aborted = () => resolve(undefined);
-      signal?.addEventListener('abort', aborted, { once: true });
-    })]);
+    await Promise.race([
+      ready,
+      new Promise((resolve) => {
+        aborted = () => resolve(undefined);
+        signal?.addEventListener('abort', aborted, { once: true });
+      }),
+    ]);
     signal?.throwIfAborted();
   } finally {
     signal?.removeEventListener('abort', aborted);
@@ -63,7 +89,11 @@ async function run(hub: Hub, watcher: WatcherWindow, call: McpToolCall): Promise
   const argumentsJson = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {});
   const stop = watcher.listen({
     event: ({ event }) => {
-      if (event.case === 'mcpRequestProgressed' && event.value.requestId === requestId && event.value.progress !== undefined) {
+      if (
+        event.case === 'mcpRequestProgressed'
+        && event.value.requestId === requestId
+        && event.value.progress !== undefined
+      ) {
         const { progress, total, message } = event.value.progress;
         onProgress?.({ progress, message, ...(total === undefined ? {} : { total }) });
       }
@@ -72,14 +102,20 @@ async function run(hub: Hub, watcher: WatcherWindow, call: McpToolCall): Promise
   // By CancelRequest and not by the end of the gRPC call, which could carry no reason to the server.
   const abort = (): void => {
     const reason: unknown = signal?.reason;
-    void hub.requests.cancelRequest({ requestId, reason: typeof reason === 'string' ? reason : '' }).catch(() => undefined);
+    void hub.requests
+      .cancelRequest({ requestId, reason: typeof reason === 'string' ? reason : '' })
+      .catch(() => undefined);
   };
   signal?.addEventListener('abort', abort, { once: true });
   try {
     const { outcome, isError } = await hub.requests.callTool({ requestId, server, tool, argumentsJson });
     if (outcome.case === 'error') {
       const { code, message, dataJson } = outcome.value;
-      throw Object.assign(new Error(message), { code: 'mcp_error', reason: '', mcpError: { code: Number(code), message, dataJson } });
+      throw Object.assign(new Error(message), {
+        code: 'mcp_error',
+        reason: '',
+        mcpError: { code: Number(code), message, dataJson },
+      });
     }
     const resultJson = outcome.value ?? 'null';
     return { requestId, isError, resultJson, result: JSON.parse(resultJson) as unknown };

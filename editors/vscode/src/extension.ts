@@ -43,7 +43,18 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     await process.settled;
     await configFiles.read;
   };
-  const world = new CommandWorld({ process, watcher, answers, secrets, configFiles, documents, output, sidebar, panel, ready });
+  const world = new CommandWorld({
+    process,
+    watcher,
+    answers,
+    secrets,
+    configFiles,
+    documents,
+    output,
+    sidebar,
+    panel,
+    ready,
+  });
 
   const stopServerLogs = watcher.listen({
     event: ({ event }) => {
@@ -69,9 +80,16 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
       panel.rootsChanged();
     }),
     { dispose: stopServerLogs },
-    sidebar, panel, configFiles, documents, sampling, process, output,
+    sidebar,
+    panel,
+    configFiles,
+    documents,
+    sampling,
+    process,
+    output,
   );
-  // The hub first: a window that closes by itself has closed for good, and one whose stream breaks may come back, with all that it was asked.
+  // The hub first: a window that closes by itself has closed for good, and one whose stream breaks may come back, with
+  // all that it was asked.
   leave = async () => {
     const left = process.leave().then(() => watcher.close());
     if (!(await bounded(left, leaveLimitMs))) {
@@ -83,11 +101,16 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   return createApi(() => process.hub, ready, watcher);
 }
 
-/** The editor waits a few seconds for this. With a grace the hub goes on and the next window of these folders takes it over. */
+/**
+ * The editor waits a few seconds for this. With a grace the hub goes on and the next window of these folders takes it
+ * over.
+ */
 export async function deactivate(): Promise<void> {
   await leave?.();
 }
 
 function roots(): Root[] {
-  return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file').map((f) => ({ uri: f.uri.toString(), name: f.name }));
+  return (vscode.workspace.workspaceFolders ?? [])
+    .filter((f) => f.uri.scheme === 'file')
+    .map((f) => ({ uri: f.uri.toString(), name: f.name }));
 }

@@ -1,9 +1,12 @@
-// Texts of servers and config files, made fit for the editor's own messages: what cannot be seen, or turns the direction of writing, is
-// spelled out, and nothing of it can become a link. VS Code makes links of [label](command:...) in notifications and runs the command on a click.
+// Texts of servers and config files, made fit for the editor's own messages: what cannot be seen, or turns the
+// direction of writing, is spelled out, and nothing of it can become a link. VS Code makes links of
+// [label](command:...) in notifications and runs the command on a click.
 
-// C0 and C1 controls but for the newline, soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul and Khmer fillers, zero width and
-// bidi marks, line and paragraph separators, invisible operators, variation selectors, byte order mark, annotations, tags, lone surrogates.
-const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\ud800-\udfff]/gu;
+// C0 and C1 controls but for the newline, soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul and Khmer
+// fillers, zero width and bidi marks, line and paragraph separators, invisible operators, variation selectors, byte
+// order mark, annotations, tags, lone surrogates.
+const unseen =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\ud800-\udfff]/gu;
 
 /** Shows each character that cannot be seen as ⟨U+202E⟩. */
 export function visible(text: string): string {
@@ -21,7 +24,10 @@ export function inMessage(text: string, most = 120): string {
   return brief(visible(text.replace(/\s*\n\s*/gu, ' ')), most).replace(/\](?=\()/gu, '] ');
 }
 
-/** A part of a pick list's row, in which VS Code draws $(name) as an icon: a server could so give itself a shield or a tick. A backslash stops that. */
+/**
+ * A part of a pick list's row, in which VS Code draws $(name) as an icon: a server could so give itself a shield or a
+ * tick. A backslash stops that.
+ */
 export function inPick(text: string, most = 200): string {
   return inMessage(text, most).replace(/\$(?=\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\))/gu, '\\$');
 }
@@ -33,6 +39,9 @@ export function quoted(text: string): string {
 
 /** A link of a notification that runs one of our commands with these arguments. */
 export function commandLink(label: string, command: string, ...args: readonly unknown[]): string {
-  const query = encodeURIComponent(JSON.stringify(args)).replace(/[()'!*~]/gu, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  const query = encodeURIComponent(JSON.stringify(args)).replace(
+    /[()'!*~]/gu,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
   return `[${label}](command:${command}?${query})`;
 }

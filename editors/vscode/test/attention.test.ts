@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import type { Prompt } from '@mcphub/host';
 import { nextToShow, patienceMs, type Noticed } from '../src/questions/attention.js';
 
-const noticed = (promptId: string, since: number, later = false): Noticed => ({ prompt: { promptId } as Prompt, since, later });
+const noticed = (promptId: string, since: number, later = false): Noticed => ({
+  prompt: { promptId } as Prompt,
+  since,
+  later,
+});
 const nobody = (): boolean => false;
 const at = (now: number, pageVisible = false): { pageVisible: boolean; now: number } => ({ pageVisible, now });
 

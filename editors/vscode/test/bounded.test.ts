@@ -11,7 +11,9 @@ test('what never ends is not waited for beyond its time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const waiting = bounded(new Promise(() => {}), 4_000);
   let over = false;
-  void waiting.then(() => { over = true; });
+  void waiting.then(() => {
+    over = true;
+  });
   t.mock.timers.tick(3_999);
   await Promise.resolve();
   assert.equal(over, false);

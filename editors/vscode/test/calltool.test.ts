@@ -17,9 +17,15 @@ test('a cancel that fails is told, and the call goes on', async () => {
       hub: {
         servers: {
           listServers: () => Promise.resolve({ servers: [{ name: 's', state: 0, lastError: '' }] }),
-          listTools: () => Promise.resolve({ tools: [{ name: 't', title: '', description: '', definitionJson: '{}' }] }),
+          listTools: () =>
+            Promise.resolve({ tools: [{ name: 't', title: '', description: '', definitionJson: '{}' }] }),
         },
-        requests: { callTool: () => new Promise((_, reject) => { fail = reject; }) },
+        requests: {
+          callTool: () =>
+            new Promise((_, reject) => {
+              fail = reject;
+            }),
+        },
       },
     },
   } as unknown as CommandWorld;

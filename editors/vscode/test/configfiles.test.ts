@@ -42,18 +42,24 @@ function scene(t: TestContext): Scene {
   writeFileSync(join(root, user), '{}');
   // A program that answers for a folder with a gate once somebody has written to that.
   const binary = join(root, 'mcphub');
-  writeFileSync(binary, `#!/bin/sh
+  writeFileSync(
+    binary,
+    `#!/bin/sh
 folder="$5"
 [ -p "$folder/gate" ] && echo $$ >"$folder/pid" && cat "$folder/gate" >/dev/null
 place='{"file":"${join(root, user)}","scope":"user","dialect":"vscode","exists":true}'
 [ -n "$folder" ] && place="$place,{\\"file\\":\\"$folder/.vscode/mcp.json\\",\\"scope\\":\\"workspace\\",\\"dialect\\":\\"vscode\\",\\"folder\\":\\"$folder\\",\\"exists\\":true}"
 echo "{\\"places\\":[$place]}"
-`, { mode: 0o755 });
+`,
+    { mode: 0o755 },
+  );
   const [told, log] = [[] as string[][], [] as string[]];
   const changed = new EventEmitter<{ state: string }>();
   const hub = { reload: (): Promise<unknown> => Promise.resolve() };
   const hubProcess = {
-    binary, standing: { state: 'starting' }, onDidChangeState: changed.event,
+    binary,
+    standing: { state: 'starting' },
+    onDidChangeState: changed.event,
     hub: {
       servers: {
         reloadConfig: ({ sources }: { sources: { path: string }[] }) => {
@@ -63,12 +69,26 @@ echo "{\\"places\\":[$place]}"
       },
     },
   };
-  const output = { hub: { info: (text: string) => log.push(text), warn: (text: string) => log.push(text), error: (text: string) => log.push(text) } };
+  const output = {
+    hub: {
+      info: (text: string) => log.push(text),
+      warn: (text: string) => log.push(text),
+      error: (text: string) => log.push(text),
+    },
+  };
   const context = { globalStorageUri: { fsPath: join(root, 'data/User/globalStorage/mcphub.mcphub') } };
-  const files = new ConfigFiles(context as ExtensionContext, hubProcess as unknown as HubProcess, output as unknown as Output);
+  const files = new ConfigFiles(
+    context as ExtensionContext,
+    hubProcess as unknown as HubProcess,
+    output as unknown as Output,
+  );
   t.after(() => files.dispose());
   return {
-    editor, files, told, log, hub,
+    editor,
+    files,
+    told,
+    log,
+    hub,
     folder(name, { gated = false } = {}) {
       const folder = join(root, name);
       mkdirSync(join(folder, '.vscode'), { recursive: true });
@@ -81,7 +101,8 @@ echo "{\\"places\\":[$place]}"
     async open(folder) {
       await writeFile(join(folder, 'gate'), 'go'); // the program has opened the other end by then
       const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
-      while (isThere(pid)) { // until its end has been heard of here
+      while (isThere(pid)) {
+        // until its end has been heard of here
         await new Promise(setImmediate);
       }
       await promisify(execFile)(binary); // and its output, which is told before that of this one
@@ -95,18 +116,22 @@ echo "{\\"places\\":[$place]}"
 
 const both = [user, 'a/.vscode/mcp.json', 'b/.vscode/mcp.json'];
 
-test('folders that come before the hub is ready are read, whether or not an event tells of them', { timeout: 20_000 }, async (t) => {
-  for (const event of [true, false]) {
-    const s = scene(t);
-    s.editor.folders = [s.folder('a'), s.folder('b')]; // filled after the program was asked about none
-    if (event) {
-      s.editor.foldersChanged.fire();
+test(
+  'folders that come before the hub is ready are read, whether or not an event tells of them',
+  { timeout: 20_000 },
+  async (t) => {
+    for (const event of [true, false]) {
+      const s = scene(t);
+      s.editor.folders = [s.folder('a'), s.folder('b')]; // filled after the program was asked about none
+      if (event) {
+        s.editor.foldersChanged.fire();
+      }
+      s.ready();
+      await s.files.read;
+      assert.deepEqual(s.told, [both], `event: ${event}: ${s.log.join('; ')}`);
     }
-    s.ready();
-    await s.files.read;
-    assert.deepEqual(s.told, [both], `event: ${event}: ${s.log.join('; ')}`);
-  }
-});
+  },
+);
 
 test('folders that come while the hub is told are read next', { timeout: 20_000 }, async (t) => {
   const s = scene(t);
@@ -122,20 +147,27 @@ test('folders that come while the hub is told are read next', { timeout: 20_000 
   assert.deepEqual(s.told, [[user], both]);
 });
 
-test('an answer that comes late is not taken for the folders of now: neither their files nor their watchers', { timeout: 20_000 }, async (t) => {
-  const s = scene(t);
-  const slow = s.folder('a', { gated: true });
-  s.editor.folders = [slow];
-  s.editor.foldersChanged.fire();
-  s.editor.folders = [s.folder('b')];
-  s.editor.foldersChanged.fire();
-  s.ready();
-  await s.files.read;
-  await s.open(slow);
-  assert.deepEqual(s.told.at(-1), [user, 'b/.vscode/mcp.json']);
-  const ofFolders = [...s.editor.watched].filter((what) => what.includes('.vscode'));
-  assert.deepEqual(ofFolders.map((what) => what.slice(what.indexOf('configfiles-') + 'configfiles-xxxxxx/'.length)), ['b/{.vscode/mcp.json}']);
-});
+test(
+  'an answer that comes late is not taken for the folders of now: neither their files nor their watchers',
+  { timeout: 20_000 },
+  async (t) => {
+    const s = scene(t);
+    const slow = s.folder('a', { gated: true });
+    s.editor.folders = [slow];
+    s.editor.foldersChanged.fire();
+    s.editor.folders = [s.folder('b')];
+    s.editor.foldersChanged.fire();
+    s.ready();
+    await s.files.read;
+    await s.open(slow);
+    assert.deepEqual(s.told.at(-1), [user, 'b/.vscode/mcp.json']);
+    const ofFolders = [...s.editor.watched].filter((what) => what.includes('.vscode'));
+    assert.deepEqual(
+      ofFolders.map((what) => what.slice(what.indexOf('configfiles-') + 'configfiles-xxxxxx/'.length)),
+      ['b/{.vscode/mcp.json}'],
+    );
+  },
+);
 
 test('after its end it watches nothing, also when the program answers then', { timeout: 20_000 }, async (t) => {
   const s = scene(t);
@@ -150,16 +182,20 @@ test('after its end it watches nothing, also when the program answers then', { t
   assert.deepEqual([...s.editor.watched], []);
 });
 
-test('a file that is there and cannot be looked at is told to the hub, which says why', { timeout: 20_000 }, async (t) => {
-  const s = scene(t);
-  const folder = s.folder('a');
-  rmSync(join(folder, '.vscode/mcp.json'));
-  symlinkSync('mcp.json', join(folder, '.vscode/mcp.json')); // ELOOP
-  s.editor.folders = [folder];
-  s.ready();
-  await s.files.read;
-  assert.deepEqual(s.told, [[user, 'a/.vscode/mcp.json']]);
-});
+test(
+  'a file that is there and cannot be looked at is told to the hub, which says why',
+  { timeout: 20_000 },
+  async (t) => {
+    const s = scene(t);
+    const folder = s.folder('a');
+    rmSync(join(folder, '.vscode/mcp.json'));
+    symlinkSync('mcp.json', join(folder, '.vscode/mcp.json')); // ELOOP
+    s.editor.folders = [folder];
+    s.ready();
+    await s.files.read;
+    assert.deepEqual(s.told, [[user, 'a/.vscode/mcp.json']]);
+  },
+);
 
 test('settings of the wrong kind are as good as none', { timeout: 20_000 }, async (t) => {
   const s = scene(t);

@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { awaited, configSources, editorFileNames, parsePlaces, unusable, type Known, type Place } from '../src/config/configsources.js';
+import {
+  awaited,
+  configSources,
+  editorFileNames,
+  parsePlaces,
+  unusable,
+  type Known,
+  type Place,
+} from '../src/config/configsources.js';
 
-const place = (file: string, scope: string, dialect: string, folder?: string, exists = true): Place => ({ file, scope, dialect, exists, ...(folder === undefined ? {} : { folder }) });
+const place = (file: string, scope: string, dialect: string, folder?: string, exists = true): Place => ({
+  file,
+  scope,
+  dialect,
+  exists,
+  ...(folder === undefined ? {} : { folder }),
+});
 
 const world: Known = {
   places: [
@@ -47,23 +61,35 @@ test('all: the user first, then each folder; what is not there is left out', () 
 test('a workspace that is not trusted brings nothing', () => {
   const sources = configSources({ ...world, trusted: false });
   assert.ok(sources.length > 0);
-  assert.ok(sources.every((s) => s.scope === 'user' && !inFolder(s.path)), JSON.stringify(sources));
+  assert.ok(
+    sources.every((s) => s.scope === 'user' && !inFolder(s.path)),
+    JSON.stringify(sources),
+  );
 });
 
 test('trust in a workspace does not answer for its servers', () => {
   assert.deepEqual(new Set(configSources(world).map((s) => s.trusted)), new Set([false]));
-  assert.ok(configSources(world).filter((s) => inFolder(s.path)).every((s) => s.scope === 'workspace'));
+  assert.ok(
+    configSources(world)
+      .filter((s) => inFolder(s.path))
+      .every((s) => s.scope === 'workspace'),
+  );
 });
 
 test("editor: this editor's own files and no others", () => {
   assert.deepEqual(paths({ ...world, discover: 'editor' }), [
-    'user /data/User/mcp.json /repos/a', 'workspace /repos/a/.vscode/mcp.json /repos/a', 'workspace /repos/b/.vscode/mcp.json /repos/b',
+    'user /data/User/mcp.json /repos/a',
+    'workspace /repos/a/.vscode/mcp.json /repos/a',
+    'workspace /repos/b/.vscode/mcp.json /repos/b',
   ]);
 });
 
 test('none: what the setting names, absolute, and it wins', () => {
   const extra = ['~/mine.json', '/etc/mcp.json', 'relative.json'];
-  assert.deepEqual(paths({ ...world, discover: 'none', extra }), ['user /repos/me/mine.json /repos/a', 'user /etc/mcp.json /repos/a']);
+  assert.deepEqual(paths({ ...world, discover: 'none', extra }), [
+    'user /repos/me/mine.json /repos/a',
+    'user /etc/mcp.json /repos/a',
+  ]);
   assert.deepEqual(unusable(extra, '/repos/me'), ['relative.json']);
   assert.equal(configSources({ ...world, extra }).at(-1)?.path, '/etc/mcp.json');
 });
@@ -73,7 +99,9 @@ test('without a folder the current one of the program is not taken for a workspa
 });
 
 test("what the program prints is read, and an older program's words are an error", () => {
-  const text = JSON.stringify({ places: [{ file: '/a', scope: 'user', dialect: 'vscode', exists: true }, { file: 3 }, null] });
+  const text = JSON.stringify({
+    places: [{ file: '/a', scope: 'user', dialect: 'vscode', exists: true }, { file: 3 }, null],
+  });
   assert.deepEqual(parsePlaces(text), [{ file: '/a', scope: 'user', dialect: 'vscode', exists: true }]);
   assert.throws(() => parsePlaces('{}'), /binaryPath/u);
 });
@@ -83,5 +111,8 @@ test('the files of a folder that may come into being are waited for', () => {
 });
 
 test("the editor's own file lies beside its folder for extensions, also on a remote machine", () => {
-  assert.deepEqual(editorFileNames('/data/User/globalStorage/mcphub.mcphub'), ['/data/Machine/mcp.json', '/data/User/mcp.json']);
+  assert.deepEqual(editorFileNames('/data/User/globalStorage/mcphub.mcphub'), [
+    '/data/Machine/mcp.json',
+    '/data/User/mcp.json',
+  ]);
 });

@@ -7,7 +7,13 @@ import { newEditor, Uri as FakeUri } from './fakevscode.js';
 test('long texts do not pile up: the latest are kept, and the present one in any case', async () => {
   const editor = newEditor();
   const documents = new Documents();
-  const kept = (): number[] => editor.documents.map((path) => documents.provideTextDocumentContent(FakeUri.from({ scheme: 'mcphub', path }) as unknown as Uri).length).filter((n) => n > 1000);
+  const kept = (): number[] =>
+    editor.documents
+      .map(
+        (path) =>
+          documents.provideTextDocumentContent(FakeUri.from({ scheme: 'mcphub', path }) as unknown as Uri).length,
+      )
+      .filter((n) => n > 1000);
   for (let i = 0; i < 10; i++) {
     await documents.show('result', 'x'.repeat(16 << 20));
   }

@@ -1,5 +1,5 @@
-// The parts of the editor that the tested files use, with behaviour: what a test changes here is told by the events of the real one. The runner puts this
-// in the place of the module vscode.
+// The parts of the editor that the tested files use, with behaviour: what a test changes here is told by the events of
+// the real one. The runner puts this in the place of the module vscode.
 type Listener<T> = (value: T) => unknown;
 
 export class Disposable {
@@ -33,7 +33,10 @@ export class Uri {
   static from({ scheme, path }: { scheme: string; path: string }): Uri {
     return new Uri(scheme, path);
   }
-  constructor(readonly scheme: string, readonly path: string) {}
+  constructor(
+    readonly scheme: string,
+    readonly path: string,
+  ) {}
   get fsPath(): string {
     return this.path;
   }
@@ -43,7 +46,10 @@ export class Uri {
 }
 
 export class RelativePattern {
-  constructor(readonly base: Uri, readonly pattern: string) {}
+  constructor(
+    readonly base: Uri,
+    readonly pattern: string,
+  ) {}
 }
 
 export const ProgressLocation = { Notification: 15 } as const;
@@ -77,7 +83,9 @@ export function newEditor(): Editor {
 
 export const workspace = {
   get workspaceFolders(): { uri: Uri; name: string }[] | undefined {
-    return editor.folders.length === 0 ? undefined : editor.folders.map((folder) => ({ uri: Uri.file(folder), name: folder }));
+    return editor.folders.length === 0
+      ? undefined
+      : editor.folders.map((folder) => ({ uri: Uri.file(folder), name: folder }));
   },
   get isTrusted(): boolean {
     return editor.trusted;
@@ -85,7 +93,8 @@ export const workspace = {
   getConfiguration: () => ({ get: (name: string): unknown => editor.settings[name] }),
   onDidChangeWorkspaceFolders: (listener: Listener<void>) => editor.foldersChanged.event(listener),
   onDidGrantWorkspaceTrust: (listener: Listener<void>) => editor.trustGranted.event(listener),
-  onDidChangeConfiguration: (listener: Listener<{ affectsConfiguration(name: string): boolean }>) => editor.settingsChanged.event(listener),
+  onDidChangeConfiguration: (listener: Listener<{ affectsConfiguration(name: string): boolean }>) =>
+    editor.settingsChanged.event(listener),
   createFileSystemWatcher({ base, pattern }: RelativePattern) {
     const [here, what] = [editor, `${base.fsPath}/${pattern}`];
     here.watched.add(what);
@@ -110,7 +119,10 @@ export const window = {
   showErrorMessage: say,
   showTextDocument: () => Promise.resolve(),
   showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => Promise.resolve(items[0]),
-  async withProgress<T>({ title }: { title: string }, work: (progress: object, token: { onCancellationRequested: Editor['stopPressed']['event'] }) => Promise<T>): Promise<T> {
+  async withProgress<T>(
+    { title }: { title: string },
+    work: (progress: object, token: { onCancellationRequested: Editor['stopPressed']['event'] }) => Promise<T>,
+  ): Promise<T> {
     const here = editor;
     here.notifications.add(title);
     try {

@@ -9,7 +9,8 @@ import type { Change } from '../src/hub/standing.js';
 import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { newEditor } from './fakevscode.js';
 
-const prompt = (promptId: string): Prompt => ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
+const prompt = (promptId: string): Prompt =>
+  ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('a question is taken back when it is withdrawn, and after the end none pops up', async (t) => {
@@ -24,7 +25,11 @@ test('a question is taken back when it is withdrawn, and after the end none pops
     standing: { prompts: new Map() },
   } as unknown as WatcherWindow;
   const answers = { lookFor: () => undefined, looksFor: () => false } as unknown as Answers;
-  const pages = { visible: false, onDidChangeVisibility: () => ({ dispose: () => undefined }), show: () => Promise.resolve() };
+  const pages = {
+    visible: false,
+    onDidChangeVisibility: () => ({ dispose: () => undefined }),
+    show: () => Promise.resolve(),
+  };
   const notifier = new Notifier(watcher, answers, pages);
   change({ opened: [prompt('a'), prompt('b')] });
   t.mock.timers.tick(patienceMs);

@@ -47,14 +47,17 @@ test('no setting can be made by a workspace', () => {
 });
 
 test('nothing activates it at the start of every window', () => {
-  assert.deepEqual(manifest.activationEvents.filter((event) => /^(?:\*|onStartupFinished)$/u.test(event)), []);
+  assert.deepEqual(
+    manifest.activationEvents.filter((event) => /^(?:\*|onStartupFinished)$/u.test(event)),
+    [],
+  );
   assert.ok(manifest.activationEvents.includes('workspaceContains:.vscode/mcp.json'));
 });
 
 // Of all that brings pages back after a reload only this is not known to the editor from the manifest's other parts.
 test('a panel that was open when the window was reloaded activates it', () => {
-  const [, viewType] = /registerWebviewPanelSerializer\((\w+),/u.exec(readFileSync('src/panel.ts', 'utf8')) ?? [];
+  const [, viewType] = /registerWebviewPanelSerializer\((\w+),/u.exec(readFileSync('src/page/panel.ts', 'utf8')) ?? [];
   assert.equal(viewType, 'viewType');
   assert.ok(manifest.activationEvents.includes('onWebviewPanel:mcphub.panel'), manifest.activationEvents.join());
-  assert.match(readFileSync('src/panel.ts', 'utf8'), /const viewType = 'mcphub\.panel';/u);
+  assert.match(readFileSync('src/page/panel.ts', 'utf8'), /const viewType = 'mcphub\.panel';/u);
 });

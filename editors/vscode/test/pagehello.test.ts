@@ -3,12 +3,17 @@ import { test } from 'node:test';
 import type { AttachResponse } from '@mcphub/host';
 import { PageHello } from '../src/page/pagehello.js';
 
-const welcome = (hubId: string): AttachResponse => ({ event: { case: 'welcome', value: { hubId } } }) as unknown as AttachResponse;
+const welcome = (hubId: string): AttachResponse =>
+  ({ event: { case: 'welcome', value: { hubId } } }) as unknown as AttachResponse;
 const from = (hubId: string): { hubId: string; afterSequence: string } => ({ hubId, afterSequence: '7' });
 
 test('a page is the window that the extension says, on the folders that it says', () => {
   const hello = new PageHello('vscode-sidebar', () => [{ uri: 'file:///repos/a', name: 'a' }]);
-  assert.deepEqual(hello.complete({ windowId: 'its own', title: 'page', roots: [] }), { windowId: 'vscode-sidebar', title: 'page', roots: [{ uri: 'file:///repos/a', name: 'a' }] });
+  assert.deepEqual(hello.complete({ windowId: 'its own', title: 'page', roots: [] }), {
+    windowId: 'vscode-sidebar',
+    title: 'page',
+    roots: [{ uri: 'file:///repos/a', name: 'a' }],
+  });
 });
 
 test('after a reload a page goes on where it was', () => {

@@ -2,10 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contentSecurityPolicy, fillPage, newNonce, type PageFill } from '../src/page/pagehtml.js';
 
-const fill: PageFill = { cspSource: 'https://*.vscode-cdn.net', base: 'https://x.vscode-cdn.net/page/', nonce: 'N0nce+/=', surface: { kind: 'vscode', opensUrls: false, commands: ['mcphub.showLogs'], model: `Big "Model" <'1'> & co` } };
+const fill: PageFill = {
+  cspSource: 'https://*.vscode-cdn.net',
+  base: 'https://x.vscode-cdn.net/page/',
+  nonce: 'N0nce+/=',
+  surface: { kind: 'vscode', opensUrls: false, commands: ['mcphub.showLogs'], model: `Big "Model" <'1'> & co` },
+};
 
 test('every token of the page is filled', () => {
-  const html = fillPage('<html data-surface="{{surface}}"><meta content="{{csp}}"><body class="{{body_class}}"><script nonce="{{nonce}}" src="{{base}}main.js">', fill);
+  const html = fillPage(
+    '<html data-surface="{{surface}}"><meta content="{{csp}}"><body class="{{body_class}}"><script nonce="{{nonce}}" src="{{base}}main.js">',
+    fill,
+  );
   assert.doesNotMatch(html, /\{\{/u);
   assert.match(html, /nonce="N0nce\+\/="/u);
   assert.match(html, /src="https:\/\/x\.vscode-cdn\.net\/page\/main\.js"/u);

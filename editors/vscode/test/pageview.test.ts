@@ -38,7 +38,10 @@ test('new folders are told to the hub, and the window stays attached', () => {
   const folders = ['file:///repos/a'];
   const hub = new Relayed();
   const world = newWorld(started, folders);
-  const webview = { onDidReceiveMessage: () => ({ dispose: () => undefined }), postMessage: () => Promise.resolve(true) } as unknown as vscode.Webview;
+  const webview = {
+    onDidReceiveMessage: () => ({ dispose: () => undefined }),
+    postMessage: () => Promise.resolve(true),
+  } as unknown as vscode.Webview;
   const view = new PageView(world, webview, 'side');
   view.rootsChanged(); // before there is a hub: its hello will say them
   started.fire(hub as unknown as Hub);
@@ -51,7 +54,8 @@ test('new folders are told to the hub, and the window stays attached', () => {
   assert.equal(hub.relays.at(0)?.roots.length, 1);
 });
 
-// Finding B2: the outcome of a pending cancel comes after the end of its request, and the page alone knows where to show it.
+// Finding B2: the outcome of a pending cancel comes after the end of its request, and the page alone knows where to
+// show it.
 test('the page of a view is posted that a cancel was pending, and then what became of it', () => {
   newEditor();
   const started = new EventEmitter<Hub>();

@@ -12,22 +12,41 @@ test('what cannot be seen is spelled out', () => {
 });
 
 test('text of a server makes no link in a notification', () => {
-  for (const evil of ['[Allow](command:workbench.action.quit)', 'x](command:a)', '[a]\u200b(command:b)', '[[a]](https://x)', '[a]]](command:b) [c](file:d)']) {
+  for (const evil of [
+    '[Allow](command:workbench.action.quit)',
+    'x](command:a)',
+    '[a]\u200b(command:b)',
+    '[[a]](https://x)',
+    '[a]]](command:b) [c](file:d)',
+  ]) {
     const shown = `The tool ${inMessage(evil)} asks [Show](command:mcphub.question.open?%5B%5D)`;
-    assert.deepEqual([...shown.matchAll(link)].map((m) => m[2]), ['command:mcphub.question.open?%5B%5D'], shown);
+    assert.deepEqual(
+      [...shown.matchAll(link)].map((m) => m[2]),
+      ['command:mcphub.question.open?%5B%5D'],
+      shown,
+    );
   }
 });
 
 test('text of a server makes no icon in a pick list', () => {
-  const icon = /(\\)?\$\((([A-Za-z0-9-]+)(?:~([A-Za-z]+))?)\)/gu; // the grammar of VS Code's icons: a backslash in front makes it text
+  // The grammar of VS Code's icons: a backslash in front makes it text.
+  const icon = /(\\)?\$\((([A-Za-z0-9-]+)(?:~([A-Za-z]+))?)\)/gu;
   for (const evil of ['$(shield) trusted', 'x$(sync~spin)', '\\$(check)', '$$(check)']) {
-    assert.deepEqual([...inPick(evil).matchAll(icon)].filter((m) => m[1] === undefined), [], inPick(evil));
+    assert.deepEqual(
+      [...inPick(evil).matchAll(icon)].filter((m) => m[1] === undefined),
+      [],
+      inPick(evil),
+    );
   }
   assert.equal(inPick('costs $5 (or $(echo a b))'), 'costs $5 (or $(echo a b))');
 });
 
 test('two texts of a server side by side make no link', () => {
-  assert.equal([...`${inMessage('[a]')}${inMessage('(command:b)')}`.matchAll(link)].length, 1, 'this is why every text of somebody else stands in quotes');
+  assert.equal(
+    [...`${inMessage('[a]')}${inMessage('(command:b)')}`.matchAll(link)].length,
+    1,
+    'this is why every text of somebody else stands in quotes',
+  );
   assert.equal([...`“${inMessage('[a]')}”“${inMessage('(command:b)')}”`.matchAll(link)].length, 0);
 });
 

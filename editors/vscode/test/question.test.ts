@@ -4,18 +4,51 @@ import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import { commandLine, question } from '../src/questions/question.js';
 
-const ask = (kind: string, value: object): Prompt => ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
-const approval = (more: object = {}): Prompt => ask('toolApproval', { tool: 'delete', argumentsJson: '{"path":"/a"}', definitionJson: '{"name":"delete"}', previousDefinitionJson: '', ...more });
+const ask = (kind: string, value: object): Prompt =>
+  ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
+const approval = (more: object = {}): Prompt =>
+  ask('toolApproval', {
+    tool: 'delete',
+    argumentsJson: '{"path":"/a"}',
+    definitionJson: '{"name":"delete"}',
+    previousDefinitionJson: '',
+    ...more,
+  });
 const launch = (more: object = {}): Prompt =>
-  ask('serverLaunch', { command: 'npx', args: ['-y', 'two words'], url: '', configFile: '/repos/a/.vscode/mcp.json', configLine: 3, environmentReferences: ['TOKEN'], inputReferences: [], allowedTools: [], files: [], changed: false, resolvedCommand: '', resolvedTarget: '', environment: [], ...more });
+  ask('serverLaunch', {
+    command: 'npx',
+    args: ['-y', 'two words'],
+    url: '',
+    configFile: '/repos/a/.vscode/mcp.json',
+    configLine: 3,
+    environmentReferences: ['TOKEN'],
+    inputReferences: [],
+    allowedTools: [],
+    files: [],
+    changed: false,
+    resolvedCommand: '',
+    resolvedTarget: '',
+    environment: [],
+    ...more,
+  });
 
 const loading = { name: 'NODE_OPTIONS', value: '--require ./x.js', unset: false, loadsCode: true };
 
 const every: readonly Prompt[] = [
-  approval(), approval({ previousDefinitionJson: '{}' }), approval({ definitionJson: '{"annotations":{"destructiveHint":true}}' }), launch(), launch({ changed: true }), launch({ command: '', url: 'https://x/mcp' }),
-  ask('sampling', { requestJson: '{}' }), ask('elicitationForm', { message: 'Who?', schemaJson: '{}' }), ask('elicitationUrl', { message: 'm', url: 'https://x/', urlHost: 'x', waiting: false }),
-  ask('elicitationUrl', { message: 'm', url: 'https://x/', urlHost: 'x', waiting: true }), ask('signIn', { url: 'https://x/', urlHost: 'x', waiting: false }), ask('signIn', { url: 'https://x/', urlHost: 'x', waiting: true }),
-  ask('configInput', { inputId: 'token', description: '', configFile: '/f', configLine: 1 }), ask('somethingNew', {}),
+  approval(),
+  approval({ previousDefinitionJson: '{}' }),
+  approval({ definitionJson: '{"annotations":{"destructiveHint":true}}' }),
+  launch(),
+  launch({ changed: true }),
+  launch({ command: '', url: 'https://x/mcp' }),
+  ask('sampling', { requestJson: '{}' }),
+  ask('elicitationForm', { message: 'Who?', schemaJson: '{}' }),
+  ask('elicitationUrl', { message: 'm', url: 'https://x/', urlHost: 'x', waiting: false }),
+  ask('elicitationUrl', { message: 'm', url: 'https://x/', urlHost: 'x', waiting: true }),
+  ask('signIn', { url: 'https://x/', urlHost: 'x', waiting: false }),
+  ask('signIn', { url: 'https://x/', urlHost: 'x', waiting: true }),
+  ask('configInput', { inputId: 'token', description: '', configFile: '/f', configLine: 1 }),
+  ask('somethingNew', {}),
 ];
 
 test('the first choice, which has the focus, never allows anything', () => {
@@ -26,18 +59,30 @@ test('the first choice, which has the focus, never allows anything', () => {
 
 test('every question can be declined without a page', () => {
   for (const prompt of every) {
-    assert.ok(question(prompt).choices.some((c) => c.choice.kind === 'decline'), prompt.question.case);
+    assert.ok(
+      question(prompt).choices.some((c) => c.choice.kind === 'decline'),
+      prompt.question.case,
+    );
   }
 });
 
 test('a dialog is for the start of a workspace server and for tools that destroy, and nothing else', () => {
   const modal = every.filter((p) => question(p).form === 'modal');
-  assert.deepEqual(modal.map((p) => p.question.case), ['toolApproval', 'toolApproval', 'serverLaunch', 'serverLaunch', 'serverLaunch']);
+  assert.deepEqual(
+    modal.map((p) => p.question.case),
+    ['toolApproval', 'toolApproval', 'serverLaunch', 'serverLaunch', 'serverLaunch'],
+  );
   assert.equal(question(approval()).form, 'notification', 'a server that says nothing of its tool');
 });
 
 test('what a dialog cannot show whole cannot be accepted in it', () => {
-  for (const prompt of [approval({ previousDefinitionJson: '{}' }), launch({ changed: true }), launch({ allowedTools: ['*'] }), launch({ files: ['/f'] }), launch({ environment: [loading] })]) {
+  for (const prompt of [
+    approval({ previousDefinitionJson: '{}' }),
+    launch({ changed: true }),
+    launch({ allowedTools: ['*'] }),
+    launch({ files: ['/f'] }),
+    launch({ environment: [loading] }),
+  ]) {
     assert.ok(!question(prompt).choices.some((c) => c.choice.kind === 'accept'), JSON.stringify(prompt.question));
   }
 });
@@ -45,7 +90,10 @@ test('what a dialog cannot show whole cannot be accepted in it', () => {
 test('what takes a form or opens a page is accepted in the page alone', () => {
   for (const prompt of every) {
     const accepts = question(prompt).choices.some((c) => c.choice.kind === 'accept');
-    const simple = prompt.question.case === 'toolApproval' || prompt.question.case === 'serverLaunch' || (prompt.question.case === 'elicitationUrl' && prompt.question.value.waiting);
+    const simple =
+      prompt.question.case === 'toolApproval'
+      || prompt.question.case === 'serverLaunch'
+      || (prompt.question.case === 'elicitationUrl' && prompt.question.value.waiting);
     assert.ok(!accepts || simple, prompt.question.case);
   }
 });
@@ -59,7 +107,13 @@ test('a launch is shown whole and exact, with what it would see', () => {
 
 // Finding C1.
 test('a launch shows which program runs, and in words what can make it load other code', () => {
-  const { detail } = question(launch({ resolvedCommand: '/repos/a/bin/npx', resolvedTarget: '/tmp/evil', environment: [loading, { name: 'MODE', value: 'x', unset: false, loadsCode: false }] }));
+  const { detail } = question(
+    launch({
+      resolvedCommand: '/repos/a/bin/npx',
+      resolvedTarget: '/tmp/evil',
+      environment: [loading, { name: 'MODE', value: 'x', unset: false, loadsCode: false }],
+    }),
+  );
   assert.match(detail, /Program: \/repos\/a\/bin\/npx -> \/tmp\/evil/u);
   assert.match(detail, /DANGER: .*NODE_OPTIONS=--require \.\/x\.js$/mu);
 });

@@ -6,14 +6,21 @@ import { lost, nothing, runningRequests, transition, type Standing } from '../sr
 
 type Event = AttachResponse['event'];
 
-const request = (requestId: string, more: object = {}): Request => ({ requestId, server: 's', method: 'tools/call', tool: 't', state: RequestState.RUNNING, ...more }) as Request;
-const prompt = (promptId: string): Prompt => ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
+const request = (requestId: string, more: object = {}): Request =>
+  ({ requestId, server: 's', method: 'tools/call', tool: 't', state: RequestState.RUNNING, ...more }) as Request;
+const prompt = (promptId: string): Prompt =>
+  ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
 const after = (before: Standing, event: Event): Standing => transition(before, { event } as AttachResponse).after;
-const change = (before: Standing, event: Event): ReturnType<typeof transition>['change'] => transition(before, { event } as AttachResponse).change;
+const change = (before: Standing, event: Event): ReturnType<typeof transition>['change'] =>
+  transition(before, { event } as AttachResponse).change;
 const snapshot = (parts: { servers?: Server[]; requests?: Request[]; prompts?: Prompt[] }): Event =>
-  ({ case: 'snapshot', value: { servers: [], requests: [], prompts: [], problems: [], history: [], ...parts } }) as unknown as Event;
+  ({
+    case: 'snapshot',
+    value: { servers: [], requests: [], prompts: [], problems: [], history: [], ...parts },
+  }) as unknown as Event;
 const ended = (requestId: string): Event => ({ case: 'mcpRequestCancelled', value: { requestId } }) as unknown as Event;
-const closed = (promptId: string): Event => ({ case: 'promptClosed', value: { promptId, cause: PromptCause.WITHDRAWN } }) as unknown as Event;
+const closed = (promptId: string): Event =>
+  ({ case: 'promptClosed', value: { promptId, cause: PromptCause.WITHDRAWN } }) as unknown as Event;
 
 test('a request counts from its start to its end, and no longer', () => {
   let s = after(nothing, snapshot({ requests: [request('a')] }));
@@ -22,7 +29,10 @@ test('a request counts from its start to its end, and no longer', () => {
   s = after(s, { case: 'mcpRequestCancelling', value: { requestId: 'a' } } as unknown as Event);
   assert.equal(s.requests.get('a')?.state, RequestState.CANCELLING);
   s = after(s, ended('a'));
-  assert.deepEqual(runningRequests(s).map((r) => r.requestId), ['b']);
+  assert.deepEqual(
+    runningRequests(s).map((r) => r.requestId),
+    ['b'],
+  );
   assert.deepEqual(change(s, ended('a')), {}, 'a second end changes nothing');
 });
 
@@ -39,14 +49,23 @@ for (const delivery of [CancelDelivery.DELIVERED, CancelDelivery.FAILED]) {
 }
 
 test('the start of a session is not something that the user runs', () => {
-  assert.equal(runningRequests(after(nothing, snapshot({ requests: [request('i', { method: 'initialize' })] }))).length, 0);
+  assert.equal(
+    runningRequests(after(nothing, snapshot({ requests: [request('i', { method: 'initialize' })] }))).length,
+    0,
+  );
 });
 
 test('a snapshot after a break tells which prompts are new and which are gone', () => {
   const before = after(nothing, snapshot({ prompts: [prompt('old'), prompt('kept')] }));
   const { opened = [], closed: gone = [] } = change(before, snapshot({ prompts: [prompt('kept'), prompt('new')] }));
-  assert.deepEqual(opened.map((p) => p.promptId), ['new']);
-  assert.deepEqual(gone.map((c) => [c.prompt.promptId, c.end]), [['old', undefined]]);
+  assert.deepEqual(
+    opened.map((p) => p.promptId),
+    ['new'],
+  );
+  assert.deepEqual(
+    gone.map((c) => [c.prompt.promptId, c.end]),
+    [['old', undefined]],
+  );
 });
 
 test('a prompt closes once, with its cause', () => {
@@ -60,7 +79,10 @@ test('when the hub is gone, so is all that it asked', () => {
   const { after: s, change: c } = lost(before);
   assert.equal(s.prompts.size + s.requests.size, 0);
   assert.equal(s.known, false);
-  assert.deepEqual(c.closed?.map((x) => x.prompt.promptId), ['p']);
+  assert.deepEqual(
+    c.closed?.map((x) => x.prompt.promptId),
+    ['p'],
+  );
 });
 
 test('states are not changed in place', () => {

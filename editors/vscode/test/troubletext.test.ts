@@ -20,5 +20,8 @@ test('the program of the extension is missing, or is one of another platform', (
 });
 
 test('any other failure is told as the host tells it', () => {
-  assert.deepEqual(failure('HUB_DIED', 'The hub ended.', '/repos/mcphub'), { text: 'McpHub does not run. The hub ended.', actions: ['Restart McpHub', 'Show Logs'] });
+  assert.deepEqual(failure('HUB_DIED', 'The hub ended.', '/repos/mcphub'), {
+    text: 'McpHub does not run. The hub ended.',
+    actions: ['Restart McpHub', 'Show Logs'],
+  });
 });

@@ -24,7 +24,9 @@ function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void
         if (next !== undefined) {
           yield next;
         } else {
-          await new Promise<void>((resolve) => { wake = resolve; });
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
         }
       }
     },
@@ -38,14 +40,22 @@ function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void
   };
 }
 
-const server = (name: string): AttachResponse['event'] => ({ case: 'serverChanged', value: { server: { name }, removed: false } }) as unknown as AttachResponse['event'];
+const server = (name: string): AttachResponse['event'] =>
+  ({ case: 'serverChanged', value: { server: { name }, removed: false } }) as unknown as AttachResponse['event'];
 
 test('a listener that throws disturbs neither the others nor the window', async () => {
   const { hub, feed } = playedHub();
   const told: unknown[] = [];
   const watcher = new WatcherWindow([], (error) => told.push(error));
   // As another extension's might, which listens by the exported API.
-  watcher.listen({ changed: () => { throw new Error('of a change'); }, event: () => { throw new Error('of an event'); } });
+  watcher.listen({
+    changed: () => {
+      throw new Error('of a change');
+    },
+    event: () => {
+      throw new Error('of an event');
+    },
+  });
   const seen: number[] = [];
   const both = new Promise<void>((resolve) => {
     watcher.listen({ changed: (_, standing) => seen.push(standing.servers.size) === 2 && resolve() });
@@ -65,14 +75,20 @@ test('what a dead hub still had to say changes nothing: the next welcome begins 
   const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
   const heard: (string | undefined)[] = [];
   let wait: { readonly name: string; readonly resolve: () => void } | undefined;
-  const until = (name: string): Promise<void> => new Promise((resolve) => { wait = { name, resolve }; });
-  watcher.listen({ event: ({ event }) => {
-    heard.push(event.case);
-    if (event.case === wait?.name) {
-      wait?.resolve();
-    }
-  } });
-  const opened = (promptId: string): AttachResponse['event'] => ({ case: 'promptOpened', value: { prompt: { promptId, server: 's' } } }) as unknown as AttachResponse['event'];
+  const until = (name: string): Promise<void> =>
+    new Promise((resolve) => {
+      wait = { name, resolve };
+    });
+  watcher.listen({
+    event: ({ event }) => {
+      heard.push(event.case);
+      if (event.case === wait?.name) {
+        wait?.resolve();
+      }
+    },
+  });
+  const opened = (promptId: string): AttachResponse['event'] =>
+    ({ case: 'promptOpened', value: { prompt: { promptId, server: 's' } } }) as unknown as AttachResponse['event'];
   watcher.follow(hub);
   const first = until('promptOpened');
   feed({ case: 'welcome', value: {} } as AttachResponse['event']);
@@ -88,7 +104,11 @@ test('what a dead hub still had to say changes nothing: the next welcome begins 
   feed(opened('of the next'));
   await next;
   assert.deepEqual([...watcher.standing.prompts.keys()], ['of the next']);
-  assert.deepEqual(heard, ['welcome', 'promptOpened', 'promptOpened', 'welcome', 'promptOpened'], 'the last lines of the log are wanted all the same');
+  assert.deepEqual(
+    heard,
+    ['welcome', 'promptOpened', 'promptOpened', 'welcome', 'promptOpened'],
+    'the last lines of the log are wanted all the same',
+  );
   await watcher.close();
 });
 
@@ -102,14 +122,20 @@ test('what became of a pending cancel is told to who listens, and changes nothin
     watcher.listen({
       changed: (change) => void changes.push(change),
       event: ({ event }) => {
-        if (event.case === 'mcpRequestCancelDelivery' && heard.push([event.value.requestId, event.value.delivery]) === 2) {
+        if (
+          event.case === 'mcpRequestCancelDelivery'
+          && heard.push([event.value.requestId, event.value.delivery]) === 2
+        ) {
           resolve();
         }
       },
     });
   });
   watcher.follow(hub);
-  for (const [requestId, delivery] of [['a', CancelDelivery.DELIVERED], ['b', CancelDelivery.FAILED]] as const) {
+  for (const [requestId, delivery] of [
+    ['a', CancelDelivery.DELIVERED],
+    ['b', CancelDelivery.FAILED],
+  ] as const) {
     const cancelled = { case: 'mcpRequestCancelled', value: { requestId, delivery: CancelDelivery.PENDING } };
     const outcome = { case: 'mcpRequestCancelDelivery', value: { requestId, delivery } };
     feed(cancelled as unknown as AttachResponse['event']);
@@ -117,6 +143,9 @@ test('what became of a pending cancel is told to who listens, and changes nothin
   }
   await both;
   await watcher.close();
-  assert.deepEqual(heard, [['a', CancelDelivery.DELIVERED], ['b', CancelDelivery.FAILED]]);
+  assert.deepEqual(heard, [
+    ['a', CancelDelivery.DELIVERED],
+    ['b', CancelDelivery.FAILED],
+  ]);
   assert.deepEqual(changes, []);
 });

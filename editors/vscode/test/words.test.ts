@@ -28,10 +28,18 @@ test('the status bar says how the hub is', () => {
 });
 
 test('the key of a secret belongs to one input of one file', () => {
-  const keys = [['/a', 'token'], ['/b', 'token'], ['/a', 'other'], ['/a"', '"token']].map(([file = '', inputId = '']) => secretKey({ file, inputId }));
+  const keys = [
+    ['/a', 'token'],
+    ['/b', 'token'],
+    ['/a', 'other'],
+    ['/a"', '"token'],
+  ].map(([file = '', inputId = '']) => secretKey({ file, inputId }));
   assert.equal(new Set(keys).size, 4);
   assert.equal(keys[0], secretKey({ file: '/a', inputId: 'token' }));
-  assert.ok(keys.every((k) => /^mcphub\.input\.[0-9a-f]{40}$/u.test(k)), 'no path in a name that a keyring shows');
+  assert.ok(
+    keys.every((k) => /^mcphub\.input\.[0-9a-f]{40}$/u.test(k)),
+    'no path in a name that a keyring shows',
+  );
 });
 
 test('the program is the one of the setting, never one of the current folder', () => {
@@ -54,19 +62,46 @@ test('the grace is bounded, and nonsense is the default', () => {
 
 test('only addresses of the web are opened, spelled as they came', () => {
   assert.equal(webUrl('https://x.example/a?b=%3D%2F&c=d+e'), 'https://x.example/a?b=%3D%2F&c=d+e');
-  for (const evil of ['file:///etc/passwd', 'command:workbench.action.quit', 'vscode://x/y', 'javascript:alert(1)', 'https://', 'nonsense', 'https://x/ y']) {
+  for (const evil of [
+    'file:///etc/passwd',
+    'command:workbench.action.quit',
+    'vscode://x/y',
+    'javascript:alert(1)',
+    'https://',
+    'nonsense',
+    'https://x/ y',
+  ]) {
     assert.equal(webUrl(evil), undefined, evil);
   }
 });
 
 test('a log line of a server is readable, and bounded', () => {
-  assert.deepEqual(logText({ server: 's', level: 'stderr', logger: '', dataJson: '"started\\u001b[31m"' }), { level: 'info', text: '[s] started⟨U+001B⟩[31m' });
-  assert.deepEqual(logText({ server: 's', level: 'critical', logger: 'db', dataJson: '{"a":1.0}' }), { level: 'error', text: '[s/db] {"a":1.0}' });
-  assert.ok(logText({ server: 's', level: 'info', logger: '', dataJson: JSON.stringify('x'.repeat(1e6)) }).text.length < 9000);
+  assert.deepEqual(logText({ server: 's', level: 'stderr', logger: '', dataJson: '"started\\u001b[31m"' }), {
+    level: 'info',
+    text: '[s] started⟨U+001B⟩[31m',
+  });
+  assert.deepEqual(logText({ server: 's', level: 'critical', logger: 'db', dataJson: '{"a":1.0}' }), {
+    level: 'error',
+    text: '[s/db] {"a":1.0}',
+  });
+  assert.ok(
+    logText({ server: 's', level: 'info', logger: '', dataJson: JSON.stringify('x'.repeat(1e6)) }).text.length < 9000,
+  );
 });
 
 test('arguments begin with what the schema requires', () => {
-  const definition = JSON.stringify({ inputSchema: { properties: { path: { type: 'string' }, n: { type: 'integer' }, how: { enum: ['a', 'b'] }, opt: {}, d: { default: [1] } }, required: ['path', 'n', 'how', 'd'] } });
+  const definition = JSON.stringify({
+    inputSchema: {
+      properties: {
+        path: { type: 'string' },
+        n: { type: 'integer' },
+        how: { enum: ['a', 'b'] },
+        opt: {},
+        d: { default: [1] },
+      },
+      required: ['path', 'n', 'how', 'd'],
+    },
+  });
   assert.equal(skeleton(definition), '{"path":"","n":0,"how":"a","d":[1]}');
   assert.equal(skeleton('nonsense'), '{}');
   assert.ok(takesArguments(definition));
@@ -82,17 +117,44 @@ test('arguments are an object, and what is wrong with others is said', () => {
 
 test('a sampling request becomes a chat, and what a model is not given is refused', () => {
   const text = (t: string): object => ({ type: 'text', text: t });
-  const request = modelRequest(JSON.stringify({ systemPrompt: 'Be brief.', messages: [{ role: 'user', content: text('Hi') }, { role: 'assistant', content: [text('a'), text('b')] }], modelPreferences: { hints: [{ name: 'gpt-5' }, {}] } }));
-  assert.deepEqual(request, { turns: [{ role: 'user', text: 'Be brief.' }, { role: 'user', text: 'Hi' }, { role: 'assistant', text: 'a\nb' }], hints: ['gpt-5'] });
-  assert.throws(() => modelRequest(JSON.stringify({ messages: [{ role: 'user', content: { type: 'image', data: '' } }] })), /image/u);
+  const request = modelRequest(
+    JSON.stringify({
+      systemPrompt: 'Be brief.',
+      messages: [
+        { role: 'user', content: text('Hi') },
+        { role: 'assistant', content: [text('a'), text('b')] },
+      ],
+      modelPreferences: { hints: [{ name: 'gpt-5' }, {}] },
+    }),
+  );
+  assert.deepEqual(request, {
+    turns: [
+      { role: 'user', text: 'Be brief.' },
+      { role: 'user', text: 'Hi' },
+      { role: 'assistant', text: 'a\nb' },
+    ],
+    hints: ['gpt-5'],
+  });
+  assert.throws(
+    () => modelRequest(JSON.stringify({ messages: [{ role: 'user', content: { type: 'image', data: '' } }] })),
+    /image/u,
+  );
   assert.throws(() => modelRequest(JSON.stringify({ tools: [{}], messages: [{}] })), /tools/u);
   assert.throws(() => modelRequest('{"messages":[]}'), /no messages/u);
 });
 
 test('the model is the one that a hint names, else the first', () => {
-  const models = [{ id: 'a', name: 'A', family: 'x' }, { id: 'b', name: 'GPT-5 mini', family: 'y' }];
+  const models = [
+    { id: 'a', name: 'A', family: 'x' },
+    { id: 'b', name: 'GPT-5 mini', family: 'y' },
+  ];
   assert.equal(chooseModel(models, ['nothing', 'gpt-5'])?.id, 'b');
   assert.equal(chooseModel(models, [])?.id, 'a');
-  assert.equal(chooseModel<typeof models[number]>([], ['a']), undefined);
-  assert.deepEqual(JSON.parse(modelResult('b', 'Hello')), { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'b', stopReason: 'endTurn' });
+  assert.equal(chooseModel<(typeof models)[number]>([], ['a']), undefined);
+  assert.deepEqual(JSON.parse(modelResult('b', 'Hello')), {
+    role: 'assistant',
+    content: { type: 'text', text: 'Hello' },
+    model: 'b',
+    stopReason: 'endTurn',
+  });
 });

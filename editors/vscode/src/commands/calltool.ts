@@ -11,7 +11,11 @@ import { withStop } from './stoppable.js';
 import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 
 export async function callTool(world: CommandWorld): Promise<void> {
-  const server = await pickServer(world, 'Call Tool: Which Server?', (s) => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN);
+  const server = await pickServer(
+    world,
+    'Call Tool: Which Server?',
+    (s) => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN,
+  );
   if (server === undefined) {
     return;
   }
@@ -28,7 +32,11 @@ export async function callTool(world: CommandWorld): Promise<void> {
     async (progress, token) => {
       const stop = world.watcher.listen({
         event: ({ event }) => {
-          if (event.case === 'mcpRequestProgressed' && event.value.requestId === requestId && event.value.progress !== undefined) {
+          if (
+            event.case === 'mcpRequestProgressed'
+            && event.value.requestId === requestId
+            && event.value.progress !== undefined
+          ) {
             progress.report({ message: inMessage(event.value.progress.message) });
           }
         },
@@ -41,7 +49,13 @@ export async function callTool(world: CommandWorld): Promise<void> {
       });
       try {
         // The user has picked the tool and typed the arguments: that is the approval.
-        return await world.process.hub.requests.callTool({ requestId, server: server.name, tool: tool.name, argumentsJson, preapproved: true });
+        return await world.process.hub.requests.callTool({
+          requestId,
+          server: server.name,
+          tool: tool.name,
+          argumentsJson,
+          preapproved: true,
+        });
       } finally {
         stop();
       }
@@ -61,16 +75,27 @@ export async function callTool(world: CommandWorld): Promise<void> {
 }
 
 async function pickTool(world: CommandWorld, server: string): Promise<Tool | undefined> {
-  const listed = await withStop(`Asking ${quoted(server)} for its tools`, (signal) => world.process.hub.servers.listTools({ server }, { signal }));
+  const listed = await withStop(`Asking ${quoted(server)} for its tools`, (signal) =>
+    world.process.hub.servers.listTools({ server }, { signal }),
+  );
   if (listed === undefined) {
     return undefined;
   }
-  const items = listed.tools.map((tool) => ({ label: inPick(tool.name), description: inPick(tool.title), detail: inPick(tool.description), tool }));
+  const items = listed.tools.map((tool) => ({
+    label: inPick(tool.name),
+    description: inPick(tool.title),
+    detail: inPick(tool.description),
+    tool,
+  }));
   if (items.length === 0) {
     void vscode.window.showInformationMessage(`The server ${quoted(server)} has no tools.`);
     return undefined;
   }
-  const chosen = await vscode.window.showQuickPick(items, { title: `Call Tool of ${inMessage(server)}`, matchOnDescription: true, matchOnDetail: true });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: `Call Tool of ${inMessage(server)}`,
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
   return chosen?.tool;
 }
 
@@ -117,10 +142,13 @@ function typeInBox(tool: Tool, start: string): Promise<{ json: string } | { edit
 }
 
 async function typeInEditor(tool: Tool, start: string): Promise<string | undefined> {
-  const pretty = argumentsProblem(start) === undefined && start.trim() !== '' ? JSON.stringify(JSON.parse(start), undefined, 2) : start;
+  const pretty =
+    argumentsProblem(start) === undefined && start.trim() !== ''
+      ? JSON.stringify(JSON.parse(start), undefined, 2)
+      : start;
   const document = await vscode.workspace.openTextDocument({ language: 'json', content: `${pretty}\n` });
   await vscode.window.showTextDocument(document);
-  for (let problem = ''; ; ) {
+  for (let problem = ''; ;) {
     const call = 'Call Tool';
     const text = `${problem}Call ${quoted(tool.name)} with the JSON in the editor?`;
     if ((await vscode.window.showInformationMessage(text, call)) !== call) {
@@ -137,7 +165,9 @@ async function typeInEditor(tool: Tool, start: string): Promise<string | undefin
 async function showResponse(world: CommandWorld, tool: Tool, response: CallToolResponse): Promise<void> {
   const { outcome } = response;
   if (outcome.case === 'error') {
-    void vscode.window.showErrorMessage(`${quoted(tool.name)}: the server answered with error ${outcome.value.code}: ${inMessage(outcome.value.message, 300)}`);
+    void vscode.window.showErrorMessage(
+      `${quoted(tool.name)}: the server answered with error ${outcome.value.code}: ${inMessage(outcome.value.message, 300)}`,
+    );
     return;
   }
   await world.documents.show(`${tool.name}-result`, outcome.value ?? '');

@@ -1,4 +1,5 @@
-// The commands of the palette and of the page's links. Everything that fails is told; nothing that a link passes is trusted.
+// The commands of the palette and of the page's links. Everything that fails is told; nothing that a link passes is
+// trusted.
 import * as vscode from 'vscode';
 import { callTool } from './calltool.js';
 import type { CommandWorld } from './commandworld.js';
@@ -51,7 +52,8 @@ async function cancelRequest(world: CommandWorld): Promise<void> {
     return;
   }
   const reason = await vscode.window.showInputBox({
-    title: `Cancel ${inMessage(request.tool || request.subject || request.method)}`, prompt: 'Why? The server is told. May be left empty.',
+    title: `Cancel ${inMessage(request.tool || request.subject || request.method)}`,
+    prompt: 'Why? The server is told. May be left empty.',
   });
   if (reason !== undefined) {
     await world.cancel(request.requestId, reason);
@@ -60,11 +62,19 @@ async function cancelRequest(world: CommandWorld): Promise<void> {
 
 async function stopEverything(world: CommandWorld): Promise<void> {
   const stopped = await world.stopAll('everything was stopped in the editor');
-  vscode.window.setStatusBarMessage(stopped === 0 ? 'McpHub: nothing ran' : `McpHub: ${stopped} ${stopped === 1 ? 'request is' : 'requests are'} being cancelled`, 5000);
+  vscode.window.setStatusBarMessage(
+    stopped === 0
+      ? 'McpHub: nothing ran'
+      : `McpHub: ${stopped} ${stopped === 1 ? 'request is' : 'requests are'} being cancelled`,
+    5000,
+  );
 }
 
 async function restartServer(world: CommandWorld, name: unknown): Promise<void> {
-  const server = typeof name === 'string' ? (await serversOf(world)).find((s) => s.name === name) : await pickServer(world, 'Restart Server');
+  const server =
+    typeof name === 'string'
+      ? (await serversOf(world)).find((s) => s.name === name)
+      : await pickServer(world, 'Restart Server');
   if (server === undefined) {
     return;
   }
@@ -78,7 +88,10 @@ async function openConfig(world: CommandWorld, what: unknown, line: unknown): Pr
   const { servers: all, problems } = await world.process.hub.servers.listServers({});
   const named = typeof what === 'string' ? all.find((s) => s.name === what) : undefined;
   if (named === undefined && typeof what === 'string') {
-    const known = [...all.flatMap((s) => [s.configFile, ...s.shadows.map((o) => o.file), ...s.problems.map((p) => p.file)]), ...problems.map((p) => p.file)];
+    const known = [
+      ...all.flatMap((s) => [s.configFile, ...s.shadows.map((o) => o.file), ...s.problems.map((p) => p.file)]),
+      ...problems.map((p) => p.file),
+    ];
     if (!known.includes(what)) {
       throw new Error(`${quoted(what)} is neither a server nor a config file`);
     }
@@ -111,7 +124,15 @@ async function showTrace(world: CommandWorld, requestId: unknown): Promise<void>
 async function pickTraced(world: CommandWorld): Promise<string | undefined> {
   const { traces } = await world.process.hub.requests.getTrace({ maxTraces: 100 });
   const items = traces.reverse().flatMap(({ request }) =>
-    request === undefined ? [] : [{ label: inPick(request.tool || request.subject || request.method), description: inPick(request.server), id: request.requestId }],
+    request === undefined
+      ? []
+      : [
+          {
+            label: inPick(request.tool || request.subject || request.method),
+            description: inPick(request.server),
+            id: request.requestId,
+          },
+        ],
   );
   if (items.length === 0) {
     void vscode.window.showInformationMessage('No timeline is kept yet: nothing has been called.');

@@ -20,17 +20,31 @@ export class CommandWorld {
   readonly output: Output;
   readonly sidebar: Sidebar;
   readonly panel: Panel;
-  /** Resolves when no start of the hub and no reading of the config is under way: a command may be what has activated the extension. */
+  /**
+   * Resolves when no start of the hub and no reading of the config is under way: a command may be what has activated
+   * the extension.
+   */
   readonly ready: () => Promise<void>;
 
   constructor(parts: Omit<CommandWorld, 'cancel' | 'stopAll'>) {
     ({
-      process: this.process, watcher: this.watcher, answers: this.answers, secrets: this.secrets, configFiles: this.configFiles, documents: this.documents,
-      output: this.output, sidebar: this.sidebar, panel: this.panel, ready: this.ready,
+      process: this.process,
+      watcher: this.watcher,
+      answers: this.answers,
+      secrets: this.secrets,
+      configFiles: this.configFiles,
+      documents: this.documents,
+      output: this.output,
+      sidebar: this.sidebar,
+      panel: this.panel,
+      ready: this.ready,
     } = parts);
   }
 
-  /** Cancels with origin user, which only a window can. Its stream may be broken at that moment: then as the host, so that Cancel always cancels. */
+  /**
+   * Cancels with origin user, which only a window can. Its stream may be broken at that moment: then as the host, so
+   * that Cancel always cancels.
+   */
   async cancel(requestId: string, reason: string): Promise<CancelOutcome> {
     try {
       const reply = await this.watcher.ask({ message: { case: 'cancelMcpRequest', value: { requestId, reason } } });

@@ -1,4 +1,5 @@
-// Texts that are shown and not edited: results and traces. The latest are kept, since the editor may ask for a text again.
+// Texts that are shown and not edited: results and traces. The latest are kept, since the editor may ask for a text
+// again.
 import * as vscode from 'vscode';
 
 const scheme = 'mcphub';
@@ -14,7 +15,10 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Dis
   /** Opens a JSON document. The name is part of its address, so it is made of harmless characters. */
   async show(name: string, text: string): Promise<void> {
     this.#shown++;
-    const uri = vscode.Uri.from({ scheme, path: `/${this.#shown}/${name.replace(/[^\w.-]+/gu, '_').slice(0, 80)}.json` });
+    const uri = vscode.Uri.from({
+      scheme,
+      path: `/${this.#shown}/${name.replace(/[^\w.-]+/gu, '_').slice(0, 80)}.json`,
+    });
     this.#texts.set(uri.path, text);
     let characters = 0;
     for (const [index, [kept, { length }]] of [...this.#texts].reverse().entries()) {

@@ -16,14 +16,21 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
   const items: Item[] = [
     ...remembered.map((r) => ({ ...words(r), rememberedId: r.rememberedId })),
     ...world.secrets.kept().map((kept) => ({
-      label: `Value of the input ${inPick(kept.inputId)}`, description: 'kept by the editor', detail: inPick(kept.file), kept,
+      label: `Value of the input ${inPick(kept.inputId)}`,
+      description: 'kept by the editor',
+      detail: inPick(kept.file),
+      kept,
     })),
   ];
   if (items.length === 0) {
     void vscode.window.showInformationMessage('Nothing is remembered.');
     return;
   }
-  const chosen = await vscode.window.showQuickPick(items, { title: 'Forget Remembered Answers', canPickMany: true, placeHolder: 'What is forgotten is asked again' });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Forget Remembered Answers',
+    canPickMany: true,
+    placeHolder: 'What is forgotten is asked again',
+  });
   if (chosen === undefined || chosen.length === 0) {
     return;
   }
@@ -39,14 +46,19 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
 }
 
 const scopeWords: Readonly<Record<ApprovalScope, string>> = {
-  [ApprovalScope.UNSPECIFIED]: '', [ApprovalScope.ONCE]: 'for this hub', [ApprovalScope.WINDOW]: 'for this window', [ApprovalScope.ALWAYS]: 'always',
+  [ApprovalScope.UNSPECIFIED]: '',
+  [ApprovalScope.ONCE]: 'for this hub',
+  [ApprovalScope.WINDOW]: 'for this window',
+  [ApprovalScope.ALWAYS]: 'always',
   [ApprovalScope.WORKSPACE]: 'in this workspace',
 };
 
 function words(r: Remembered): { label: string; description: string; detail: string } {
   const what =
-    r.kind === RememberedKind.TOOL_APPROVAL ? `Tool ${inPick(r.tool)} of ${inPick(r.server)} may be called`
-    : r.kind === RememberedKind.SERVER_LAUNCH ? `Server ${inPick(r.server)} may be started`
-    : `Value of the input ${inPick(r.inputId)}`;
+    r.kind === RememberedKind.TOOL_APPROVAL
+      ? `Tool ${inPick(r.tool)} of ${inPick(r.server)} may be called`
+      : r.kind === RememberedKind.SERVER_LAUNCH
+        ? `Server ${inPick(r.server)} may be started`
+        : `Value of the input ${inPick(r.inputId)}`;
   return { label: what, description: scopeWords[r.scope], detail: r.folders.map((f) => inPick(f)).join(', ') };
 }

@@ -1,4 +1,5 @@
-// The arguments of a tool as a person types them: a JSON object to begin with, and what is wrong with the one that was typed. Pure.
+// The arguments of a tool as a person types them: a JSON object to begin with, and what is wrong with the one that was
+// typed. Pure.
 
 /** A JSON object with the required members of a tool's input schema, to be filled in. */
 export function skeleton(definitionJson: string): string {
@@ -31,7 +32,9 @@ export function argumentsProblem(text: string): string | undefined {
   } catch (error) {
     return `This is no JSON yet: ${error instanceof Error ? error.message : String(error)}`;
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'Arguments are a JSON object: {"name": value}';
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? undefined
+    : 'Arguments are a JSON object: {"name": value}';
 }
 
 function placeholder(schema: unknown): unknown {
@@ -69,5 +72,7 @@ function parsed(json: string): unknown {
 }
 
 function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
 }

@@ -1,5 +1,5 @@
-// Finds the config files, and tells the hub which to read: at each start of a hub, and whenever folders, trust, settings or the set of files change.
-// Changes inside of a file are the hub's own business: it watches them.
+// Finds the config files, and tells the hub which to read: at each start of a hub, and whenever folders, trust,
+// settings or the set of files change. Changes inside of a file are the hub's own business: it watches them.
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -7,7 +7,15 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import type { Hub } from '@mcphub/host';
-import { awaited, configSources, editorFileNames, parsePlaces, unusable, type Discover, type Place } from './configsources.js';
+import {
+  awaited,
+  configSources,
+  editorFileNames,
+  parsePlaces,
+  unusable,
+  type Discover,
+  type Place,
+} from './configsources.js';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 
@@ -20,7 +28,9 @@ interface Found {
   readonly places: Promise<Place[]>;
 }
 
-/** The hub reads files and stops what is run differently now; a hub that needs longer must not hold up every command. */
+/**
+ * The hub reads files and stops what is run differently now; a hub that needs longer must not hold up every command.
+ */
 const readingLimitMs = 60_000;
 
 export class ConfigFiles implements vscode.Disposable {
@@ -81,7 +91,10 @@ export class ConfigFiles implements vscode.Disposable {
     }
   }
 
-  /** Resolves when no reading is under way. A hub that is ready is told its config at once, so until then it knows no server. */
+  /**
+   * Resolves when no reading is under way. A hub that is ready is told its config at once, so until then it knows no
+   * server.
+   */
   get read(): Promise<void> {
     return this.#reading;
   }
@@ -93,7 +106,9 @@ export class ConfigFiles implements vscode.Disposable {
 
   async #tell(hub: Hub): Promise<void> {
     if (this.#process.standing.state !== 'ready') {
-      this.#trouble = new Error('McpHub does not run: the config is read as soon as it does. See the log, or run “McpHub: Restart McpHub”.');
+      this.#trouble = new Error(
+        'McpHub does not run: the config is read as soon as it does. See the log, or run “McpHub: Restart McpHub”.',
+      );
       return;
     }
     this.#trouble = undefined;
@@ -103,17 +118,32 @@ export class ConfigFiles implements vscode.Disposable {
       const places = await this.#present(await this.#known(found));
       const extra = setting<unknown[]>('configFiles', []).filter((name) => typeof name === 'string');
       const home = homedir();
-      const editorFiles = await Promise.all(this.#editorFiles().map(async (file) => ({ file, exists: await isFile(file) })));
+      const editorFiles = await Promise.all(
+        this.#editorFiles().map(async (file) => ({ file, exists: await isFile(file) })),
+      );
       const trusted = vscode.workspace.isTrusted;
-      const sources = configSources({ places, folders, trusted, discover: setting<Discover>('discover', 'all'), editorFiles, extra, home });
+      const sources = configSources({
+        places,
+        folders,
+        trusted,
+        discover: setting<Discover>('discover', 'all'),
+        editorFiles,
+        extra,
+        home,
+      });
       for (const name of unusable(extra, home)) {
         this.#output.hub.warn(`mcphub.configFiles: ${name} is no absolute path and is not read`);
       }
       const where = `${folders.length === 1 ? '1 folder' : `${folders.length} folders`}, ${trusted ? 'trusted' : 'not trusted'}`;
-      this.#output.hub.info(`config files (${where}): ${sources.length === 0 ? 'none' : sources.map((s) => s.path).join(', ')}`);
+      this.#output.hub.info(
+        `config files (${where}): ${sources.length === 0 ? 'none' : sources.map((s) => s.path).join(', ')}`,
+      );
       // An empty list would mean: the same as last time.
       const nothing = { path: 'no config file', json: '{"mcpServers":{}}', scope: 'host' };
-      await hub.servers.reloadConfig({ sources: sources.length === 0 ? [nothing] : sources }, { timeoutMs: readingLimitMs });
+      await hub.servers.reloadConfig(
+        { sources: sources.length === 0 ? [nothing] : sources },
+        { timeoutMs: readingLimitMs },
+      );
     } catch (error) {
       this.#trouble = new Error(`The config could not be read: ${describe(error)}`, { cause: error });
       this.#output.hub.error(this.#trouble.message);
@@ -125,7 +155,9 @@ export class ConfigFiles implements vscode.Disposable {
     try {
       return await places;
     } catch (error) {
-      this.#output.hub.warn(`Config files of the workspace and of other applications are not looked for: ${describe(error)}. “McpHub: Reload Config” tries again.`);
+      this.#output.hub.warn(
+        `Config files of the workspace and of other applications are not looked for: ${describe(error)}. “McpHub: Reload Config” tries again.`,
+      );
       return [];
     }
   }
@@ -147,7 +179,8 @@ export class ConfigFiles implements vscode.Disposable {
           this.#watch(places, folders);
         }
       },
-      () => { // told by who uses it; the next reading asks again
+      () => {
+        // told by who uses it; the next reading asks again
         if (this.#found === found) {
           this.#found = undefined;
         }
@@ -169,7 +202,12 @@ export class ConfigFiles implements vscode.Disposable {
     vscode.Disposable.from(...this.#watchers).dispose();
     const reload = (): void => void this.reload();
     const watch = (base: string, glob: string): vscode.Disposable => {
-      const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(vscode.Uri.file(base), glob), false, true, false);
+      const watcher = vscode.workspace.createFileSystemWatcher(
+        new vscode.RelativePattern(vscode.Uri.file(base), glob),
+        false,
+        true,
+        false,
+      );
       return vscode.Disposable.from(watcher, watcher.onDidCreate(reload), watcher.onDidDelete(reload));
     };
     this.#watchers = this.#editorFiles().map((file) => watch(path.dirname(file), path.basename(file)));
@@ -195,9 +233,16 @@ async function placesOf(binary: string, folders: readonly string[]): Promise<Pla
   const asked = folders.length === 0 ? [undefined] : folders;
   const lists = await Promise.all(
     asked.map(async (folder) => {
-      const { stdout } = await run(binary, ['config', 'places', '--json', ...(folder === undefined ? [] : ['--folder', folder])], {
-        cwd: homedir(), timeout: 10_000, maxBuffer: 1 << 20, windowsHide: true,
-      });
+      const { stdout } = await run(
+        binary,
+        ['config', 'places', '--json', ...(folder === undefined ? [] : ['--folder', folder])],
+        {
+          cwd: homedir(),
+          timeout: 10_000,
+          maxBuffer: 1 << 20,
+          windowsHide: true,
+        },
+      );
       return parsePlaces(stdout);
     }),
   );

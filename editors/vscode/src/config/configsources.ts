@@ -17,7 +17,8 @@ export interface Known {
   readonly folders: readonly string[]; // of the workspace, absolute
   readonly trusted: boolean; // the workspace is
   readonly discover: Discover;
-  readonly editorFiles: readonly { readonly file: string; readonly exists: boolean }[]; // the user's mcp.json of this editor
+  // The user's mcp.json of this editor.
+  readonly editorFiles: readonly { readonly file: string; readonly exists: boolean }[];
   readonly extra: readonly string[]; // of the setting mcphub.configFiles
   readonly home: string;
 }
@@ -32,9 +33,9 @@ export interface Source {
 }
 
 /**
- * Files of the user first, then those of the workspace, then what the setting names: a later one wins. Files that are not there are left out, but
- * for those of the setting, which the user named and should hear about. Nothing says `trusted`: trust in a workspace lets its files be read; each
- * server of them is asked about all the same.
+ * Files of the user first, then those of the workspace, then what the setting names: a later one wins. Files that are
+ * not there are left out, but for those of the setting, which the user named and should hear about. Nothing says
+ * `trusted`: trust in a workspace lets its files be read; each server of them is asked about all the same.
  */
 export function configSources(known: Known): Source[] {
   const first = known.folders[0] ?? '';
@@ -44,14 +45,19 @@ export function configSources(known: Known): Source[] {
     found.delete(key); // the last mention counts, and its place
     found.set(key, source);
   };
-  const places = known.places.filter((p) => p.exists && (known.discover === 'all' || (known.discover === 'editor' && p.dialect === 'vscode')));
-  // The hub was asked for each folder, and names the files of the user each time. One file may have parts for several folders: each is a source of its
-  // own, at the place that the file has among the others.
+  const places = known.places.filter(
+    (p) => p.exists && (known.discover === 'all' || (known.discover === 'editor' && p.dialect === 'vscode')),
+  );
+  // The hub was asked for each folder, and names the files of the user each time. One file may have parts for several
+  // folders: each is a source of its own, at the place that the file has among the others.
   const ofUser = known.discover === 'all' ? places.filter((p) => p.scope === 'user') : [];
   for (const file of new Set(ofUser.map((p) => p.file))) {
     for (const place of ofUser.filter((p) => p.file === file)) {
       const folder = place.folder !== undefined && folders.has(place.folder) ? place.folder : first;
-      add({ path: file, scope: 'user', dialect: place.dialect, folder, trusted: false }, `${file}\n${place.folder ?? ''}`);
+      add(
+        { path: file, scope: 'user', dialect: place.dialect, folder, trusted: false },
+        `${file}\n${place.folder ?? ''}`,
+      );
     }
   }
   if (known.discover !== 'none') {
@@ -62,7 +68,13 @@ export function configSources(known: Known): Source[] {
     }
   }
   for (const place of places) {
-    if (place.scope === 'workspace' && known.trusted && place.folder !== undefined && folders.has(place.folder) && !found.has(`${place.file}\n`)) {
+    if (
+      place.scope === 'workspace'
+      && known.trusted
+      && place.folder !== undefined
+      && folders.has(place.folder)
+      && !found.has(`${place.file}\n`)
+    ) {
       add({ path: place.file, scope: 'workspace', dialect: place.dialect, folder: place.folder, trusted: false });
     }
   }
@@ -112,7 +124,10 @@ export function parsePlaces(text: string): Place[] {
   });
 }
 
-/** The user's mcp.json of this editor, from the extension's folder in the editor's own (User/globalStorage/mcphub.mcphub). */
+/**
+ * The user's mcp.json of this editor, from the extension's folder in the editor's own
+ * (User/globalStorage/mcphub.mcphub).
+ */
 export function editorFileNames(globalStorage: string): string[] {
   const user = path.dirname(path.dirname(globalStorage));
   const names = [path.join(user, 'mcp.json')];

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 /**
- * The program of the setting, or the one that came with the extension. A relative path is taken from the root of the disk, where it most likely names nothing:
- * never from whatever folder happens to be current, which may be somebody else's.
+ * The program of the setting, or the one that came with the extension. A relative path is taken from the root of the
+ * disk, where it most likely names nothing: never from whatever folder happens to be current, which may be somebody
+ * else's.
  */
 export function binaryPath(setting: string, extensionRoot: string, platform: NodeJS.Platform): string {
   const named = setting.trim();
@@ -15,11 +16,15 @@ export function binaryPath(setting: string, extensionRoot: string, platform: Nod
 }
 
 /**
- * A window finds its own hub by this after a reload: one of the same folders, and of the same program, so that an update is not served by its forerunner.
- * Two windows on the same folders have the same key; which hub is whose is settled by whose host is dead.
+ * A window finds its own hub by this after a reload: one of the same folders, and of the same program, so that an
+ * update is not served by its forerunner. Two windows on the same folders have the same key; which hub is whose is
+ * settled by whose host is dead.
  */
 export function keepKey(folders: readonly string[], workspaceFile: string | undefined, binary: string): string {
-  return createHash('sha256').update(JSON.stringify([folders, workspaceFile ?? '', binary])).digest('hex').slice(0, 32);
+  return createHash('sha256')
+    .update(JSON.stringify([folders, workspaceFile ?? '', binary]))
+    .digest('hex')
+    .slice(0, 32);
 }
 
 /** Milliseconds of the setting; what is no number is the default. */

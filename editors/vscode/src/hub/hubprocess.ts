@@ -8,8 +8,8 @@ import { binaryPath, graceMilliseconds, keepKey } from './hubplace.js';
 import type { Output } from '../log/output.js';
 
 /**
- * How long the first hub of a window waits for the extension host before it, which may be on its way out when the window reloads. A desktop opens
- * a folder in one window only, so that somebody else's hub is rarely waited for.
+ * How long the first hub of a window waits for the extension host before it, which may be on its way out when the
+ * window reloads. A desktop opens a folder in one window only, so that somebody else's hub is rarely waited for.
  */
 const departureMilliseconds = 2_000;
 
@@ -19,7 +19,10 @@ export interface HubStanding {
   readonly reason: string; // of a failure, as HubError has it; else ''
 }
 
-/** Owns the Hub. A restart that the user asks for makes a new one, with the settings as they are then; who uses it hears of that by onDidStart. */
+/**
+ * Owns the Hub. A restart that the user asks for makes a new one, with the settings as they are then; who uses it hears
+ * of that by onDidStart.
+ */
 export class HubProcess implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #output: Output;
@@ -114,7 +117,8 @@ export class HubProcess implements vscode.Disposable {
       return;
     }
     try {
-      if (setting<string>('binaryPath', '') === '') { // a program that the user names is the user's to make executable
+      if (setting<string>('binaryPath', '') === '') {
+        // a program that the user names is the user's to make executable
         await makeExecutable(this.binary);
       }
       await mkdir(this.#keepDirectory(), { recursive: true, mode: 0o700 });
@@ -149,7 +153,11 @@ export class HubProcess implements vscode.Disposable {
     if (graceMs === 0) {
       return options;
     }
-    const key = keepKey((workspaceFolders ?? []).map((f) => f.uri.toString()), workspaceFile?.toString(), binary);
+    const key = keepKey(
+      (workspaceFolders ?? []).map((f) => f.uri.toString()),
+      workspaceFile?.toString(),
+      binary,
+    );
     return { ...options, keep: { directory: this.#keepDirectory(), key, graceMs, departureMs } };
   }
 
@@ -163,10 +171,15 @@ export class HubProcess implements vscode.Disposable {
   }
 }
 
-/** A setting of ours. All of them have machine scope: a workspace cannot choose what is run. The editor does not check values: one of another kind is as good as none. */
+/**
+ * A setting of ours. All of them have machine scope: a workspace cannot choose what is run. The editor does not check
+ * values: one of another kind is as good as none.
+ */
 export function setting<T>(name: string, otherwise: T): T {
   const value = vscode.workspace.getConfiguration('mcphub').get<unknown>(name);
-  return typeof value === typeof otherwise && Array.isArray(value) === Array.isArray(otherwise) ? (value as T) : otherwise;
+  return typeof value === typeof otherwise && Array.isArray(value) === Array.isArray(otherwise)
+    ? (value as T)
+    : otherwise;
 }
 
 export function describe(error: unknown): string {

@@ -8,7 +8,7 @@ import { failure, type TroubleAction } from './troubletext.js';
 export function tellOfTrouble(process: HubProcess): vscode.Disposable {
   let told: HubState | undefined;
   return process.onDidChangeState(({ state, message, reason }) => {
-    if (state === 'ready' || state === 'stopped' || process.restartedByUser && state === 'restarting') {
+    if (state === 'ready' || state === 'stopped' || (process.restartedByUser && state === 'restarting')) {
       told = undefined; // a restart by the user that fails as well is to be told again
       return;
     }
@@ -18,7 +18,11 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
     }
     if (state === 'restarting') {
       told = state;
-      void offer(`McpHub has ended and is being started anew. Calls that ran are lost. ${inMessage(message, 200)}`.trim(), vscode.window.showWarningMessage, 'Show Logs');
+      void offer(
+        `McpHub has ended and is being started anew. Calls that ran are lost. ${inMessage(message, 200)}`.trim(),
+        vscode.window.showWarningMessage,
+        'Show Logs',
+      );
     } else {
       told = state;
       const { text, actions } = failure(reason, message, setting('binaryPath', ''));

@@ -1,4 +1,5 @@
-// How everything stands, as the extension's own window is told: one state, one transition function. Status bar, notifications and pick lists read it.
+// How everything stands, as the extension's own window is told: one state, one transition function. Status bar,
+// notifications and pick lists read it.
 import { RequestState } from '@mcphub/host';
 import type { AttachResponse, Prompt, PromptClosed, Request, Server } from '@mcphub/host';
 
@@ -26,7 +27,10 @@ export interface PromptEnd {
 export const nothing: Standing = { known: false, servers: new Map(), requests: new Map(), prompts: new Map() };
 
 /** The next state. States are never changed in place: who holds one may keep it. */
-export function transition(before: Standing, response: AttachResponse): { readonly after: Standing; readonly change: Change } {
+export function transition(
+  before: Standing,
+  response: AttachResponse,
+): { readonly after: Standing; readonly change: Change } {
   const event = response.event;
   switch (event.case) {
     case 'snapshot': {
@@ -65,7 +69,9 @@ export function transition(before: Standing, response: AttachResponse): { readon
     }
     case 'mcpRequestCancelling': {
       const request = before.requests.get(event.value.requestId);
-      return request === undefined ? { after: before, change: {} } : withRequest(before, { ...request, state: RequestState.CANCELLING });
+      return request === undefined
+        ? { after: before, change: {} }
+        : withRequest(before, { ...request, state: RequestState.CANCELLING });
     }
     case 'mcpRequestCancelled':
     case 'mcpRequestFinished': {
@@ -109,12 +115,17 @@ export function runningRequests(standing: Standing): Request[] {
 }
 
 function withRequest(before: Standing, request: Request): { after: Standing; change: Change } {
-  return { after: { ...before, requests: new Map(before.requests).set(request.requestId, request) }, change: { requests: true } };
+  return {
+    after: { ...before, requests: new Map(before.requests).set(request.requestId, request) },
+    change: { requests: true },
+  };
 }
 
 function promptChange(before: Standing, after: Standing): Pick<Change, 'opened' | 'closed'> {
   return {
     opened: [...after.prompts.values()].filter((p) => !before.prompts.has(p.promptId)),
-    closed: [...before.prompts.values()].filter((p) => !after.prompts.has(p.promptId)).map((prompt) => ({ prompt, end: undefined })),
+    closed: [...before.prompts.values()]
+      .filter((p) => !after.prompts.has(p.promptId))
+      .map((prompt) => ({ prompt, end: undefined })),
   };
 }

@@ -8,13 +8,17 @@ export interface Trouble {
   readonly actions: readonly TroubleAction[];
 }
 
-/** `reason` is that of the HubError; `named` is the setting mcphub.binaryPath, empty for the program that comes with the extension. */
+/**
+ * `reason` is that of the HubError; `named` is the setting mcphub.binaryPath, empty for the program that comes with the
+ * extension.
+ */
 export function failure(reason: string, message: string, named: string): Trouble {
   const ofProgram = reason === 'BINARY_NOT_FOUND' || reason === 'BINARY_NOT_STARTED';
   if (ofProgram && named.trim() !== '') {
-    const what = reason === 'BINARY_NOT_FOUND'
-      ? 'there is no such file'
-      : 'it cannot be run: check that it may be executed and was built for this machine';
+    const what =
+      reason === 'BINARY_NOT_FOUND'
+        ? 'there is no such file'
+        : 'it cannot be run: check that it may be executed and was built for this machine';
     const path = inMessage(named, 200);
     return {
       text: `McpHub does not run. The setting mcphub.binaryPath names ${path}, and ${what}. Change or clear it, then restart McpHub.`,

@@ -1,4 +1,5 @@
-// The extension's own window: it sees everything, whether a page is open or not, and carries the answers that are given outside of a page.
+// The extension's own window: it sees everything, whether a page is open or not, and carries the answers that are given
+// outside of a page.
 import { PromptKind, type ApprovalScope } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow, Reply } from '@mcphub/host';
 import { lost, nothing, transition, type Change, type Standing } from './standing.js';
@@ -8,9 +9,17 @@ export interface Root {
   readonly name: string;
 }
 
-/** Every kind: what the extension cannot ask by itself, it asks the user to open the page for. So no question is refused for want of a window. */
+/**
+ * Every kind: what the extension cannot ask by itself, it asks the user to open the page for. So no question is refused
+ * for want of a window.
+ */
 export const everyKind: readonly PromptKind[] = [
-  PromptKind.TOOL_APPROVAL, PromptKind.SAMPLING, PromptKind.ELICITATION_FORM, PromptKind.ELICITATION_URL, PromptKind.SIGN_IN, PromptKind.SERVER_LAUNCH,
+  PromptKind.TOOL_APPROVAL,
+  PromptKind.SAMPLING,
+  PromptKind.ELICITATION_FORM,
+  PromptKind.ELICITATION_URL,
+  PromptKind.SIGN_IN,
+  PromptKind.SERVER_LAUNCH,
   PromptKind.CONFIG_INPUT,
 ];
 
@@ -20,7 +29,14 @@ type RequestInit = Parameters<HubWindow['send']>[0];
 export interface Answer {
   readonly promptId: string;
   readonly action:
-    | { readonly case: 'accept'; readonly value: { readonly scope?: ApprovalScope; readonly contentJson?: string; readonly keptByHost?: boolean } }
+    | {
+        readonly case: 'accept';
+        readonly value: {
+          readonly scope?: ApprovalScope;
+          readonly contentJson?: string;
+          readonly keptByHost?: boolean;
+        };
+      }
     | { readonly case: 'decline' | 'dismiss'; readonly value: Record<string, never> };
 }
 
@@ -39,7 +55,9 @@ export class WatcherWindow {
   #lost = false; // until the next welcome: what is still read was said by a hub that is gone
   readonly #listenerFailed: (error: unknown) => void;
 
-  /** `listenerFailed` hears of listeners that threw: some are other extensions', and none of them may end the reading. */
+  /**
+   * `listenerFailed` hears of listeners that threw: some are other extensions', and none of them may end the reading.
+   */
   constructor(roots: readonly Root[], listenerFailed: (error: unknown) => void) {
     this.#roots = roots;
     this.#listenerFailed = listenerFailed;
@@ -57,7 +75,12 @@ export class WatcherWindow {
   /** Turns to this hub, which may be starting still, and forgets the last one. */
   follow(hub: Hub): void {
     const before = this.#window;
-    const window = hub.window({ title: 'editor', promptKinds: [...everyKind], roots: this.#rootInits(), maxProgressRate: 4 });
+    const window = hub.window({
+      title: 'editor',
+      promptKinds: [...everyKind],
+      roots: this.#rootInits(),
+      maxProgressRate: 4,
+    });
     this.#window = window;
     this.#forget();
     const previous = this.#reading;

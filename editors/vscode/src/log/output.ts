@@ -9,7 +9,11 @@ export class Output implements vscode.Disposable {
 
   /** A line of the hub. The hub itself keeps secrets, arguments and environments out of its log. */
   hubSaid(log: HubLog): void {
-    write(this.hub, log.level, Object.keys(log.fields).length === 0 ? log.message : `${log.message} ${JSON.stringify(log.fields)}`);
+    write(
+      this.hub,
+      log.level,
+      Object.keys(log.fields).length === 0 ? log.message : `${log.message} ${JSON.stringify(log.fields)}`,
+    );
   }
 
   /** A message of a server, or a line of its stderr. */

@@ -15,9 +15,9 @@ export class PageHello {
   }
 
   /**
-   * A page may say hello twice to a new hub, the second time before it has heard the first welcome, and then it still names the hub that has
-   * gone. The new hub would take that for a stranger with a used id. Without a place to resume at, the relay names its own stream, which is
-   * taken over.
+   * A page may say hello twice to a new hub, the second time before it has heard the first welcome, and then it still
+   * names the hub that has gone. The new hub would take that for a stranger with a used id. Without a place to resume
+   * at, the relay names its own stream, which is taken over.
    */
   complete({ resume, ...hello }: HelloJson): HelloJson {
     const stale = this.#said && resume?.hubId !== this.#hubId;

@@ -21,8 +21,8 @@ export function newNonce(): string {
   return randomBytes(18).toString('base64');
 }
 
-// Modules that the first script imports inherit its nonce (HTML, "fetch a descendant script"), so no origin is named for scripts: not even a file
-// of the page's own folder runs unless it is asked for by the page.
+// Modules that the first script imports inherit its nonce (HTML, "fetch a descendant script"), so no origin is named
+// for scripts: not even a file of the page's own folder runs unless it is asked for by the page.
 export function contentSecurityPolicy(cspSource: string, nonce: string): string {
   return [
     "default-src 'none'",
@@ -35,7 +35,9 @@ export function contentSecurityPolicy(cspSource: string, nonce: string): string 
   ].join('; ');
 }
 
-/** Fills the tokens. One that the template has and this does not know is a mistake of the build, not something to show. */
+/**
+ * Fills the tokens. One that the template has and this does not know is a mistake of the build, not something to show.
+ */
 export function fillPage(template: string, fill: PageFill): string {
   const values: Readonly<Record<string, string>> = {
     csp: contentSecurityPolicy(fill.cspSource, fill.nonce),
@@ -47,7 +49,9 @@ export function fillPage(template: string, fill: PageFill): string {
   return template.replace(/\{\{(\w+)\}\}/gu, (token, name: string) => {
     const value = values[name];
     if (value === undefined) {
-      throw new Error(`page.html has the token ${token}, which nothing fills: the extension and its page do not fit together; install the extension again`);
+      throw new Error(
+        `page.html has the token ${token}, which nothing fills: the extension and its page do not fit together; install the extension again`,
+      );
     }
     return escapeAttribute(value);
   });

@@ -10,7 +10,10 @@ export function allPages(sidebar: Sidebar, panel: Panel): Pages {
       return sidebar.visible || panel.visible;
     },
     onDidChangeVisibility: (listener, thisArgs, disposables) => {
-      const both = vscode.Disposable.from(sidebar.onDidChangeVisibility(listener, thisArgs), panel.onDidChangeVisibility(listener, thisArgs));
+      const both = vscode.Disposable.from(
+        sidebar.onDidChangeVisibility(listener, thisArgs),
+        panel.onDidChangeVisibility(listener, thisArgs),
+      );
       disposables?.push(both);
       return both;
     },

@@ -11,7 +11,10 @@ import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
 import type { Root } from '../hub/watcherwindow.js';
 
-/** Longest time that the page waits for the editor to say which models there are, in milliseconds: asking may start another extension. */
+/**
+ * Longest time that the page waits for the editor to say which models there are, in milliseconds: asking may start
+ * another extension.
+ */
 const longestLook = 500;
 
 /** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
@@ -26,7 +29,10 @@ export interface PageWorld {
   readonly roots: () => readonly Root[];
 }
 
-/** Ties a webview to the hub until it is disposed. `windowId` stays the same over a reload, so that what belongs to the window comes back with it. */
+/**
+ * Ties a webview to the hub until it is disposed. `windowId` stays the same over a reload, so that what belongs to the
+ * window comes back with it.
+ */
 export class PageView implements vscode.Disposable {
   readonly #world: PageWorld;
   readonly #webview: vscode.Webview;
@@ -40,10 +46,13 @@ export class PageView implements vscode.Disposable {
     this.#world = world;
     this.#webview = webview;
     this.#windowId = windowId;
-    webview.options = { enableScripts: true, enableForms: true, localResourceRoots: [pageFolder(world.extensionUri)], enableCommandUris: pageCommands };
-    this.#subscriptions = vscode.Disposable.from(
-      world.process.onDidStart((hub) => this.#reconnect(hub)),
-    );
+    webview.options = {
+      enableScripts: true,
+      enableForms: true,
+      localResourceRoots: [pageFolder(world.extensionUri)],
+      enableCommandUris: pageCommands,
+    };
+    this.#subscriptions = vscode.Disposable.from(world.process.onDidStart((hub) => this.#reconnect(hub)));
     if (world.process.started !== undefined) {
       this.#reconnect(world.process.started);
     }
@@ -108,8 +117,8 @@ export class PageView implements vscode.Disposable {
   async #fill(): Promise<void> {
     const folder = pageFolder(this.#world.extensionUri);
     const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
-    // Drawn once: a page that is drawn over another one takes its hello for its own. A model that comes later is offered when the page is opened
-    // the next time.
+    // Drawn once: a page that is drawn over another one takes its hello for its own. A model that comes later is
+    // offered when the page is opened the next time.
     await Promise.race([this.#world.sampling.look(), elapsed(longestLook)]);
     if (this.#disposed) {
       return;

@@ -32,7 +32,9 @@ export class Panel implements vscode.Disposable {
       this.#panel.reveal();
       return;
     }
-    this.#hold(vscode.window.createWebviewPanel(viewType, 'McpHub', vscode.ViewColumn.Active, { retainContextWhenHidden: true }));
+    this.#hold(
+      vscode.window.createWebviewPanel(viewType, 'McpHub', vscode.ViewColumn.Active, { retainContextWhenHidden: true }),
+    );
   }
 
   rootsChanged(): void {
@@ -48,7 +50,11 @@ export class Panel implements vscode.Disposable {
   #hold(panel: vscode.WebviewPanel): void {
     this.#opened++;
     panel.iconPath = vscode.Uri.joinPath(this.#world.extensionUri, 'media', 'icon.png');
-    const page = new PageView(this.#world, panel.webview, this.#opened === 1 ? 'vscode-panel' : `vscode-panel-${this.#opened}`);
+    const page = new PageView(
+      this.#world,
+      panel.webview,
+      this.#opened === 1 ? 'vscode-panel' : `vscode-panel-${this.#opened}`,
+    );
     this.#panel = panel;
     this.#page = page;
     panel.onDidChangeViewState(() => this.#visibility.fire());

@@ -16,7 +16,9 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   constructor(world: PageWorld) {
     this.#world = world;
     // Kept while another view covers it: a form that is half filled in must not be lost by a look at the files.
-    this.#registration = vscode.window.registerWebviewViewProvider(viewId, this, { webviewOptions: { retainContextWhenHidden: true } });
+    this.#registration = vscode.window.registerWebviewViewProvider(viewId, this, {
+      webviewOptions: { retainContextWhenHidden: true },
+    });
   }
 
   get visible(): boolean {
@@ -24,9 +26,14 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    // The editor resolves it anew when the view is moved. The first one of each session has the same id, so that it is known again after a reload.
+    // The editor resolves it anew when the view is moved. The first one of each session has the same id, so that it is
+    // known again after a reload.
     this.#resolved++;
-    const page = new PageView(this.#world, view.webview, this.#resolved === 1 ? 'vscode-sidebar' : `vscode-sidebar-${this.#resolved}`);
+    const page = new PageView(
+      this.#world,
+      view.webview,
+      this.#resolved === 1 ? 'vscode-sidebar' : `vscode-sidebar-${this.#resolved}`,
+    );
     this.#view = view;
     this.#page = page;
     view.onDidChangeVisibility(() => this.#visibility.fire());

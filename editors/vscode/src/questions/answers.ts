@@ -1,4 +1,5 @@
-// What the host does with a page's answer on its way to the hub and after the hub has taken it, and the answers that need nobody.
+// What the host does with a page's answer on its way to the hub and after the hub has taken it, and the answers that
+// need nobody.
 import { HubError } from '@mcphub/host';
 import type { Prompt, PromptAnswer } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
@@ -22,7 +23,10 @@ export class Answers {
     this.#output = output;
   }
 
-  /** The answer that the hub gets instead. Rejects with what the window that answered is told; the prompt stays open then. */
+  /**
+   * The answer that the hub gets instead. Rejects with what the window that answered is told; the prompt stays open
+   * then.
+   */
   async prepare(answer: PromptAnswer, prompt: Prompt | undefined): Promise<PromptAnswer> {
     if (answer.action.case !== 'accept' || prompt === undefined) {
       return answer;
@@ -57,7 +61,10 @@ export class Answers {
     return this.#looking.has(prompt.promptId);
   }
 
-  /** Answers the question for a config input with the value that is kept, if there is one. `settled` is called when it is known whether a person is needed. */
+  /**
+   * Answers the question for a config input with the value that is kept, if there is one. `settled` is called when it
+   * is known whether a person is needed.
+   */
   lookFor(prompt: Prompt, settled: () => void): void {
     if (prompt.question.case !== 'configInput' || this.#looking.has(prompt.promptId)) {
       return;
@@ -71,7 +78,10 @@ export class Answers {
           return;
         }
         try {
-          await this.#watcher.answer({ promptId: prompt.promptId, action: { case: 'accept', value: { contentJson, keptByHost: true } } });
+          await this.#watcher.answer({
+            promptId: prompt.promptId,
+            action: { case: 'accept', value: { contentJson, keptByHost: true } },
+          });
         } catch (error) {
           if (error instanceof HubError && error.reason === 'INVALID_CONTENT') {
             await this.#secrets.forget(nameOf(input)); // the file wants another kind of value now: a person is asked

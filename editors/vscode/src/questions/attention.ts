@@ -1,4 +1,5 @@
-// Which open question the editor itself shows, if any. Pure: at most one at a time, the oldest that nobody sees and nobody has put off.
+// Which open question the editor itself shows, if any. Pure: at most one at a time, the oldest that nobody sees and
+// nobody has put off.
 import type { Prompt } from '@mcphub/host';
 
 export interface Surroundings {
@@ -13,7 +14,8 @@ export interface Noticed {
   readonly later: boolean; // the user has put it off
 }
 
-// After a reload the prompts are there before the page is: it gets this long to come up before anything pops up over the user's work.
+// After a reload the prompts are there before the page is: it gets this long to come up before anything pops up over
+// the user's work.
 export const patienceMs = 800;
 
 /** The prompt to show now; or when to look again; or neither. */

@@ -1,4 +1,5 @@
-// The params of sampling/createMessage as a chat with the editor's model, and the model's text as the result of it. Pure.
+// The params of sampling/createMessage as a chat with the editor's model, and the model's text as the result of it.
+// Pure.
 
 export interface ChatTurn {
   readonly role: 'user' | 'assistant';
@@ -60,15 +61,24 @@ function textOf(block: Record<string, unknown>): string {
   if (block['type'] === 'text' && typeof block['text'] === 'string') {
     return block['text'];
   }
-  throw new Error(`The request brings content of type ${String(block['type'])}, which the model of the editor is not given. Answer by hand, or deny.`);
+  throw new Error(
+    `The request brings content of type ${String(block['type'])}, which the model of the editor is not given. Answer by hand, or deny.`,
+  );
 }
 
 function hintsOf(preferences: unknown): string[] {
-  if (typeof preferences !== 'object' || preferences === null || !('hints' in preferences) || !Array.isArray(preferences.hints)) {
+  if (
+    typeof preferences !== 'object'
+    || preferences === null
+    || !('hints' in preferences)
+    || !Array.isArray(preferences.hints)
+  ) {
     return [];
   }
   return (preferences.hints as unknown[]).flatMap((hint) =>
-    typeof hint === 'object' && hint !== null && 'name' in hint && typeof hint.name === 'string' && hint.name !== '' ? [hint.name] : [],
+    typeof hint === 'object' && hint !== null && 'name' in hint && typeof hint.name === 'string' && hint.name !== ''
+      ? [hint.name]
+      : [],
   );
 }
 

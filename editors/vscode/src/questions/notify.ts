@@ -1,6 +1,7 @@
-// Questions while no page can be seen. A notification with buttons cannot be taken back by an extension; one with progress goes when its work is
-// done, and its text may have links that run commands. So a question is the latter: it vanishes by itself when somebody else answers it, when the
-// server withdraws it, and when a page comes into view. A dialog cannot be taken back either, and is for what is dangerous.
+// Questions while no page can be seen. A notification with buttons cannot be taken back by an extension; one with
+// progress goes when its work is done, and its text may have links that run commands. So a question is the latter: it
+// vanishes by itself when somebody else answers it, when the server withdraws it, and when a page comes into view. A
+// dialog cannot be taken back either, and is for what is dangerous.
 import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
@@ -39,10 +40,18 @@ export class Notifier implements vscode.Disposable {
     this.#disposables = [
       new vscode.Disposable(stop),
       pages.onDidChangeVisibility(() => this.#look()),
-      vscode.commands.registerCommand('mcphub.question.open', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'open' }))),
-      vscode.commands.registerCommand('mcphub.question.choose', (id: unknown) => this.#onQuestion(id, (prompt) => this.#pick(prompt))),
-      vscode.commands.registerCommand('mcphub.question.decline', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'decline' }))),
-      vscode.commands.registerCommand('mcphub.question.later', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'later' }))),
+      vscode.commands.registerCommand('mcphub.question.open', (id: unknown) =>
+        this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'open' })),
+      ),
+      vscode.commands.registerCommand('mcphub.question.choose', (id: unknown) =>
+        this.#onQuestion(id, (prompt) => this.#pick(prompt)),
+      ),
+      vscode.commands.registerCommand('mcphub.question.decline', (id: unknown) =>
+        this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'decline' })),
+      ),
+      vscode.commands.registerCommand('mcphub.question.later', (id: unknown) =>
+        this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'later' })),
+      ),
       vscode.commands.registerCommand('mcphub.answerQuestion', () => this.#pickQuestion()),
     ];
   }
@@ -77,7 +86,11 @@ export class Notifier implements vscode.Disposable {
       }
       return; // the next one comes when this one is gone
     }
-    const { show, lookAgainInMs } = nextToShow(this.#noticed.values(), { pageVisible: this.#pages.visible, now: Date.now() }, (p) => this.#answers.looksFor(p));
+    const { show, lookAgainInMs } = nextToShow(
+      this.#noticed.values(),
+      { pageVisible: this.#pages.visible, now: Date.now() },
+      (p) => this.#answers.looksFor(p),
+    );
     if (show !== undefined) {
       this.#show(show);
     } else if (lookAgainInMs !== undefined) {
@@ -103,7 +116,12 @@ export class Notifier implements vscode.Disposable {
     this.#shown = { promptId: prompt.promptId, takeBack: () => undefined };
     const items = choices.map((c) => ({ title: c.label, choice: c.choice }));
     const later = { title: 'Decide Later', isCloseAffordance: true, choice: { kind: 'later' } as const };
-    const chosen = await vscode.window.showWarningMessage<vscode.MessageItem & { choice: Choice }>(title, { modal: true, detail }, ...items, later);
+    const chosen = await vscode.window.showWarningMessage<vscode.MessageItem & { choice: Choice }>(
+      title,
+      { modal: true, detail },
+      ...items,
+      later,
+    );
     if (!this.#noticed.has(prompt.promptId)) {
       if (chosen !== undefined && chosen.choice.kind !== 'later') {
         void vscode.window.showInformationMessage(goneSentence(prompt));
@@ -117,12 +135,16 @@ export class Notifier implements vscode.Disposable {
     const over = new Promise<void>((resolve) => {
       this.#shown = { promptId: prompt.promptId, takeBack: resolve };
     });
-    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: this.#text(prompt) }, () => over);
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: this.#text(prompt) },
+      () => over,
+    );
   }
 
   #text(prompt: Prompt): string {
     const { title, choices } = question(prompt);
-    const link = (label: string, command: string): string => commandLink(label, `mcphub.question.${command}`, prompt.promptId);
+    const link = (label: string, command: string): string =>
+      commandLink(label, `mcphub.question.${command}`, prompt.promptId);
     const decline = choices.find((c) => c.choice.kind === 'decline');
     const links = [
       link('Show', 'open'),
@@ -183,9 +205,11 @@ export class Notifier implements vscode.Disposable {
   async #pick(prompt: Prompt): Promise<void> {
     const { title, detail, choices } = question(prompt);
     const item = await pickWhile<ChoiceItem & vscode.QuickPickItem>(
-      this.#watcher, prompt,
+      this.#watcher,
+      prompt,
       choices.map((c) => ({ ...c })),
-      title, detail,
+      title,
+      detail,
     );
     if (item !== undefined) {
       await this.#choose(prompt, item.choice);
@@ -199,21 +223,30 @@ export class Notifier implements vscode.Disposable {
       return;
     }
     const items = prompts.map((prompt) => ({ label: questionLabel(prompt), prompt }));
-    const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title: 'Answer Question' });
+    const chosen =
+      items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title: 'Answer Question' });
     if (chosen !== undefined) {
       await this.#pick(chosen.prompt);
     }
   }
 }
 
-function pickWhile<T extends vscode.QuickPickItem>(watcher: WatcherWindow, prompt: Prompt, items: readonly T[], title: string, detail: string): Promise<T | undefined> {
+function pickWhile<T extends vscode.QuickPickItem>(
+  watcher: WatcherWindow,
+  prompt: Prompt,
+  items: readonly T[],
+  title: string,
+  detail: string,
+): Promise<T | undefined> {
   return new Promise((resolve) => {
     const pick = vscode.window.createQuickPick<T>();
     pick.title = title;
     pick.placeholder = inMessage(detail, 200);
     pick.items = items;
     pick.ignoreFocusOut = true;
-    const stop = watcher.listen({ changed: ({ closed }) => closed?.some((c) => c.prompt.promptId === prompt.promptId) === true && pick.hide() });
+    const stop = watcher.listen({
+      changed: ({ closed }) => closed?.some((c) => c.prompt.promptId === prompt.promptId) === true && pick.hide(),
+    });
     pick.onDidAccept(() => {
       resolve(pick.selectedItems[0]);
       pick.hide();

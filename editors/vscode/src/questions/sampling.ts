@@ -1,4 +1,5 @@
-// Sampling with a model of the editor (vscode.lm): the user has seen and perhaps edited the request, the model runs, the user sees what it says before the server does.
+// Sampling with a model of the editor (vscode.lm): the user has seen and perhaps edited the request, the model runs,
+// the user sees what it says before the server does.
 import * as vscode from 'vscode';
 import { HubError } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
@@ -31,7 +32,10 @@ export class Sampling implements vscode.Disposable {
     }
   }
 
-  /** JSON text of the result. Rejects, and the prompt stays open, when there is none: no model, its failure, or a no to what it says. */
+  /**
+   * JSON text of the result. Rejects, and the prompt stays open, when there is none: no model, its failure, or a no to
+   * what it says.
+   */
   async run(prompt: Prompt, editedJson: string): Promise<string> {
     const question = prompt.question;
     const requestJson = editedJson !== '' ? editedJson : question.case === 'sampling' ? question.value.requestJson : '';
@@ -51,13 +55,23 @@ export class Sampling implements vscode.Disposable {
         throw new Error('The editor has no model. Answer by hand, or deny.');
       }
       const text = await vscode.window.withProgress(
-        { location: vscode.ProgressLocation.Notification, cancellable: true, title: `${inMessage(model.name)} answers the server ${quoted(prompt.server)}` },
+        {
+          location: vscode.ProgressLocation.Notification,
+          cancellable: true,
+          title: `${inMessage(model.name)} answers the server ${quoted(prompt.server)}`,
+        },
         async (_, token) => {
           token.onCancellationRequested(() => source.cancel());
           const messages = request.turns.map(({ role, text: said }) =>
-            role === 'assistant' ? vscode.LanguageModelChatMessage.Assistant(said) : vscode.LanguageModelChatMessage.User(said),
+            role === 'assistant'
+              ? vscode.LanguageModelChatMessage.Assistant(said)
+              : vscode.LanguageModelChatMessage.User(said),
           );
-          const response = await model.sendRequest(messages, { justification: `The MCP server ${prompt.server} asks for it.` }, source.token);
+          const response = await model.sendRequest(
+            messages,
+            { justification: `The MCP server ${prompt.server} asks for it.` },
+            source.token,
+          );
           let all = '';
           for await (const part of response.text) {
             all += part;
@@ -90,10 +104,17 @@ async function reviewed(server: string, model: string, text: string): Promise<bo
   const read = 'Read in an Editor';
   const send = 'Send';
   const title = `Send what ${inMessage(model)} says to the server ${quoted(server)}?`;
-  const choice = await vscode.window.showWarningMessage(title, { modal: true, detail: brief(visible(text), 1500) }, read, send);
+  const choice = await vscode.window.showWarningMessage(
+    title,
+    { modal: true, detail: brief(visible(text), 1500) },
+    read,
+    send,
+  );
   if (choice !== read) {
     return choice === send;
   }
-  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text, language: 'markdown' }));
+  await vscode.window.showTextDocument(
+    await vscode.workspace.openTextDocument({ content: text, language: 'markdown' }),
+  );
   return (await vscode.window.showWarningMessage(title, 'Do Not Send', send)) === send;
 }

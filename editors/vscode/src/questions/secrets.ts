@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import type { ConfigInput } from '@mcphub/host';
 import { secretKey, type InputName } from './secretkeys.js';
 
-// Which values are kept, without the values: the secret storage cannot be listed by the oldest editor that is supported.
+// Which values are kept, without the values: the secret storage cannot be listed by the oldest editor that is
+// supported.
 const indexKey = 'mcphub.keptInputs';
 
 export class Secrets {
@@ -32,7 +33,10 @@ export class Secrets {
 
   async forget(name: InputName): Promise<void> {
     await this.#storage.delete(secretKey(name));
-    await this.#index.update(indexKey, this.kept().filter((k) => secretKey(k) !== secretKey(name)));
+    await this.#index.update(
+      indexKey,
+      this.kept().filter((k) => secretKey(k) !== secretKey(name)),
+    );
   }
 }
 

@@ -8,7 +8,8 @@ export async function openOutside(url: string): Promise<void> {
     void vscode.window.showErrorMessage('This address is not opened: it is neither http nor https.');
     return;
   }
-  // The string and not a Uri: the editor takes both, and only the string keeps the escapes of the query as they are, which sign-ins depend on.
+  // The string and not a Uri: the editor takes both, and only the string keeps the escapes of the query as they are,
+  // which sign-ins depend on.
   const opened = await vscode.env.openExternal(checked as unknown as vscode.Uri);
   if (!opened) {
     const copy = 'Copy Address';

@@ -1,4 +1,7 @@
-/** The address as it came, if it is one of the web; else undefined. A file, a command of the editor or of the system is none. */
+/**
+ * The address as it came, if it is one of the web; else undefined. A file, a command of the editor or of the system is
+ * none.
+ */
 export function webUrl(text: string): string | undefined {
   try {
     const { protocol, host } = new URL(text);

@@ -37,7 +37,8 @@ export class Status implements vscode.Disposable {
       this.#item.text = text;
       this.#item.tooltip = tooltip;
       this.#item.accessibilityInformation = { label };
-      this.#item.backgroundColor = prominence === 'plain' ? undefined : new vscode.ThemeColor(`statusBarItem.${prominence}Background`);
+      this.#item.backgroundColor =
+        prominence === 'plain' ? undefined : new vscode.ThemeColor(`statusBarItem.${prominence}Background`);
     }
     // Each setContext is a message to the editor: only what has changed.
     if (running !== this.#told.running) {

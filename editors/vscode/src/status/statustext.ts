@@ -35,7 +35,11 @@ export function statusWords(counts: StatusCounts): StatusWords {
   ];
   const numbers = [...(running > 0 ? [String(running)] : []), ...(prompts > 0 ? [`$(question) ${prompts}`] : [])];
   const icon = running > 0 ? '$(sync~spin)' : '$(plug)';
-  return words([icon, 'MCP', ...numbers].join(' '), parts.length === 0 ? 'Nothing runs.' : `${parts.join(', ')}.`, prompts > 0 ? 'warning' : 'plain');
+  return words(
+    [icon, 'MCP', ...numbers].join(' '),
+    parts.length === 0 ? 'Nothing runs.' : `${parts.join(', ')}.`,
+    prompts > 0 ? 'warning' : 'plain',
+  );
 }
 
 function words(text: string, tooltip: string, prominence: StatusWords['prominence']): StatusWords {
