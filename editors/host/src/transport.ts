@@ -36,8 +36,6 @@ export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & 
   readonly output: O;
 };
 
-cutStreamsHere();
-
 /** What becomes of an open stream: messages, and then exactly one end, with no error for the status OK. */
 export interface DuplexEvents<O> {
   readonly message: (message: O) => void;
@@ -56,6 +54,8 @@ const signatureAlgorithms = [
 
 /** No string of JavaScript could hold more. */
 const maxMessageSize = 512 * 1024 * 1024;
+/** Whether long messages are put together here as they come, and not by grpc-js. */
+export const cutHere: Promise<boolean> = cutStreamsHere(maxMessageSize);
 /** What may wait for a hub that does not read, before its window is given up. */
 const maxUnsent = 64 * 1024 * 1024;
 /** gRPC has no word for a longer deadline. */
