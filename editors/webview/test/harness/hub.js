@@ -15,7 +15,7 @@ import { asRelayed, faultOf } from './schema.js';
  */
 
 /** Longest wait for a message of the page: far above what any takes, so that a missing one fails the test and does not hang it. */
-const patience = 8_000;
+const patience = 20_000;
 
 export class Hub {
   /** Everything that the page has sent, in order. @type {AttachRequestJson[]} */

@@ -1,4 +1,4 @@
-// One Chromium for the suite, a fresh context for each test, and what must hold in every test: nothing on the console, no CSP report, no page error,
+// One Chromium for the suite, a fresh document for each test (tab.js), and what must hold in every test: nothing on the console, no CSP report, no page error,
 // and no message that is no AttachRequest. What a failed test looked like is kept in editors/out/page.
 
 import { after, test } from 'node:test';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { Hub } from './hub.js';
 import { serveSite } from './site.js';
+import { forgetTabs, giveBack, takeTab } from './tab.js';
 import { bodyClassOf, themeSheet } from './themes.js';
 import { installVsCode } from './vscodeapi.js';
 
@@ -81,6 +82,7 @@ function start() {
 export async function stop() {
   const running = await started;
   started = undefined;
+  forgetTabs();
   await running?.browser.close();
   await running?.site.close();
 }
@@ -89,46 +91,24 @@ export async function stop() {
  * Opens the page on a new hub.
  *
  * @param {Setup} setup
- * @returns {Promise<Opened & { close(): Promise<void> }>}
+ * @returns {Promise<Opened & { close(spoilt?: boolean): Promise<void> }>}
  */
 export async function openPage(setup) {
-  const running = await start();
+  const { browser, site } = await start();
   const theme = setup.theme ?? 'dark';
   /** @type {import('./site.js').Surface} */
   const surface = { kind: 'vscode', ...setup.surface };
-  const context = await running.browser.newContext({
-    viewport: setup.viewport ?? { width: 480, height: 900 },
-    colorScheme: theme.endsWith('light') ? 'light' : 'dark',
-    reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
-    forcedColors: setup.forcedColors ? 'active' : 'none',
+  const tab = await takeTab(browser, {
+    web: surface.kind === 'web',
+    realTime: setup.realTime ?? false,
     deviceScaleFactor: setup.deviceScaleFactor ?? 1,
-    locale: 'en-GB',
-    timezoneId: 'UTC',
   });
-  const page = await context.newPage();
-  page.setDefaultTimeout(8_000);
+  const { page } = tab;
   /** @type {string[]} */
   const noise = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') noise.push(`console ${message.type()}: ${message.text()}`);
-  });
-  page.on('pageerror', (error) => noise.push(`page error: ${error.stack ?? error.message}`));
-  page.on('requestfailed', (request) => noise.push(`request failed: ${request.url()}`));
-  page.on('response', (response) => {
-    if (response.status() >= 400) noise.push(`response ${response.status()}: ${response.url()}`);
-  });
-  page.on('dialog', (dialog) => {
-    noise.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-
-  /** @type {(message: unknown) => void} */
-  let toSocket = () => {
-    throw new Error('no socket is open');
-  };
   const hub = new Hub(
     async (message) => {
-      if (surface.kind === 'web') toSocket(JSON.stringify(message));
+      if (surface.kind === 'web') tab.toSocket(JSON.stringify(message));
       else
         await page.evaluate(
           (data) =>
@@ -149,41 +129,29 @@ export async function openPage(setup) {
   /** @type {unknown} */
   let kept;
   let heard = 0;
-  await page.exposeFunction('__hub', (/** @type {unknown} */ message) => {
-    heard++;
-    hub.hear(message);
+  tab.listener = {
+    hear: (message) => {
+      heard++;
+      hub.hear(message);
+    },
+    keep: (state) => (kept = state),
+    complain: (text) => noise.push(text),
+  };
+  await page.setViewportSize(setup.viewport ?? { width: 480, height: 900 });
+  await page.emulateMedia({
+    colorScheme: theme.endsWith('light') ? 'light' : 'dark',
+    reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
+    forcedColors: setup.forcedColors ? 'active' : 'none',
   });
-  await page.exposeFunction('__violation', (/** @type {string} */ text) => {
-    noise.push(`CSP: ${text}`);
-  });
-  await page.exposeFunction('__keep', (/** @type {unknown} */ state) => {
-    kept = state;
-  });
-  if (surface.kind === 'web') {
-    await page.routeWebSocket(/\/stream/, (socket) => {
-      toSocket = (text) => socket.send(String(text));
-      socket.onMessage((text) => {
-        heard++;
-        hub.hear(JSON.parse(String(text)));
-      });
-    });
-  }
-  // Layout goes by the browser's own frames, whatever the clock says: sizes are observed, and things move, then.
-  await page.addInitScript(() => {
-    Object.assign(window, { __frame: requestAnimationFrame.bind(window) });
-  });
-  // A clock runs from its installation on, and is paused only at a time to come.
-  if (!setup.realTime) await page.clock.install({ time: setup.frozen ? new Date(today.getTime() - 3_600_000) : today });
-  if (setup.frozen) await page.clock.pauseAt(today);
-  const address = `${running.site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
+  if (!setup.realTime) await setClock(page, setup.frozen ?? false);
+  const address = `${site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
+  const sheet = JSON.stringify(themeSheet(theme, setup.place ?? 'sideBar'));
   /** @param {string} state */
-  const install = (state) =>
-    `(${installVsCode})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${JSON.stringify(themeSheet(theme, setup.place ?? 'sideBar'))} })`;
-  let script = await page.addInitScript({ content: install('undefined') });
+  const install = (state) => `(${installVsCode})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${sheet} })`;
+  await tab.runFirst(install('undefined'));
   const reload = page.reload.bind(page);
   page.reload = async (options) => {
-    await script.dispose?.();
-    script = await page.addInitScript({ content: install(JSON.stringify(kept) ?? 'undefined') });
+    await tab.runFirst(install(JSON.stringify(kept) ?? 'undefined'));
     heard = 0;
     return reload(options);
   };
@@ -227,7 +195,26 @@ export async function openPage(setup) {
         return `${element.tagName.toLowerCase()}${element.getAttribute('data-testid') ? `[${element.getAttribute('data-testid')}]` : ''} ${name}`.trim();
       }),
   };
-  return { ...opened, close: () => context.close() };
+  return {
+    ...opened,
+    close: async (spoilt = false) => {
+      page.reload = reload;
+      await giveBack(tab, spoilt ? undefined : `${site.address}/blank`);
+    },
+  };
+}
+
+/**
+ * Starts the page's clock; this must come before the page. What an earlier test has done to it ends here.
+ *
+ * @param {Page} page
+ * @param {boolean} frozen
+ */
+async function setClock(page, frozen) {
+  // A clock runs from its installation on, and is paused only at a time to come.
+  await page.clock.install({ time: frozen ? new Date(today.getTime() - 3_600_000) : today });
+  if (frozen) await page.clock.pauseAt(today);
+  else await page.clock.resume();
 }
 
 /**
@@ -280,6 +267,7 @@ export function collectTests() {
  */
 async function runTest(name, setup, body) {
   const opened = await openPage(setup);
+  let failed = true;
   try {
     if (!setup.unwelcomed) {
       await opened.hub.next('hello');
@@ -289,11 +277,12 @@ async function runTest(name, setup, body) {
     await opened.settle();
     assert.deepEqual(opened.noise, [], 'console, page errors, CSP reports');
     assert.deepEqual(opened.hub.faults, [], 'every message of the page is an AttachRequest');
+    failed = false;
   } catch (error) {
     await keep(name, opened);
     throw error;
   } finally {
-    await opened.close();
+    await opened.close(failed);
   }
 }
 

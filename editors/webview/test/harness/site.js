@@ -49,7 +49,7 @@ export function fillTemplate(template, surface, bodyClass, origin) {
 }
 
 /**
- * Serves the page at /?surface=JSON&class=BODY_CLASS until closed.
+ * Serves the page at /?surface=JSON&class=BODY_CLASS until closed, and nothing to see at /blank.
  *
  * @returns {Promise<Site>}
  */
@@ -63,6 +63,11 @@ export async function serveSite() {
         const template = await readFile(join(pageFolder, 'page.html'), 'utf8');
         response.setHeader('Content-Type', 'text/html; charset=utf-8');
         response.end(fillTemplate(template, surface, url.searchParams.get('class') ?? '', origin));
+        return;
+      }
+      if (url.pathname === '/blank') {
+        response.setHeader('Content-Type', 'text/html; charset=utf-8');
+        response.end('<!doctype html><title>blank</title>');
         return;
       }
       if (url.pathname === '/favicon.ico') {
