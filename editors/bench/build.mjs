@@ -3,8 +3,14 @@ import { build } from 'esbuild';
 
 await build({
   entryPoints: { figures: 'plain.mjs', inhost: 'inhost.mjs', extension: 'extension.mjs' },
-  outdir: 'build', outExtension: { '.js': '.cjs' },
-  bundle: true, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'],
+  outdir: 'build',
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  external: ['vscode'],
   // The CommonJS form of an ES module that asks where it lies.
-  define: { 'import.meta.url': 'undefined' }, logLevel: 'warning',
+  define: { 'import.meta.url': 'undefined' },
+  logLevel: 'warning',
 });

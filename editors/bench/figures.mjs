@@ -18,11 +18,14 @@ const large = 32 << 20;
  */
 export async function figures(env) {
   const { MCPHUB_BINARY: binary, MCPHUB_BENCH_SERVER: server } = env;
-  if (!binary || !server) throw new Error('MCPHUB_BINARY and MCPHUB_BENCH_SERVER must name the binaries; `make bench-editor` builds and names them');
+  if (!binary || !server)
+    throw new Error(
+      'MCPHUB_BINARY and MCPHUB_BENCH_SERVER must name the binaries; `make bench-editor` builds and names them',
+    );
   const hub = await withHub(binary, server, servers);
   const sdk = await withSdk(server, servers);
   try {
-    return [...await calls(hub, sdk), ...await storms(hub, sdk), await largeResult(hub, sdk)];
+    return [...(await calls(hub, sdk)), ...(await storms(hub, sdk)), await largeResult(hub, sdk)];
   } finally {
     await Promise.all([hub.close(), sdk.close()]);
   }
@@ -41,21 +44,38 @@ async function calls(hub, sdk) {
     }
     return median(times);
   };
-  for (let i = 0; i < 5; i++) { await one(hub); await one(sdk); } // both warm, and their servers: 1,000 calls each
+  for (let i = 0; i < 5; i++) {
+    await one(hub);
+    await one(sdk);
+  } // both warm, and their servers: 1,000 calls each
   const [h, s] = await interleaved(hub, sdk, one);
   const extra = h - s;
-  return [{ what: 'one call, median', hub: `${us(h)}`, sdk: us(s), reach: `${us(extra)} more; at most 300 us: ${verdict(extra <= 0.3)}` }];
+  return [
+    {
+      what: 'one call, median',
+      hub: `${us(h)}`,
+      sdk: us(s),
+      reach: `${us(extra)} more; at most 300 us: ${verdict(extra <= 0.3)}`,
+    },
+  ];
 }
 
 /** @param {Subject} hub @param {Subject} sdk @returns {Promise<Row[]>} */
 async function storms(hub, sdk) {
   /** @param {Subject} subject */
   const one = (subject) => observed(() => subject.storm(eventsPerSecond * stormSeconds, eventsPerSecond));
-  await one(hub); await one(sdk);
+  await one(hub);
+  await one(sdk);
   /** @type {{h: Awaited<ReturnType<typeof one>>, s: Awaited<ReturnType<typeof one>>}[]} */
   const seen = [];
   for (let i = 0; i < 5; i++) {
-    if (i % 2 === 0) { const h = await one(hub); seen.push({ h, s: await one(sdk) }); } else { const s = await one(sdk); seen.push({ h: await one(hub), s }); }
+    if (i % 2 === 0) {
+      const h = await one(hub);
+      seen.push({ h, s: await one(sdk) });
+    } else {
+      const s = await one(sdk);
+      seen.push({ h: await one(hub), s });
+    }
   }
   /** @param {(o: Awaited<ReturnType<typeof one>>) => number} of */
   const both = (of) => /** @type {const} */ ([median(seen.map((x) => of(x.h))), median(seen.map((x) => of(x.s)))]);
@@ -64,9 +84,24 @@ async function storms(hub, sdk) {
   const [hubEvents, sdkEvents] = both((o) => o.result);
   const title = `${servers * eventsPerSecond} progress events a second from ${servers} servers`;
   return [
-    { what: `${title}: CPU of the host`, hub: percent(hubBusy), sdk: percent(sdkBusy), reach: `${(hubBusy / sdkBusy).toFixed(2)} of it; at most 0.20: ${verdict(hubBusy <= sdkBusy / 5)}` },
-    { what: `${title}: p99 delay of its loop`, hub: ms(hubDelay), sdk: ms(sdkDelay), reach: `no higher: ${verdict(hubDelay <= sdkDelay)}` },
-    { what: `${title}: events handled`, hub: String(hubEvents), sdk: String(sdkEvents), reach: 'at most 20 a second of a request' },
+    {
+      what: `${title}: CPU of the host`,
+      hub: percent(hubBusy),
+      sdk: percent(sdkBusy),
+      reach: `${(hubBusy / sdkBusy).toFixed(2)} of it; at most 0.20: ${verdict(hubBusy <= sdkBusy / 5)}`,
+    },
+    {
+      what: `${title}: p99 delay of its loop`,
+      hub: ms(hubDelay),
+      sdk: ms(sdkDelay),
+      reach: `no higher: ${verdict(hubDelay <= sdkDelay)}`,
+    },
+    {
+      what: `${title}: events handled`,
+      hub: String(hubEvents),
+      sdk: String(sdkEvents),
+      reach: 'at most 20 a second of a request',
+    },
   ];
 }
 
@@ -80,18 +115,36 @@ async function largeResult(hub, sdk) {
   // The clock also counts what the machine did for others; the processor's time in one turn of the loop does not.
   const turn = median(runs.map((r) => r.turnMs));
   // Last, and on a server of its own: it costs the SDK's client its connection.
-  const of = await sdk.call(1, 'large', { count: large }).then((n) => (n > large ? 'whole' : 'cut'), (error) => `lost: ${String(error.message).slice(0, 40)}`);
+  const of = await sdk.call(1, 'large', { count: large }).then(
+    (n) => (n > large ? 'whole' : 'cut'),
+    (error) => `lost: ${String(error.message).slice(0, 40)}`,
+  );
   return {
-    what: 'a result of 32 MiB: longest delay of the loop', hub: `${whole ? 'whole' : 'NOT WHOLE'}, ${ms(delay)} (${ms(turn)} of processor time; ${ms(median(runs.map((r) => r.wallMs)))} in all)`,
-    sdk: of, reach: `whole, at most 40 ms: ${verdict(whole && delay <= 40)}`,
+    what: 'a result of 32 MiB: longest delay of the loop',
+    hub: `${whole ? 'whole' : 'NOT WHOLE'}, ${ms(delay)} (${ms(turn)} of processor time; ${ms(median(runs.map((r) => r.wallMs)))} in all)`,
+    sdk: of,
+    reach: `whole, at most 40 ms: ${verdict(whole && delay <= 40)}`,
   };
 }
 
-/** @param {Subject} hub @param {Subject} sdk @param {(subject: Subject) => Promise<number>} one @returns {Promise<[number, number]>} */
+/**
+ * @param {Subject} hub
+ * @param {Subject} sdk
+ * @param {(subject: Subject) => Promise<number>} one
+ * @returns {Promise<[number, number]>}
+ */
 async function interleaved(hub, sdk, one) {
-  const h = [], s = [];
-  for (let i = 0; i < rounds; i++) { // by turns the first: what the one leaves behind must not always fall to the other
-    if (i % 2 === 0) { h.push(await one(hub)); s.push(await one(sdk)); } else { s.push(await one(sdk)); h.push(await one(hub)); }
+  const h = [],
+    s = [];
+  for (let i = 0; i < rounds; i++) {
+    // by turns the first: what the one leaves behind must not always fall to the other
+    if (i % 2 === 0) {
+      h.push(await one(hub));
+      s.push(await one(sdk));
+    } else {
+      s.push(await one(sdk));
+      h.push(await one(hub));
+    }
   }
   return [median(h), median(s)];
 }

@@ -27,13 +27,28 @@ export async function observed(work, turns = false) {
   const turnMs = await longest(); // with the turn in which the work has ended
   await new Promise((resolve) => setTimeout(resolve, 5)); // time for the sample that sees it
   delay.disable();
-  return { result, cpuMs: (used.user + used.system) / 1000, wallMs, p99Ms: delay.percentile(99) / 1e6, maxMs: delay.max / 1e6, turnMs };
+  return {
+    result,
+    cpuMs: (used.user + used.system) / 1000,
+    wallMs,
+    p99Ms: delay.percentile(99) / 1e6,
+    maxMs: delay.max / 1e6,
+    turnMs,
+  };
 }
 
-/** The most processor time that one turn of the loop takes, all threads of the process together, in ms. @returns {() => Promise<number>} */
+/**
+ * The most processor time that one turn of the loop takes, all threads of the process together, in ms.
+ * @returns {() => Promise<number>}
+ */
 function longestTurn() {
-  const now = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
-  let last = now(), longest = 0, over = false;
+  const now = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+  let last = now(),
+    longest = 0,
+    over = false;
   const look = () => {
     const at = now();
     longest = Math.max(longest, at - last);

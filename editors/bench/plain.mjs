@@ -5,6 +5,11 @@ import { table } from './table.mjs';
 
 console.log(`before: ${machine()}`);
 figures(process.env).then(
-  (rows) => { for (const line of [...table(rows), `after: ${machine()}`]) console.log(line); },
-  (error) => { console.error(error); process.exitCode = 1; },
+  (rows) => {
+    for (const line of [...table(rows), `after: ${machine()}`]) console.log(line);
+  },
+  (error) => {
+    console.error(error);
+    process.exitCode = 1;
+  },
 );

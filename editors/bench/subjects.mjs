@@ -8,20 +8,31 @@ import { Hub } from '../host/dist/index.js';
 /**
  * One way to call tools of some servers. `storm` resolves with how many progress events this process has handled.
  * @typedef {object} Subject
- * @property {(server: number, tool: string, args: Record<string, unknown>) => Promise<number>} call gives the length of the first text of the result
+ * @property {(server: number, tool: string, args: Record<string, unknown>) => Promise<number>} call gives the length of
+ * the first text of the result
  * @property {(count: number, perSecond: number) => Promise<number>} storm
  * @property {() => Promise<void>} close
  */
 
 const names = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => `server-${i}`);
 
-/** Servers behind a hub. @param {string} binary @param {string} server @param {number} count @returns {Promise<Subject>} */
+/**
+ * Servers behind a hub.
+ * @param {string} binary
+ * @param {string} server
+ * @param {number} count
+ * @returns {Promise<Subject>}
+ */
 export async function withHub(binary, server, count) {
   const state = mkdtempSync(join(tmpdir(), 'mcphub-figures-'));
   const hub = new Hub({ binary, env: { ...process.env, MCPHUB_STATE_DIR: state, MCPHUB_LOG: 'warn' } });
   await hub.start();
-  const mcpServers = Object.fromEntries(names(count).map((name) => [name, { command: server, alwaysAllow: ['*'], era: 'legacy' }]));
-  await hub.servers.reloadConfig({ sources: [{ path: 'figures', json: JSON.stringify({ mcpServers }), scope: 'host' }] });
+  const mcpServers = Object.fromEntries(
+    names(count).map((name) => [name, { command: server, alwaysAllow: ['*'], era: 'legacy' }]),
+  );
+  await hub.servers.reloadConfig({
+    sources: [{ path: 'figures', json: JSON.stringify({ mcpServers }), scope: 'host' }],
+  });
   await Promise.all(names(count).map((name) => hub.servers.startServer({ server: name })));
   const window = hub.window({ title: 'figures' });
   let progressed = 0;
@@ -49,13 +60,20 @@ export async function withHub(binary, server, count) {
   };
 }
 
-/** The same servers, with a client of the SDK each, in this process. @param {string} server @param {number} count @returns {Promise<Subject>} */
+/**
+ * The same servers, with a client of the SDK each, in this process.
+ * @param {string} server
+ * @param {number} count
+ * @returns {Promise<Subject>}
+ */
 export async function withSdk(server, count) {
-  const clients = await Promise.all(names(count).map(async () => {
-    const client = new Client({ name: 'figures', version: '1' });
-    await client.connect(new StdioClientTransport({ command: server, stderr: 'ignore' }));
-    return client;
-  }));
+  const clients = await Promise.all(
+    names(count).map(async () => {
+      const client = new Client({ name: 'figures', version: '1' });
+      await client.connect(new StdioClientTransport({ command: server, stderr: 'ignore' }));
+      return client;
+    }),
+  );
   /** @param {number} n */
   const at = (n) => {
     const client = clients[n];
@@ -69,10 +87,19 @@ export async function withSdk(server, count) {
     },
     async storm(events, perSecond) {
       let progressed = 0;
-      const options = { timeout: 120_000, onprogress: () => { progressed++; } };
-      await Promise.all(clients.map((client) => client.callTool({ name: 'storm', arguments: { count: events, perSecond } }, options)));
+      const options = {
+        timeout: 120_000,
+        onprogress: () => {
+          progressed++;
+        },
+      };
+      await Promise.all(
+        clients.map((client) => client.callTool({ name: 'storm', arguments: { count: events, perSecond } }, options)),
+      );
       return progressed;
     },
-    async close() { await Promise.all(clients.map((client) => client.close())); },
+    async close() {
+      await Promise.all(clients.map((client) => client.close()));
+    },
   };
 }

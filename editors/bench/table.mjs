@@ -12,5 +12,10 @@ export function table(rows) {
   /** @type {(keyof Row)[]} */
   const columns = ['what', 'hub', 'sdk', 'reach'];
   const width = columns.map((c) => Math.max(...all.map((r) => r[c].length)));
-  return all.map((r) => columns.map((c, i) => r[c].padEnd(width[i] ?? 0)).join('  ').trimEnd());
+  return all.map((r) =>
+    columns
+      .map((c, i) => r[c].padEnd(width[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }

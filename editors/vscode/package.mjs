@@ -15,7 +15,12 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, '../..');
 
 const { values } = parseArgs({
-  options: { target: { type: 'string' }, out: { type: 'string' }, version: { type: 'string' }, binary: { type: 'string' } },
+  options: {
+    target: { type: 'string' },
+    out: { type: 'string' },
+    version: { type: 'string' },
+    binary: { type: 'string' },
+  },
 });
 const target = values.target ?? `${process.platform}-${process.arch}`;
 const platform = targets[target];
@@ -53,10 +58,14 @@ try {
   const out = resolve(values.out ?? join(here, `mcphub-${target}.vsix`));
   await mkdir(dirname(out), { recursive: true });
   const vsce = createRequire(import.meta.url).resolve('@vscode/vsce/vsce');
-  execFileSync(process.execPath, [vsce, 'package', '--no-dependencies', '--allow-missing-repository', '--target', target, '--out', out], {
-    cwd: stage,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  execFileSync(
+    process.execPath,
+    [vsce, 'package', '--no-dependencies', '--allow-missing-repository', '--target', target, '--out', out],
+    {
+      cwd: stage,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
   const { size } = await stat(join(here, 'bin', program));
   console.log(`${out}: bundle ${bundle} bytes, page ${page} bytes, program ${size} bytes`);
 } finally {
@@ -65,6 +74,11 @@ try {
 
 /** The manifest of the workspace without what only the workspace needs: everything is in the bundle. */
 async function manifest() {
-  const { scripts: _scripts, dependencies: _dependencies, private: _private, ...kept } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+  const {
+    scripts: _scripts,
+    dependencies: _dependencies,
+    private: _private,
+    ...kept
+  } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
   return values.version === undefined ? kept : { ...kept, version: values.version };
 }

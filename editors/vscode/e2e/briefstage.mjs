@@ -8,13 +8,18 @@ export const briefGraceSeconds = 2;
 let started;
 
 /**
- * A second server, for what the shared one cannot have: workspaces that are not trusted, and a grace that is over soon. A server has one of each for
- * all of its windows.
+ * A second server, for what the shared one cannot have: workspaces that are not trusted, and a grace that is over soon.
+ * A server has one of each for all of its windows.
  */
 export function briefStage() {
   started ??= new Stage({
-    name: 'brief', trust: true,
-    settings: { 'mcphub.reloadGraceSeconds': briefGraceSeconds, 'security.workspace.trust.startupPrompt': 'never', 'security.workspace.trust.banner': 'never' },
+    name: 'brief',
+    trust: true,
+    settings: {
+      'mcphub.reloadGraceSeconds': briefGraceSeconds,
+      'security.workspace.trust.startupPrompt': 'never',
+      'security.workspace.trust.banner': 'never',
+    },
   }).start();
   return started;
 }

@@ -4,7 +4,8 @@ import { until } from './until.mjs';
 /** @typedef {import('playwright-core').Locator} Locator */
 
 /**
- * McpHub's page in one webview, spoken to as a person does. Playwright's own waiting makes each step wait for what it needs.
+ * McpHub's page in one webview, spoken to as a person does. Playwright's own waiting makes each step wait for what it
+ * needs.
  */
 export class HubPage {
   /**
@@ -50,8 +51,8 @@ export class HubPage {
   }
 
   /**
-   * Presses what accepts. A card that has just come under the pointer ignores it for half a second, and a person presses again: so does this, until
-   * what comes of it is there.
+   * Presses what accepts. A card that has just come under the pointer ignores it for half a second, and a person
+   * presses again: so does this, until what comes of it is there.
    *
    * @param {Locator} card
    * @param {() => Promise<boolean>} [came] default: the card has gone
@@ -59,11 +60,16 @@ export class HubPage {
   async accept(card, came = async () => (await card.count()) === 0) {
     const button = card.getByTestId('accept');
     await button.waitFor();
-    await until('the answer is taken', async () => {
-      if (await came()) return true;
-      await button.click({ timeout: 1_000 }).catch(() => undefined); // gone, or disabled while the answer is on its way
-      return came();
-    }, { interval: 150 });
+    await until(
+      'the answer is taken',
+      async () => {
+        if (await came()) return true;
+        // gone, or disabled while the answer is on its way
+        await button.click({ timeout: 1_000 }).catch(() => undefined);
+        return came();
+      },
+      { interval: 150 },
+    );
   }
 
   get history() {
@@ -112,10 +118,14 @@ export class HubPage {
     const tool = row.getByTestId(/^tool-/).first();
     const connect = row.getByRole('button', { name: 'Connect and list its tools' });
     // A hub that has just come draws the row anew, and closed.
-    await until(`the tools of ${server} are open`, async () => {
-      if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
-      return tool.or(connect).first().isVisible();
-    }, { timeout: 30_000 });
+    await until(
+      `the tools of ${server} are open`,
+      async () => {
+        if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
+        return tool.or(connect).first().isVisible();
+      },
+      { timeout: 30_000 },
+    );
     if (!(await tool.isVisible())) await connect.click();
     await tool.waitFor({ timeout: 30_000 });
   }
@@ -129,7 +139,8 @@ export class HubPage {
   async chooseTool(server, tool) {
     const item = this.server(server).getByTestId(`tool-${tool}`);
     if (!(await item.isVisible())) await this.openTools(server);
-    if (!(await item.getByTestId('call').isVisible())) await item.getByRole('heading', { level: 5 }).getByRole('button').click();
+    if (!(await item.getByTestId('call').isVisible()))
+      await item.getByRole('heading', { level: 5 }).getByRole('button').click();
     return item;
   }
 
@@ -144,7 +155,10 @@ export class HubPage {
       await request.getByTestId('cancel').first().click();
       return;
     }
-    await request.getByRole('button', { name: /with (a )?reason/ }).first().click();
+    await request
+      .getByRole('button', { name: /with (a )?reason/ })
+      .first()
+      .click();
     const field = request.getByRole('textbox', { name: /^Reason/ }).first();
     await field.fill(reason);
     await field.press('Enter');
@@ -162,7 +176,11 @@ export class HubPage {
    * @param {RegExp} how
    */
   ended(tool, how) {
-    return this.history.getByTestId(/^ended-/).filter({ hasText: tool }).filter({ hasText: how }).first();
+    return this.history
+      .getByTestId(/^ended-/)
+      .filter({ hasText: tool })
+      .filter({ hasText: how })
+      .first();
   }
 
   /**
@@ -200,7 +218,8 @@ export class HubPage {
  * @param {string | RegExp} wanted
  */
 async function untilAttribute(locator, name, wanted) {
-  const is = (/** @type {string | null} */ value) => value !== null && (typeof wanted === 'string' ? value === wanted : wanted.test(value));
+  const is = (/** @type {string | null} */ value) =>
+    value !== null && (typeof wanted === 'string' ? value === wanted : wanted.test(value));
   await locator.waitFor();
   let last = null;
   for (const end = Date.now() + 15_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {

@@ -18,7 +18,10 @@ export class Journal {
   read() {
     if (!existsSync(this.file)) return [];
     // A line is written by one append, but the last one may be in the writing: it counts from its line feed on.
-    return readFileSync(this.file, 'utf8').split('\n').slice(0, -1).map((line) => JSON.parse(line));
+    return readFileSync(this.file, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
   }
 
   /**
@@ -27,7 +30,9 @@ export class Journal {
    */
   all(like) {
     const wanted = Object.entries(like);
-    return this.read().filter((event) => wanted.every(([key, value]) => event[/** @type {keyof JournalEvent} */ (key)] === value));
+    return this.read().filter((event) =>
+      wanted.every(([key, value]) => event[/** @type {keyof JournalEvent} */ (key)] === value),
+    );
   }
 
   /**
@@ -37,7 +42,11 @@ export class Journal {
    * @param {{count?: number, timeout?: number, interval?: number}} [options]
    */
   async has(like, { count = 1, ...options } = {}) {
-    await until(`${count} × ${JSON.stringify(like)} in the server's journal`, () => this.all(like).length >= count, options);
+    await until(
+      `${count} × ${JSON.stringify(like)} in the server's journal`,
+      () => this.all(like).length >= count,
+      options,
+    );
     return this.all(like);
   }
 }

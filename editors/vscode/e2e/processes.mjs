@@ -22,11 +22,15 @@ export function processOf(pid) {
 
 /** @returns {Process[]} */
 export function allProcesses() {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => processOf(Number(name))).filter((found) => found !== undefined);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => processOf(Number(name)))
+    .filter((found) => found !== undefined);
 }
 
 /**
- * The processes that have a variable of this value: those that descend from one that was given it, wherever they hang now.
+ * The processes that have a variable of this value: those that descend from one that was given it, wherever they hang
+ * now.
  *
  * @param {string} name
  * @param {string} value
@@ -69,5 +73,7 @@ export function isExtensionHost({ command }) {
  * @param {number} timeout
  */
 export function untilGone(what, pids, timeout) {
-  return until(`${what} (${pids.join(', ')}) gone`, () => pids.every((pid) => processOf(pid) === undefined), { timeout });
+  return until(`${what} (${pids.join(', ')}) gone`, () => pids.every((pid) => processOf(pid) === undefined), {
+    timeout,
+  });
 }

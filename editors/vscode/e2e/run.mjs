@@ -1,5 +1,6 @@
 // Proves the packaged extension in a real VS Code.
-// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--core] [--figures] [--out FOLDER]
+// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--core] [--figures]
+// [--out FOLDER]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, mkdirSync } from 'node:fs';
@@ -20,7 +21,9 @@ const { values: asked } = parseArgs({
 });
 const vsix = resolve(asked.vsix ?? join(import.meta.dirname, `../mcphub-${process.platform}-${process.arch}.vsix`));
 if (!existsSync(vsix)) {
-  console.error(`run.mjs: ${vsix} is not there: make one by  npm --prefix editors run package --workspace vscode -- --target linux-x64`);
+  console.error(
+    `run.mjs: ${vsix} is not there: make one by  npm --prefix editors run package --workspace vscode -- --target linux-x64`,
+  );
   process.exit(2);
 }
 
@@ -34,15 +37,37 @@ installedEditor(asked.editor); // before the clock of any scenario runs
 const work = mkdtempSync(join(tmpdir(), 'mcphub-e2e-vsix-'));
 try {
   const otherVsix = join(work, 'otherextension.vsix');
-  execFileSync(process.execPath, [join(editors, 'node_modules/@vscode/vsce/vsce'), 'package', '--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', otherVsix],
-    { cwd: join(here, 'otherextension'), stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(
+    process.execPath,
+    [
+      join(editors, 'node_modules/@vscode/vsce/vsce'),
+      'package',
+      '--no-dependencies',
+      '--allow-missing-repository',
+      '--skip-license',
+      '--out',
+      otherVsix,
+    ],
+    { cwd: join(here, 'otherextension'), stdio: ['ignore', 'ignore', 'inherit'] },
+  );
   const suite = asked.figures ? 'figures.mjs' : 'suite.mjs';
   const started = Date.now();
   // The suite is run as a program and not by node --test: one process less between a signal and those who must hear it.
-  const child = spawn(process.execPath, ['--test-reporter=spec', ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]), join(here, suite)], {
-    stdio: 'inherit',
-    env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, out, core: asked.core }) },
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      '--test-reporter=spec',
+      ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]),
+      join(here, suite),
+    ],
+    {
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, out, core: asked.core }),
+      },
+    },
+  );
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
   const [status] = await once(child, 'exit');
   console.log(`${asked.editor}: ${((Date.now() - started) / 1000).toFixed(1)} s; what failures left is in ${out}`);

@@ -36,7 +36,8 @@ export class EditorServer {
 
   /**
    * @param {import('./editor.mjs').Editor} editor
-   * @param {{trust?: boolean, settings?: object, out: string, name: string}} options trust: ask whether a workspace is trusted;
+   * @param {{trust?: boolean, settings?: object, out: string, name: string}} options trust: ask whether a workspace is
+   * trusted;
    *   settings: of the user and of the machine; name: of the log in the folder out
    */
   constructor(editor, { trust = false, settings = {}, out, name }) {
@@ -46,26 +47,45 @@ export class EditorServer {
     this.home = mkdtempSync(join(tmpdir(), 'mcphub-e2e-'));
     this.port = 0;
     const text = JSON.stringify({ ...quietSettings, 'security.workspace.trust.enabled': trust, ...settings }, null, 2);
-    // What has machine scope is read from the machine's file in a remote window, which each window of a server is. A change of a file while
-    // the server runs is not picked up, so both are written before.
+    // What has machine scope is read from the machine's file in a remote window, which each window of a server is. A
+    // change of a file while the server runs is not picked up, so both are written before.
     for (const of of ['User', 'Machine']) {
       mkdirSync(join(this.userData, of), { recursive: true });
       writeFileSync(join(this.userData, of, 'settings.json'), text);
     }
   }
 
-  get userData() { return join(this.home, 'user'); }
-  get extensionLogs() { return join(this.userData, 'logs'); }
-  get url() { return `http://127.0.0.1:${this.port}`; }
+  get userData() {
+    return join(this.home, 'user');
+  }
+  get extensionLogs() {
+    return join(this.userData, 'logs');
+  }
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
 
   get #dirs() {
-    return ['--user-data-dir', this.userData, '--extensions-dir', join(this.home, 'extensions'), '--server-data-dir', join(this.home, 'data')];
+    return [
+      '--user-data-dir',
+      this.userData,
+      '--extensions-dir',
+      join(this.home, 'extensions'),
+      '--server-data-dir',
+      join(this.home, 'data'),
+    ];
   }
 
   get #environment() {
     /** @type {NodeJS.ProcessEnv} */
-    const env = { HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config'), XDG_DATA_HOME: join(this.home, 'share'), XDG_CACHE_HOME: join(this.home, 'cache') };
-    for (const name of ['PATH', 'LANG', 'LC_ALL', 'TMPDIR']) if (process.env[name] !== undefined) env[name] = process.env[name];
+    const env = {
+      HOME: this.home,
+      XDG_CONFIG_HOME: join(this.home, 'config'),
+      XDG_DATA_HOME: join(this.home, 'share'),
+      XDG_CACHE_HOME: join(this.home, 'cache'),
+    };
+    for (const name of ['PATH', 'LANG', 'LC_ALL', 'TMPDIR'])
+      if (process.env[name] !== undefined) env[name] = process.env[name];
     env['EXTENSIONS_GALLERY'] = '{}'; // else it looks for a gallery on the network
     return env;
   }
@@ -73,15 +93,31 @@ export class EditorServer {
   /** All of them by one process, which takes longer to start than to install. @param {string[]} vsix */
   async install(...vsix) {
     const each = vsix.flatMap((file) => ['--install-extension', file]);
-    await promisify(execFile)(this.editor.node, [this.editor.entry, ...this.#dirs, ...each], { env: this.#environment, timeout: 60_000 });
+    await promisify(execFile)(this.editor.node, [this.editor.entry, ...this.#dirs, ...each], {
+      env: this.#environment,
+      timeout: 60_000,
+    });
   }
 
   async start() {
     this.port = await freePort();
-    const child = spawn(this.editor.node, [
-      this.editor.entry, ...this.#dirs, '--host', '127.0.0.1', '--port', String(this.port), '--without-connection-token', '--accept-server-license-terms',
-      '--telemetry-level', 'off', ...(this.trust ? [] : ['--disable-workspace-trust']),
-    ], { env: this.#environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(
+      this.editor.node,
+      [
+        this.editor.entry,
+        ...this.#dirs,
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(this.port),
+        '--without-connection-token',
+        '--accept-server-license-terms',
+        '--telemetry-level',
+        'off',
+        ...(this.trust ? [] : ['--disable-workspace-trust']),
+      ],
+      { env: this.#environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
     this.#process = child;
     // However this process ends, the server's group must not outlive it. A signal would end it without a word.
     process.on('exit', () => this.#signalGroup('SIGKILL'));
@@ -89,10 +125,14 @@ export class EditorServer {
     const log = createWriteStream(this.log);
     child.stdout?.pipe(log, { end: false });
     child.stderr?.pipe(log, { end: false });
-    await until('the VS Code server answers', async () => {
-      if (child.exitCode !== null) throw new Error(`it has ended with ${child.exitCode}: see ${this.log}`);
-      return (await fetch(this.url)).ok;
-    }, { timeout: 60_000, interval: 100 });
+    await until(
+      'the VS Code server answers',
+      async () => {
+        if (child.exitCode !== null) throw new Error(`it has ended with ${child.exitCode}: see ${this.log}`);
+        return (await fetch(this.url)).ok;
+      },
+      { timeout: 60_000, interval: 100 },
+    );
   }
 
   /** All that descends from this server and still runs, hubs and their servers among them. */
@@ -105,7 +145,10 @@ export class EditorServer {
     const child = this.#process;
     if (child?.pid === undefined) return;
     for (const signal of /** @type {const} */ (['SIGTERM', 'SIGKILL'])) {
-      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit', { signal: AbortSignal.timeout(5_000) }) : Promise.resolve();
+      const ended =
+        child.exitCode === null && child.signalCode === null
+          ? once(child, 'exit', { signal: AbortSignal.timeout(5_000) })
+          : Promise.resolve();
       this.#signalGroup(signal);
       await ended.catch(() => undefined);
     }
@@ -114,12 +157,21 @@ export class EditorServer {
   /** @param {NodeJS.Signals} signal */
   #signalGroup(signal) {
     if (this.#process?.pid === undefined) return;
-    try { process.kill(-this.#process.pid, signal); } catch { /* the group is empty */ }
+    try {
+      process.kill(-this.#process.pid, signal);
+    } catch {
+      /* the group is empty */
+    }
   }
 
   /** Ends whatever bears this server's mark, outside its group too, and removes the home. */
   remove() {
-    for (const { pid } of this.processes()) try { process.kill(pid, 'SIGKILL'); } catch { /* it was faster */ }
+    for (const { pid } of this.processes())
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        /* it was faster */
+      }
     rmSync(this.home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }

@@ -4,7 +4,10 @@ import { Stage } from './stage.mjs';
 /** @type {Promise<Stage> | undefined} */
 let started;
 
-/** A server whose settings scenarios may change: a change is for all of its windows. Those on it run one after the other. */
+/**
+ * A server whose settings scenarios may change: a change is for all of its windows. Those on it run one after the
+ * other.
+ */
 export function settingsStage() {
   started ??= new Stage({ name: 'settings' }).start();
   return started;

@@ -22,7 +22,8 @@ function order() {
 }
 
 /**
- * An editor's server with the extension in it, a browser, and a folder for what is kept of failures. Most scenarios share one.
+ * An editor's server with the extension in it, a browser, and a folder for what is kept of failures. Most scenarios
+ * share one.
  */
 export class Stage {
   /** @type {import('playwright-core').Browser | undefined} */
@@ -42,13 +43,19 @@ export class Stage {
   async start() {
     await this.server.install(this.vsix, this.otherVsix);
     // The user's own config, where the editor keeps it.
-    writeFileSync(join(this.server.userData, 'User/mcp.json'), JSON.stringify({ servers: { demo: userServer(this.binary) } }, null, 2));
+    writeFileSync(
+      join(this.server.userData, 'User/mcp.json'),
+      JSON.stringify({ servers: { demo: userServer(this.binary) } }, null, 2),
+    );
     const [browser] = await Promise.all([sharedBrowser(), this.server.start()]);
     this.#browser = browser;
     return this;
   }
 
-  /** The program that came with the installed extension: what users get is what is tested, and serves as the demo server, too. */
+  /**
+   * The program that came with the installed extension: what users get is what is tested, and serves as the demo
+   * server, too.
+   */
   get binary() {
     const extensions = join(this.server.home, 'extensions');
     const folder = readdirSync(extensions).find((name) => name.startsWith('mcphub.mcphub-'));
@@ -81,7 +88,8 @@ function userServer(binary) {
 let shared;
 
 function sharedStage() {
-  // A reload on a machine that is busy with scenarios takes longer than the default grace; that a grace ends is tested with a short one.
+  // A reload on a machine that is busy with scenarios takes longer than the default grace; that a grace ends is tested
+  // with a short one.
   shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 60 } }).start();
   return shared;
 }
@@ -123,7 +131,12 @@ export class Act {
    * @param {import('./window.mjs').WindowOptions} [options]
    */
   async open(what, options) {
-    const window = await EditorWindow.open(this.stage.browser, this.stage.server, typeof what === 'string' ? what : what.folder, options);
+    const window = await EditorWindow.open(
+      this.stage.browser,
+      this.stage.server,
+      typeof what === 'string' ? what : what.folder,
+      options,
+    );
     this.windows.push(window);
     return window;
   }
@@ -136,7 +149,13 @@ export class Act {
 
   /** Keeps what a person needs to see what went wrong. */
   async keep() {
-    const stem = join(this.stage.out, this.name.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 80).toLowerCase());
+    const stem = join(
+      this.stage.out,
+      this.name
+        .replaceAll(/[^a-z0-9]+/gi, '-')
+        .slice(0, 80)
+        .toLowerCase(),
+    );
     for (const [index, window] of this.windows.entries()) {
       writeFileSync(`${stem}-${index}.console.txt`, window.console.join('\n'));
       await window.page.screenshot({ path: `${stem}-${index}.png`, timeout: 5_000 }).catch(() => undefined);
@@ -161,8 +180,9 @@ export function scenario(name, body, options = {}) {
 }
 
 /**
- * Makes the collected scenarios tests: first those that measure, with the machine to themselves, then the others two at a time. Each has its own window,
- * extension host, hub and folder. Those that change what all windows of their server share take turns with each other, beside the rest.
+ * Makes the collected scenarios tests: first those that measure, with the machine to themselves, then the others two at
+ * a time. Each has its own window, extension host, hub and folder. Those that change what all windows of their server
+ * share take turns with each other, beside the rest.
  */
 export function play() {
   const chosen = scenarios.filter(({ options }) => !order().core || options.core === true);
@@ -176,7 +196,10 @@ export function play() {
   });
 }
 
-/** @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, turns?: boolean, core?: boolean, notOn?: {editor: string, because: string}}} Options */
+/**
+ * @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, turns?: boolean, core?: boolean, notOn?:
+ * {editor: string, because: string}}} Options
+ */
 
 /** @type {{name: string, body: (act: Act) => Promise<void>, options: Options}[]} */
 const scenarios = [];
@@ -187,7 +210,9 @@ function toTest({ name, body, options: { timeout = 90_000, stage = sharedStage, 
   test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, async () => {
     const act = new Act(await stage(), name);
     const limit = new AbortController();
-    const over = setTimeout(timeout, undefined, { signal: limit.signal }).then(() => { throw new Error(`not done within ${timeout} ms`); });
+    const over = setTimeout(timeout, undefined, { signal: limit.signal }).then(() => {
+      throw new Error(`not done within ${timeout} ms`);
+    });
     over.catch(() => undefined);
     try {
       await Promise.race([body(act), over]);

@@ -1,6 +1,6 @@
 /**
- * Waits until a condition holds. It is polled, since what is waited for lies in files, in /proc and in other processes, which tell nobody.
- * Nothing waits for a mere length of time.
+ * Waits until a condition holds. It is polled, since what is waited for lies in files, in /proc and in other processes,
+ * which tell nobody. Nothing waits for a mere length of time.
  *
  * @template T
  * @param {string} what what is waited for, for the error: "the journal tells of the cancel"
@@ -20,7 +20,10 @@ export async function until(what, condition, { timeout = 15_000, interval = 50 }
     } catch (error) {
       trouble = error;
     }
-    if (Date.now() > end) throw new Error(`${what}: not within ${timeout} ms${trouble === undefined ? '' : ` (${String(trouble).split('\n')[0]})`}`);
+    if (Date.now() > end)
+      throw new Error(
+        `${what}: not within ${timeout} ms${trouble === undefined ? '' : ` (${String(trouble).split('\n')[0]})`}`,
+      );
     await new Promise((resolve) => setTimeout(resolve, interval));
   }
 }

@@ -6,7 +6,10 @@ import { until } from './until.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** @typedef {{colorScheme?: 'light' | 'dark', keepsSecrets?: boolean}} WindowOptions keepsSecrets: over a reload of the page, as a desktop does */
+/**
+ * @typedef {{colorScheme?: 'light' | 'dark', keepsSecrets?: boolean}} WindowOptions keepsSecrets: over a reload of the
+ * page, as a desktop does
+ */
 
 /**
  * One window of the editor: a browser context of its own, with an extension host of its own behind it.
@@ -22,11 +25,13 @@ export class EditorWindow {
     this.page = page;
     page.on('console', (message) => {
       this.console.push(`${new Date().toISOString()} ${message.type()} ${message.text()} (${message.location().url})`);
-      if (/Content Security Policy/.test(message.text()) && /mcphub/i.test(message.text() + message.location().url)) this.troubles.push(message.text());
+      if (/Content Security Policy/.test(message.text()) && /mcphub/i.test(message.text() + message.location().url))
+        this.troubles.push(message.text());
     });
     page.on('pageerror', (error) => {
       this.console.push(`${new Date().toISOString()} uncaught ${error.stack ?? error.message}`);
-      // Scripts of our page alone: the frame around it is VS Code's, has our name in its address, and throws when it is taken away while it loads.
+      // Scripts of our page alone: the frame around it is VS Code's, has our name in its address, and throws when it is
+      // taken away while it loads.
       if (/\/media\/page\//.test(error.stack ?? '')) this.troubles.push(String(error.stack));
     });
   }
@@ -38,12 +43,19 @@ export class EditorWindow {
    * @param {WindowOptions} [options]
    */
   static async open(browser, server, folder, { colorScheme = 'light', keepsSecrets = false } = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' });
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      colorScheme,
+      reducedMotion: 'reduce',
+    });
     if (keepsSecrets) {
-      // code-server's workbench keeps secrets in localStorage, sealed by a key of which it asks half here. Only code-server's own front answers that
-      // (out/node/routes/vscode.js in its package), and it is the VS Code server behind it that runs here: without an answer secrets stay in memory.
+      // code-server's workbench keeps secrets in localStorage, sealed by a key of which it asks half here. Only
+      // code-server's own front answers that (out/node/routes/vscode.js in its package), and it is the VS Code server
+      // behind it that runs here: without an answer secrets stay in memory.
       const half = randomBytes(32);
-      await context.route(`${server.url}/mint-key`, (route) => route.fulfill({ body: half, contentType: 'application/octet-stream' }));
+      await context.route(`${server.url}/mint-key`, (route) =>
+        route.fulfill({ body: half, contentType: 'application/octet-stream' }),
+      );
     }
     const window = new EditorWindow(await context.newPage());
     const several = folder.endsWith('.code-workspace');
@@ -58,11 +70,14 @@ export class EditorWindow {
     await this.#tab.waitFor({ timeout: 60_000 }); // the extension is known once its icon is there
   }
 
-  // In a browser the editor begins with what it kept of a workspace's file, at first nothing, and misses the file itself when that is read at an unlucky
-  // moment: its Explorer says for good that the workspace has no folders, and so hears each extension (seen in VS Code 1.139). That is not what the
-  // scenarios are about.
+  // In a browser the editor begins with what it kept of a workspace's file, at first nothing, and misses the file
+  // itself when that is read at an unlucky moment: its Explorer says for good that the workspace has no folders, and so
+  // hears each extension (seen in VS Code 1.139). That is not what the scenarios are about.
   async #knowsFolders() {
-    const explorer = this.page.locator('.part.activitybar').getByRole('tab', { name: /^Explorer/ }).first();
+    const explorer = this.page
+      .locator('.part.activitybar')
+      .getByRole('tab', { name: /^Explorer/ })
+      .first();
     const folders = this.page.locator('.explorer-folders-view .monaco-list-row').first();
     for (let missed = 0; missed < 5; missed++) {
       if ((await explorer.getAttribute('aria-selected')) !== 'true') await explorer.click();
@@ -75,7 +90,10 @@ export class EditorWindow {
   }
 
   get #tab() {
-    return this.page.locator('.part.activitybar').getByRole('tab', { name: /^McpHub/ }).first();
+    return this.page
+      .locator('.part.activitybar')
+      .getByRole('tab', { name: /^McpHub/ })
+      .first();
   }
 
   /** Reloads as a person would: the extension host ends, another one starts. */
@@ -89,25 +107,30 @@ export class EditorWindow {
   }
 
   /**
-   * Runs a command by the palette. It lists only what was known when it opened, so it is opened anew until the command is there.
+   * Runs a command by the palette. It lists only what was known when it opened, so it is opened anew until the command
+   * is there.
    *
    * @param {string} title whole, "McpHub: Stop Everything" say
    */
   async runCommand(title) {
     const input = this.page.locator('.quick-input-widget .quick-input-box input');
     const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
-    await until(`the command ${title} in the palette`, async () => {
-      await this.page.keyboard.press('F1');
-      try {
-        await input.waitFor({ state: 'visible', timeout: 2_000 });
-        await input.fill(`>${title}`);
-        await row.click({ timeout: 2_000 });
-        return true;
-      } catch (error) {
-        await this.page.keyboard.press('Escape');
-        throw error;
-      }
-    }, { timeout: 30_000 });
+    await until(
+      `the command ${title} in the palette`,
+      async () => {
+        await this.page.keyboard.press('F1');
+        try {
+          await input.waitFor({ state: 'visible', timeout: 2_000 });
+          await input.fill(`>${title}`);
+          await row.click({ timeout: 2_000 });
+          return true;
+        } catch (error) {
+          await this.page.keyboard.press('Escape');
+          throw error;
+        }
+      },
+      { timeout: 30_000 },
+    );
   }
 
   /** Opens the side bar's view, if another one is there, and gives the page in it. */
@@ -118,7 +141,10 @@ export class EditorWindow {
 
   /** Opens a view that shows nothing, and tells how many milliseconds that took. */
   async timeEmptyView() {
-    const tab = this.page.locator('.part.activitybar').getByRole('tab', { name: /^Other/ }).first();
+    const tab = this.page
+      .locator('.part.activitybar')
+      .getByRole('tab', { name: /^Other/ })
+      .first();
     await tab.waitFor();
     const start = performance.now();
     await tab.click();
@@ -127,10 +153,17 @@ export class EditorWindow {
   }
 
   get #emptyView() {
-    return this.page.locator('iframe.webview[src*="somebody.otherextension" i]').contentFrame().locator('iframe#active-frame').contentFrame();
+    return this.page
+      .locator('iframe.webview[src*="somebody.otherextension" i]')
+      .contentFrame()
+      .locator('iframe#active-frame')
+      .contentFrame();
   }
 
-  /** How many milliseconds the editor takes from a click in that view to its extension: the part of every such way that is not ours. */
+  /**
+   * How many milliseconds the editor takes from a click in that view to its extension: the part of every such way that
+   * is not ours.
+   */
   async timeEmptyClick() {
     const html = this.#emptyView.locator('html');
     await this.#emptyView.getByRole('button').click();
@@ -138,7 +171,10 @@ export class EditorWindow {
     return Number(await html.getAttribute('data-heard')) - Number(await html.getAttribute('data-clicked'));
   }
 
-  /** The page after the extension host has been replaced: the frame of the dead one may still stand there, and says nothing any more. */
+  /**
+   * The page after the extension host has been replaced: the frame of the dead one may still stand there, and says
+   * nothing any more.
+   */
   async sideBarAgain() {
     await this.page.locator('.part.statusbar .statusbar-item[id^="mcphub."]').first().waitFor({ timeout: 60_000 });
     return this.sideBar();
@@ -160,23 +196,31 @@ export class EditorWindow {
   }
 
   /**
-   * A webview is a frame in a frame, and all of them hang side by side in the window, those of hidden views too: ours are told by what is asked of
-   * them, and by what they show. The outer frame has a name of its own for as long as it lives.
+   * A webview is a frame in a frame, and all of them hang side by side in the window, those of hidden views too: ours
+   * are told by what is asked of them, and by what they show. The outer frame has a name of its own for as long as it
+   * lives.
    *
    * @param {string} where
    * @param {(source: string) => boolean} wanted
    */
   async #pageIn(where, wanted) {
-    const name = await until(`the page in ${where}`, async () => {
-      for (const outer of await this.page.locator('iframe.webview').all()) {
-        const source = (await outer.getAttribute('src')) ?? '';
-        if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source) || !(await outer.isVisible())) continue;
-        const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
-        if ((await inner.locator('html[data-surface]').count()) > 0) return outer.getAttribute('name');
-      }
-      return undefined;
-    }, { timeout: 30_000 });
-    return new HubPage(this, this.page.locator(`iframe.webview[name="${name}"]`).contentFrame().locator('iframe#active-frame').contentFrame());
+    const name = await until(
+      `the page in ${where}`,
+      async () => {
+        for (const outer of await this.page.locator('iframe.webview').all()) {
+          const source = (await outer.getAttribute('src')) ?? '';
+          if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source) || !(await outer.isVisible())) continue;
+          const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
+          if ((await inner.locator('html[data-surface]').count()) > 0) return outer.getAttribute('name');
+        }
+        return undefined;
+      },
+      { timeout: 30_000 },
+    );
+    return new HubPage(
+      this,
+      this.page.locator(`iframe.webview[name="${name}"]`).contentFrame().locator('iframe#active-frame').contentFrame(),
+    );
   }
 
   /** @param {string | RegExp} text */
@@ -191,7 +235,11 @@ export class EditorWindow {
    * @param {string} choice
    */
   async answerInNotification(text, choice) {
-    await this.notification(text).getByRole('link', { name: /^Answer/ }).or(this.notification(text).getByRole('button', { name: /^Answer/ })).first().click();
+    await this.notification(text)
+      .getByRole('link', { name: /^Answer/ })
+      .or(this.notification(text).getByRole('button', { name: /^Answer/ }))
+      .first()
+      .click();
     await this.quickPick.getByRole('option', { name: choice }).click();
   }
 
@@ -202,7 +250,8 @@ export class EditorWindow {
   }
 
   /**
-   * Chooses a row of the pick list that is about to open. A long list draws only the rows that are to be seen, so the name is typed.
+   * Chooses a row of the pick list that is about to open. A long list draws only the rows that are to be seen, so the
+   * name is typed.
    *
    * @param {string} title of the list
    * @param {string} name how the row begins
@@ -210,7 +259,10 @@ export class EditorWindow {
   async pick(title, name) {
     await this.quickPick.filter({ hasText: title }).waitFor();
     await this.quickPick.locator('.quick-input-box input').fill(name);
-    await this.quickPick.getByRole('option', { name: new RegExp(`^${name}\\b`) }).first().click();
+    await this.quickPick
+      .getByRole('option', { name: new RegExp(`^${name}\\b`) })
+      .first()
+      .click();
   }
 
   /** Waits until an editor shows a line like this. @param {RegExp} text */

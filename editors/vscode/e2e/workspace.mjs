@@ -4,7 +4,8 @@ import { Journal } from './journal.mjs';
 import { allProcesses, isHub, lineage } from './processes.mjs';
 
 /**
- * A workspace folder of a test. The demo server of any config writes its journal beside the files, so each folder has its own.
+ * A workspace folder of a test. The demo server of any config writes its journal beside the files, so each folder has
+ * its own.
  */
 export class Workspace {
   /** @param {string} parent */
@@ -17,10 +18,14 @@ export class Workspace {
   /**
    * What the hub has written to the demo servers of this folder, message by message.
    *
-   * @returns {{id?: unknown, method?: string, params?: {name?: string, requestId?: unknown, reason?: string}, result?: {action?: string}, error?: object}[]}
+   * @returns {{id?: unknown, method?: string, params?: {name?: string, requestId?: unknown, reason?: string}, result?:
+   * {action?: string}, error?: object}[]}
    */
   wire() {
-    return readFileSync(join(this.folder, 'wire.jsonl'), 'utf8').split('\n').slice(0, -1).map((line) => JSON.parse(line));
+    return readFileSync(join(this.folder, 'wire.jsonl'), 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
   }
 
   /** The answers among them, to what a demo server asked. */
@@ -63,15 +68,24 @@ export class Workspace {
 }
 
 /**
- * The demo server as a config entry. It is held to the legacy era, in which servers send requests of their own and can withdraw them. What the hub
- * writes to it is kept as well, byte for byte: its journal cannot tell of an answer that it threw away.
+ * The demo server as a config entry. It is held to the legacy era, in which servers send requests of their own and can
+ * withdraw them. What the hub writes to it is kept as well, byte for byte: its journal cannot tell of an answer that it
+ * threw away.
  *
  * @param {string} binary
  */
 export function demoServer(binary) {
   return {
-    type: 'stdio', era: 'legacy', command: 'sh',
-    args: ['-c', 'tee -a "$1/wire.jsonl" | "$2" demo-server --record "$1/journal.jsonl"', 'sh', '${workspaceFolder}', binary],
+    type: 'stdio',
+    era: 'legacy',
+    command: 'sh',
+    args: [
+      '-c',
+      'tee -a "$1/wire.jsonl" | "$2" demo-server --record "$1/journal.jsonl"',
+      'sh',
+      '${workspaceFolder}',
+      binary,
+    ],
   };
 }
 
@@ -81,7 +95,10 @@ export function demoServer(binary) {
  * @param {Workspace} workspace
  */
 export function demoServersOf({ folder }) {
-  return allProcesses().filter(({ command }) => /\/mcphub demo-server --record /.test(command) && command.includes(`${folder}/`) && !command.startsWith('sh '));
+  return allProcesses().filter(
+    ({ command }) =>
+      /\/mcphub demo-server --record /.test(command) && command.includes(`${folder}/`) && !command.startsWith('sh '),
+  );
 }
 
 /** @param {import('./processes.mjs').Process} server */
@@ -98,6 +115,9 @@ export function hubOfServer(server) {
  */
 export function hubOf(workspace) {
   const [server, ...more] = demoServersOf(workspace);
-  if (server === undefined || more.length > 0) throw new Error(`${more.length + (server === undefined ? 0 : 1)} demo servers run for ${workspace.folder}, wanted one`);
+  if (server === undefined || more.length > 0)
+    throw new Error(
+      `${more.length + (server === undefined ? 0 : 1)} demo servers run for ${workspace.folder}, wanted one`,
+    );
   return hubOfServer(server);
 }

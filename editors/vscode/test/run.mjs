@@ -8,11 +8,25 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const outdir = join(here, '../build/test');
 rmSync(outdir, { recursive: true, force: true });
-const entryPoints = readdirSync(here).filter((name) => name.endsWith('.test.ts')).map((name) => join(here, name));
+const entryPoints = readdirSync(here)
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => join(here, name));
 await build({
-  entryPoints, outdir, tsconfig: join(here, 'tsconfig.json'), bundle: true, platform: 'node', format: 'esm', target: 'node20', outExtension: { '.js': '.mjs' }, logLevel: 'warning',
+  entryPoints,
+  outdir,
+  tsconfig: join(here, 'tsconfig.json'),
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  outExtension: { '.js': '.mjs' },
+  logLevel: 'warning',
   alias: { vscode: join(here, 'fakevscode.ts') },
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 });
-const files = readdirSync(outdir).filter((name) => name.endsWith('.test.mjs')).map((name) => join(outdir, name));
-process.exit(spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit', cwd: join(here, '..') }).status ?? 1);
+const files = readdirSync(outdir)
+  .filter((name) => name.endsWith('.test.mjs'))
+  .map((name) => join(outdir, name));
+process.exit(
+  spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit', cwd: join(here, '..') }).status ?? 1,
+);

@@ -1,5 +1,6 @@
-// The page as a host ships it: its modules in one script, its styles small. What is written runs as it is; but a webview of VS Code fetches each file
-// through a service worker, the workbench and the extension host, and fifty of them take a second.
+// The page as a host ships it: its modules in one script, its styles small. What is written runs as it is; but a
+// webview of VS Code fetches each file through a service worker, the workbench and the extension host, and fifty of
+// them take a second.
 //
 // As a program: node pack.js FOLDER, by default editors/webview/dist.
 
@@ -25,14 +26,23 @@ export async function packPage(folder, without = []) {
   await mkdir(folder, { recursive: true });
   await cp(join(sources, 'page.html'), join(folder, 'page.html'));
   await build({
-    entryPoints: [join(sources, 'main.js')], outdir: folder, bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'none', logLevel: 'warning',
+    entryPoints: [join(sources, 'main.js')],
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    logLevel: 'warning',
   });
   const names = styles.filter((name) => !without.includes(name));
   for (const name of names) {
     const { code } = await transform(await readFile(join(sources, name), 'utf8'), { loader: 'css', minify: true });
     await writeFile(join(folder, name), code);
   }
-  return Promise.all(['page.html', 'main.js', ...names].map(async (name) => ({ name, size: (await stat(join(folder, name))).size })));
+  return Promise.all(
+    ['page.html', 'main.js', ...names].map(async (name) => ({ name, size: (await stat(join(folder, name))).size })),
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

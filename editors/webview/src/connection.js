@@ -19,10 +19,17 @@ export function bannerPainter({ surface, state, announce }) {
     banner.dataset['state'] = how;
     if (!ready) {
       const text = message || (how === 'failed' ? 'McpHub does not run.' : 'McpHub is starting…');
-      replace(banner, h('span', { class: 'icon', 'aria-hidden': 'true', text: how === 'failed' ? '✕' : '…' }), h('span', { text }),
-        how === 'failed' && surface.commands?.includes('mcphub.showLogs') && commandLink(surface, 'mcphub.showLogs', [], 'Show the logs'));
+      replace(
+        banner,
+        h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': how === 'failed' ? '✕' : '…' }),
+        h('span', { text }),
+        how === 'failed'
+          && surface.commands?.includes('mcphub.showLogs')
+          && commandLink(surface, 'mcphub.showLogs', [], 'Show the logs'),
+      );
     }
-    // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back with the hub.
+    // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back
+    // with the hub.
     if (parts.some((part) => part.inert === ready)) {
       if (!ready) focused = document.activeElement;
       for (const part of parts) part.inert = !ready;

@@ -29,7 +29,10 @@ const paintBanner = bannerPainter(page);
 /** @type {import('./page.js').Section[]} */
 const sections = [
   { paint: (changed) => changed.connection && paintBanner() },
-  questionsSection(page), runningSection(page), serversSection(page), historySection(page),
+  questionsSection(page),
+  runningSection(page),
+  serversSection(page),
+  historySection(page),
 ];
 const paintSections = sectionsPainter(sections, reportError);
 const clock = secondClock(() => sections.forEach((section) => section.tick?.()));

@@ -29,7 +29,8 @@ export function painter(paint) {
 }
 
 /**
- * Paints each section by itself. What one could not paint stays due for it alone, and is painted with the next change; the others are not held up.
+ * Paints each section by itself. What one could not paint stays due for it alone, and is painted with the next change;
+ * the others are not held up.
  * @param {readonly import('./page.js').Section[]} sections
  * @param {(error: unknown) => void} report
  * @returns {(changed: Changed) => void}

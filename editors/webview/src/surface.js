@@ -45,6 +45,14 @@ export function loadTheme() {
   const nonce = document.querySelector('script')?.nonce ?? '';
   return new Promise((done) => {
     const finished = () => done();
-    document.head.append(h('link', { rel: 'stylesheet', href: new URL('theme.css', import.meta.url).href, nonce, onload: finished, onerror: finished }));
+    document.head.append(
+      h('link', {
+        rel: 'stylesheet',
+        href: new URL('theme.css', import.meta.url).href,
+        nonce,
+        onload: finished,
+        onerror: finished,
+      }),
+    );
   });
 }

@@ -33,7 +33,15 @@ test('while the model runs, only a no is taken', () => {
 });
 
 test('no order of events answers twice without a refusal between', () => {
-  const events = [{ answer: 'accept' }, { answer: 'accept', runs: true }, { answer: 'decline' }, { answer: 'dismiss' }, { refused: 1 }, { refused: 2 }, 'closed'];
+  const events = [
+    { answer: 'accept' },
+    { answer: 'accept', runs: true },
+    { answer: 'decline' },
+    { answer: 'dismiss' },
+    { refused: 1 },
+    { refused: 2 },
+    'closed',
+  ];
   let walks = 0;
   const walk = (state, depth, accepts) => {
     walks++;
@@ -55,13 +63,20 @@ test('no order of events answers twice without a refusal between', () => {
 
 test('every end has a note that says who and why', () => {
   const note = (cause, more = {}, here = undefined) => closingNote({ cause: `PROMPT_CAUSE_${cause}`, ...more }, here);
-  assert.equal(note('WITHDRAWN', { reason: 'no longer\u202e needed' }), 'Withdrawn by server: no longer⟨U+202E⟩ needed');
+  assert.equal(
+    note('WITHDRAWN', { reason: 'no longer\u202e needed' }),
+    'Withdrawn by server: no longer⟨U+202E⟩ needed',
+  );
   assert.equal(note('WITHDRAWN'), 'Withdrawn by server');
   assert.equal(note('ANSWERED'), 'Answered in another window');
   assert.equal(note('ANSWERED', {}, 'Allowed'), 'Allowed');
   assert.equal(note('DECLINED', { reason: 'too far', windowId: 'w-2' }), 'Declined in another window: too far');
   assert.equal(note('DECLINED'), 'Declined', 'by no window: its server was silenced');
-  assert.equal(closingNote({ cause: 'PROMPT_CAUSE_DECLINED', windowId: 'w-1' }, undefined, 'w-1'), 'Declined', 'here, but not on this card');
+  assert.equal(
+    closingNote({ cause: 'PROMPT_CAUSE_DECLINED', windowId: 'w-1' }, undefined, 'w-1'),
+    'Declined',
+    'here, but not on this card',
+  );
   assert.equal(note('DISMISSED', {}, 'Dismissed'), 'Dismissed');
   assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled');
   assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out');
@@ -73,25 +88,49 @@ test('every end has a note that says who and why', () => {
 });
 
 test('a deadline is told when it is near', () => {
-  const at = (/** @type {number} */ s) => closesIn('2026-03-31T10:00:00Z', Date.parse('2026-03-31T10:00:00Z') - s * 1000);
-  assert.deepEqual([301, 300, 240, 239, 60, 59, 1, 0, -5].map(at),
-    ['', 'Closes in 5 min', 'Closes in 4 min', 'Closes in 4 min', 'Closes in 1 min', 'Closes in 59 s', 'Closes in 1 s', 'Closes in 0 s', 'Closes in 0 s']);
+  const at = (/** @type {number} */ s) =>
+    closesIn('2026-03-31T10:00:00Z', Date.parse('2026-03-31T10:00:00Z') - s * 1000);
+  assert.deepEqual([301, 300, 240, 239, 60, 59, 1, 0, -5].map(at), [
+    '',
+    'Closes in 5 min',
+    'Closes in 4 min',
+    'Closes in 4 min',
+    'Closes in 1 min',
+    'Closes in 59 s',
+    'Closes in 1 s',
+    'Closes in 0 s',
+    'Closes in 0 s',
+  ]);
   assert.equal(closesIn(undefined, 0), '');
 });
 
 test('a sampling request that was not edited is byte for byte what came', () => {
-  const json = '{ "maxTokens":1e2, "messages":[{"role":"user","content":{"type":"text","text":"hi"}}],  "x":12345678901234567890 }';
+  const json =
+    '{ "maxTokens":1e2, "messages":[{"role":"user","content":{"type":"text","text":"hi"}}],  "x":12345678901234567890 }';
   const edit = (text) => withEdits(json, [{ path: ['messages', 0, 'content', 'text'], was: 'hi', text }]);
   assert.equal(edit('hi'), json);
-  assert.equal(edit('ho'), '{"maxTokens":1e2,"messages":[{"role":"user","content":{"type":"text","text":"ho"}}],"x":12345678901234567890}');
+  assert.equal(
+    edit('ho'),
+    '{"maxTokens":1e2,"messages":[{"role":"user","content":{"type":"text","text":"ho"}}],"x":12345678901234567890}',
+  );
   const several = '{"systemPrompt":"a","maxTokens":5,"messages":[{"content":[{"type":"text","text":"b"}]}]}';
-  assert.equal(withEdits(several, [{ path: ['messages', 0, 'content', 0, 'text'], was: 'b', text: 'B' }, { path: ['maxTokens'], was: '5', text: '07'.replace('0', '') },
-    { path: ['systemPrompt'], was: 'a', text: '' }]), '{"maxTokens":7,"messages":[{"content":[{"type":"text","text":"B"}]}]}');
+  assert.equal(
+    withEdits(several, [
+      { path: ['messages', 0, 'content', 0, 'text'], was: 'b', text: 'B' },
+      { path: ['maxTokens'], was: '5', text: '07'.replace('0', '') },
+      { path: ['systemPrompt'], was: 'a', text: '' },
+    ]),
+    '{"maxTokens":7,"messages":[{"content":[{"type":"text","text":"B"}]}]}',
+  );
 });
 
 test('what is odd about an address is said', () => {
   const warned = (url, host) => aboutUrl(url, host).warnings.join(' ');
-  assert.deepEqual(aboutUrl('https://example.com/a?b#c', 'example.com'), { host: 'example.com', opens: true, warnings: [] });
+  assert.deepEqual(aboutUrl('https://example.com/a?b#c', 'example.com'), {
+    host: 'example.com',
+    opens: true,
+    warnings: [],
+  });
   assert.match(warned('http://example.com/'), /not encrypted/);
   assert.equal(warned('http://localhost/'), '');
   assert.match(warned('http://localhost:8080/'), /port 8080/);
@@ -109,6 +148,15 @@ test('what is odd about an address is said', () => {
 });
 
 test('a word of a command line cannot pass for two, or hide its end', () => {
-  assert.deepEqual(['npx', '-y', '@x/y@1.0', 'C:\\a\\b', 'a b', '', "it's", '$(rm)', 'a\nb'].map(quoted),
-    ['npx', '-y', '@x/y@1.0', 'C:\\a\\b', '"a b"', '""', '"it\'s"', '"$(rm)"', '"a\\nb"']);
+  assert.deepEqual(['npx', '-y', '@x/y@1.0', 'C:\\a\\b', 'a b', '', "it's", '$(rm)', 'a\nb'].map(quoted), [
+    'npx',
+    '-y',
+    '@x/y@1.0',
+    'C:\\a\\b',
+    '"a b"',
+    '""',
+    '"it\'s"',
+    '"$(rm)"',
+    '"a\\nb"',
+  ]);
 });

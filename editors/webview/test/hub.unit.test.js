@@ -1,4 +1,5 @@
-// The scripted hub of the tests keeps the one promise of a real one that tests lean on without saying so: a snapshot follows its welcome at once.
+// The scripted hub of the tests keeps the one promise of a real one that tests lean on without saying so: a snapshot
+// follows its welcome at once.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -7,12 +8,18 @@ import { Hub } from './harness/hub.js';
 test('what a test says while a window is being welcomed comes after the snapshot, and with a higher sequence', async () => {
   /** @type {import('./harness/schema.js').AttachResponseJson[]} */
   const posted = [];
-  const hub = new Hub(async (message) => {
-    await new Promise((resolve) => setImmediate(resolve)); // a page on a loaded machine
-    posted.push(message);
-  }, () => new Date());
+  const hub = new Hub(
+    async (message) => {
+      await new Promise((resolve) => setImmediate(resolve)); // a page on a loaded machine
+      posted.push(message);
+    },
+    () => new Date(),
+  );
   hub.hear({ hello: { windowId: 'w', promptKinds: [], maxHistory: 1 } });
   await hub.say({ configReloaded: {} });
-  assert.deepEqual(posted.map((message) => Object.keys(message).at(-1)), ['welcome', 'snapshot', 'configReloaded']);
+  assert.deepEqual(
+    posted.map((message) => Object.keys(message).at(-1)),
+    ['welcome', 'snapshot', 'configReloaded'],
+  );
   assert.ok(BigInt(posted[2]?.sequence ?? 0) > BigInt(posted[1]?.sequence ?? 0));
 });

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { compareNumbers, equal, JsonNumber, parse, stringify } from '../src/words/jsontext.js';
 
 test('numbers keep their spelling and objects their order', () => {
-  for (const text of ['{"z":1.0,"10":12345678901234567890,"1":1e400,"__proto__":-0.0}', '[0.10,1E+2,[],{}]', '"\\u202e\\n"', 'null', 'true']) {
+  for (const text of [
+    '{"z":1.0,"10":12345678901234567890,"1":1e400,"__proto__":-0.0}',
+    '[0.10,1E+2,[],{}]',
+    '"\\u202e\\n"',
+    'null',
+    'true',
+  ]) {
     const again = stringify(parse(text));
     assert.equal(again.replace('\u202e', '\\u202e'), text);
   }
@@ -11,10 +17,28 @@ test('numbers keep their spelling and objects their order', () => {
 
 test('what is no JSON is refused with its place', () => {
   for (const [text, message] of [
-    ['', /column 1: the text ends too early/], ['{"a":1,}', /column 8: a name/], ['{"a" 1}', /":" is missing/], ['[1 2]', /column 4: "," or "]" is missing/],
-    ['01', /not a number/], ['.5', /not JSON/], ['1.', /not a number/], ['{"a":\n tru}', /Line 2, column 2/], ['1 2', /more follows/], ["'a'", /not JSON/],
-    ['"a\nb"', /not JSON/], ['"\\x"', /not JSON/], ['\u00a01', /not JSON/], ['['.repeat(300), /too deeply/], ['}', /a value is missing/], ['NaN', /not JSON/],
-  ]) assert.throws(() => parse(text), (error) => error instanceof SyntaxError && message.test(error.message), text);
+    ['', /column 1: the text ends too early/],
+    ['{"a":1,}', /column 8: a name/],
+    ['{"a" 1}', /":" is missing/],
+    ['[1 2]', /column 4: "," or "]" is missing/],
+    ['01', /not a number/],
+    ['.5', /not JSON/],
+    ['1.', /not a number/],
+    ['{"a":\n tru}', /Line 2, column 2/],
+    ['1 2', /more follows/],
+    ["'a'", /not JSON/],
+    ['"a\nb"', /not JSON/],
+    ['"\\x"', /not JSON/],
+    ['\u00a01', /not JSON/],
+    ['['.repeat(300), /too deeply/],
+    ['}', /a value is missing/],
+    ['NaN', /not JSON/],
+  ])
+    assert.throws(
+      () => parse(text),
+      (error) => error instanceof SyntaxError && message.test(error.message),
+      text,
+    );
 });
 
 test('it takes exactly what JSON.parse takes', () => {
@@ -24,7 +48,14 @@ test('it takes exactly what JSON.parse takes', () => {
   let good = 0;
   for (let i = 0; i < 20000; i++) {
     const text = Array.from({ length: 1 + random(7) }, () => parts[random(parts.length)]).join('');
-    const takes = (read) => { try { read(text); return true; } catch { return false; } };
+    const takes = (read) => {
+      try {
+        read(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
     assert.equal(takes(parse), takes(JSON.parse), text);
     good += takes(parse);
   }

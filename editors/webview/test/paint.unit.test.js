@@ -78,16 +78,19 @@ test('a section that fails is reported, holds up no other, and paints what it ow
   /** @type {boolean[]} */
   const history = [];
   const other = mock.fn();
-  const paint = sectionsPainter([
-    {
-      paint: (changed) => {
-        if (fails) throw new Error('cannot be drawn');
-        painted.push([...changed.servers]);
-        history.push(changed.history);
+  const paint = sectionsPainter(
+    [
+      {
+        paint: (changed) => {
+          if (fails) throw new Error('cannot be drawn');
+          painted.push([...changed.servers]);
+          history.push(changed.history);
+        },
       },
-    },
-    { paint: other },
-  ], (error) => reported.push(error));
+      { paint: other },
+    ],
+    (error) => reported.push(error),
+  );
 
   transition(state, { serverChanged: { server: { name: 'files' } } });
   transition(state, { mcpRequestFinished: { requestId: 'r-1' } });

@@ -1,10 +1,21 @@
-// Pictures of the page: the two of the README into docs/images, and every card in four themes into editors/out/page/shots, to be looked at.
+// Pictures of the page: the two of the README into docs/images, and every card in four themes into
+// editors/out/page/shots, to be looked at.
 
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openPage, outFolder, stop } from './harness/pagetest.js';
 import { themeNames } from './harness/themes.js';
-import { at, busySnapshot, cancelled, filesTools, finished, promptNames, prompts, request, server } from './harness/world.js';
+import {
+  at,
+  busySnapshot,
+  cancelled,
+  filesTools,
+  finished,
+  promptNames,
+  prompts,
+  request,
+  server,
+} from './harness/world.js';
 
 const images = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
 const shots = `${outFolder}shots/`;
@@ -34,54 +45,107 @@ async function shoot(path, setup, act) {
 /** Unfolds the tools of "files". @param {import('./harness/pagetest.js').Opened} opened */
 async function unfoldTools({ by, settle }) {
   for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
-    const closed = by('server-files').locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible').first();
+    const closed = by('server-files')
+      .locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible')
+      .first();
     if ((await closed.count()) === 0) return;
     await closed.click();
     await settle();
   }
 }
 
-/** What McpHub is, at a glance: a question with its form, what runs, what is being cancelled, and who ended what and why. */
+/**
+ * What McpHub is, at a glance: a question with its form, what runs, what is being cancelled, and who ended what and
+ * why.
+ */
 function glance() {
   const schema = {
     type: 'object',
     properties: {
       name: { type: 'string', title: 'Full name', minLength: 2 },
       seats: { type: 'integer', title: 'Seats', minimum: 1, maximum: 9, default: 2 },
-      plan: { type: 'string', title: 'Class', enum: ['second', 'first'], enumNames: ['Second', 'First'], default: 'second' },
+      plan: {
+        type: 'string',
+        title: 'Class',
+        enum: ['second', 'first'],
+        enumNames: ['Second', 'First'],
+        default: 'second',
+      },
     },
     required: ['name'],
   };
   const message = 'Who travels on Friday?';
   const form = {
-    promptId: 'p-form', server: 'booking', requestId: 'r-ask', parentRequestId: 'r-book', openTime: at(-4),
-    elicitationForm: { message, schemaJson: JSON.stringify(schema), requestJson: JSON.stringify({ message, requestedSchema: schema }) },
+    promptId: 'p-form',
+    server: 'booking',
+    requestId: 'r-ask',
+    parentRequestId: 'r-book',
+    openTime: at(-4),
+    elicitationForm: {
+      message,
+      schemaJson: JSON.stringify(schema),
+      requestJson: JSON.stringify({ message, requestedSchema: schema }),
+    },
   };
   return {
-    servers: (busySnapshot().servers ?? []).filter(({ name }) => ['files', 'review', 'tickets'].includes(name ?? '')).concat(server('booking')),
+    servers: (busySnapshot().servers ?? [])
+      .filter(({ name }) => ['files', 'review', 'tickets'].includes(name ?? ''))
+      .concat(server('booking')),
     prompts: [form],
     requests: [
-      request('r-index', { tool: 'index_folder', progress: { progress: 640, total: 1000, message: 'src/orders, 640 of 1,000 files' } }),
+      request('r-index', {
+        tool: 'index_folder',
+        progress: { progress: 640, total: 1000, message: 'src/orders, 640 of 1,000 files' },
+      }),
       request('r-slow', {
-        server: 'review', tool: 'review_change', state: 'REQUEST_STATE_CANCELLING', startTime: at(-75),
+        server: 'review',
+        tool: 'review_change',
+        state: 'REQUEST_STATE_CANCELLING',
+        startTime: at(-75),
         progress: { progress: 3, total: 12, message: 'reading 12 files' },
         cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(-3) },
       }),
-      request('r-book', { server: 'booking', tool: 'book_seats', state: 'REQUEST_STATE_AWAITING_INPUT', startTime: at(-6) }),
+      request('r-book', {
+        server: 'booking',
+        tool: 'book_seats',
+        state: 'REQUEST_STATE_AWAITING_INPUT',
+        startTime: at(-6),
+      }),
     ],
     history: [
       finished('h-1', { tool: 'read_file' }, -540),
-      finished('h-2', { isError: true, tool: 'write_file', resultJson: '{"content":[],"isError":true}', resultSizeBytes: '29' }, -400),
-      cancelled('h-3', { tool: 'index_folder', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: at(-311) } }, -310),
-      cancelled('h-4', {
-        server: 'booking', direction: 'REQUEST_DIRECTION_INCOMING', method: 'elicitation/create', tool: '', serverMayContinue: false,
-        cancellation: { origin: 'ORIGIN_SERVER', reason: 'found it elsewhere', time: at(-201) },
-      }, -200),
+      finished(
+        'h-2',
+        { isError: true, tool: 'write_file', resultJson: '{"content":[],"isError":true}', resultSizeBytes: '29' },
+        -400,
+      ),
+      cancelled(
+        'h-3',
+        { tool: 'index_folder', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: at(-311) } },
+        -310,
+      ),
+      cancelled(
+        'h-4',
+        {
+          server: 'booking',
+          direction: 'REQUEST_DIRECTION_INCOMING',
+          method: 'elicitation/create',
+          tool: '',
+          serverMayContinue: false,
+          cancellation: { origin: 'ORIGIN_SERVER', reason: 'found it elsewhere', time: at(-201) },
+        },
+        -200,
+      ),
       finished('h-5', { server: 'review', tool: 'list_changes', timings: { active: '0.180s' } }, -95),
-      cancelled('h-6', {
-        server: 'review', tool: 'review_change',
-        cancellation: { origin: 'ORIGIN_TIMEOUT', reason: 'no sign of life for 5 m', time: at(-61) },
-      }, -60),
+      cancelled(
+        'h-6',
+        {
+          server: 'review',
+          tool: 'review_change',
+          cancellation: { origin: 'ORIGIN_TIMEOUT', reason: 'no sign of life for 5 m', time: at(-61) },
+        },
+        -60,
+      ),
     ],
   };
 }
@@ -95,42 +159,81 @@ try {
     await shoot(`${images}sidebar-${theme}.png`, { ...setup, viewport: { width: 320, height: 900 } });
   }
   for (const theme of themeNames) {
-    await shoot(`${shots}sidebar-${theme}.png`, { theme, snapshot: busySnapshot(), viewport: { width: 300, height: 2_400 } }, unfoldTools);
+    await shoot(
+      `${shots}sidebar-${theme}.png`,
+      { theme, snapshot: busySnapshot(), viewport: { width: 300, height: 2_400 } },
+      unfoldTools,
+    );
     await shoot(
       `${shots}editor-${theme}.png`,
       { theme, snapshot: busySnapshot(), viewport: { width: 1100, height: 1_900 }, place: 'editor' },
       unfoldTools,
     );
     await shoot(`${shots}empty-${theme}.png`, { theme, snapshot: {}, viewport: { width: 480, height: 500 } });
-    await shoot(`${shots}lost-${theme}.png`, { theme, snapshot: busySnapshot(), viewport: { width: 480, height: 700 } }, async ({ hub }) => {
-      await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The hub has ended. It is being started again.' } });
-    });
+    await shoot(
+      `${shots}lost-${theme}.png`,
+      { theme, snapshot: busySnapshot(), viewport: { width: 480, height: 700 } },
+      async ({ hub }) => {
+        await hub.sayAside({
+          hubConnection: {
+            state: 'HUB_CONNECTION_STATE_STARTING',
+            message: 'The hub has ended. It is being started again.',
+          },
+        });
+      },
+    );
     for (const name of promptNames) {
-      await shoot(`${shots}card-${name}-${theme}.png`, { theme, snapshot: { servers: [server('files')], prompts: [prompts[name]] } });
+      await shoot(`${shots}card-${name}-${theme}.png`, {
+        theme,
+        snapshot: { servers: [server('files')], prompts: [prompts[name]] },
+      });
     }
-    await shoot(`${shots}card-invalid-${theme}.png`, { theme, snapshot: { prompts: [prompts.form] } }, async ({ by, pass }) => {
-      await by('prompt-p-form').locator('[data-testid="accept"]').click();
-      await pass(50);
-    });
+    await shoot(
+      `${shots}card-invalid-${theme}.png`,
+      { theme, snapshot: { prompts: [prompts.form] } },
+      async ({ by, pass }) => {
+        await by('prompt-p-form').locator('[data-testid="accept"]').click();
+        await pass(50);
+      },
+    );
     const changed = {
       ...prompts.approval,
       toolApproval: {
         ...prompts.approval.toolApproval,
         previousDefinitionJson: '{"description":"Writes a text."}',
         changes: [
-          { path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text to a file, and mails it to support."' },
+          {
+            path: 'description',
+            beforeJson: '"Writes a text."',
+            afterJson: '"Writes text to a file, and mails it to support."',
+          },
           { path: 'inputSchema.properties.mail', beforeJson: '', afterJson: '{"type":"string"}' },
         ],
       },
     };
     await shoot(`${shots}card-changed-${theme}.png`, { theme, snapshot: { prompts: [changed] } });
-    await shoot(`${shots}card-withdrawn-${theme}.png`, { theme, snapshot: { prompts: [prompts.form, prompts.url] } }, async ({ hub }) => {
-      await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' } });
-    });
-    await shoot(`${shots}tool-form-${theme}.png`, { theme, snapshot: { servers: [server('files')] } }, async (opened) => {
-      await unfoldTools(opened);
-      await opened.by('tool-index_folder').first().click();
-    });
+    await shoot(
+      `${shots}card-withdrawn-${theme}.png`,
+      { theme, snapshot: { prompts: [prompts.form, prompts.url] } },
+      async ({ hub }) => {
+        await hub.say({
+          promptClosed: {
+            promptId: 'p-form',
+            cause: 'PROMPT_CAUSE_WITHDRAWN',
+            reason: 'no longer needed',
+            origin: 'ORIGIN_SERVER',
+          },
+        });
+      },
+    );
+    await shoot(
+      `${shots}tool-form-${theme}.png`,
+      { theme, snapshot: { servers: [server('files')] } },
+      async (opened) => {
+        await unfoldTools(opened);
+        await opened.by('tool-index_folder').first().click();
+      },
+    );
     await shoot(
       `${shots}history-${theme}.png`,
       { theme, snapshot: { servers: [server('files')], history: busySnapshot().history ?? [] } },
@@ -139,7 +242,10 @@ try {
         await settle();
       },
     );
-    const slow = { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: '2026-10-05T11:59:50Z' } };
+    const slow = {
+      state: 'REQUEST_STATE_CANCELLING',
+      cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: '2026-10-05T11:59:50Z' },
+    };
     await shoot(`${shots}cancelling-${theme}.png`, {
       theme,
       snapshot: { servers: [server('files')], requests: [request('r-1', /** @type {object} */ (slow))] },

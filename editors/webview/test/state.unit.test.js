@@ -9,8 +9,23 @@ import { createState, takeChanged, transition } from '../src/hub/state.js';
 
 /** @typedef {import('../src/hub/state.js').State} State */
 
-const request = (requestId = 'r-1', rest = {}) => ({ requestId, server: 'files', method: 'tools/call', tool: 'slow', state: /** @type {const} */ ('REQUEST_STATE_RUNNING'), ...rest });
-const finished = (requestId = 'r-1', rest = {}) => ({ mcpRequestFinished: { requestId, server: 'files', tool: 'slow', state: /** @type {const} */ ('REQUEST_STATE_DONE'), ...rest } });
+const request = (requestId = 'r-1', rest = {}) => ({
+  requestId,
+  server: 'files',
+  method: 'tools/call',
+  tool: 'slow',
+  state: /** @type {const} */ ('REQUEST_STATE_RUNNING'),
+  ...rest,
+});
+const finished = (requestId = 'r-1', rest = {}) => ({
+  mcpRequestFinished: {
+    requestId,
+    server: 'files',
+    tool: 'slow',
+    state: /** @type {const} */ ('REQUEST_STATE_DONE'),
+    ...rest,
+  },
+});
 
 /** @param {import('../src/hub/state.js').AttachResponse[]} messages @returns {State} */
 function after(...messages) {
@@ -21,8 +36,17 @@ function after(...messages) {
 }
 
 test('a snapshot replaces all that the window knew, and a prompt that it lacks is closed', () => {
-  const state = after({ snapshot: { servers: [{ name: 'old' }], requests: [request('r-old')], prompts: [{ promptId: 'p-old' }], history: [{ finished: { requestId: 'h-old' } }] } });
-  transition(state, { snapshot: { servers: [{ name: 'new' }], requests: [request('r-new')], prompts: [{ promptId: 'p-new' }] } });
+  const state = after({
+    snapshot: {
+      servers: [{ name: 'old' }],
+      requests: [request('r-old')],
+      prompts: [{ promptId: 'p-old' }],
+      history: [{ finished: { requestId: 'h-old' } }],
+    },
+  });
+  transition(state, {
+    snapshot: { servers: [{ name: 'new' }], requests: [request('r-new')], prompts: [{ promptId: 'p-new' }] },
+  });
   assert.deepEqual([...state.servers.keys()], ['new']);
   assert.deepEqual([...state.requests.keys()], ['r-new']);
   assert.deepEqual([...state.prompts.keys()], ['p-new']);
@@ -32,11 +56,23 @@ test('a snapshot replaces all that the window knew, and a prompt that it lacks i
 
 test('a request runs, is being cancelled, and ends in the history with what was known of it', () => {
   const state = after({ mcpRequestStarted: { request: request('r-1', { startTime: '2026-10-05T12:00:00Z' }) } });
-  transition(state, { mcpRequestProgressed: { requestId: 'r-1', state: 'REQUEST_STATE_RUNNING', progress: { progress: 3 } } });
+  transition(state, {
+    mcpRequestProgressed: { requestId: 'r-1', state: 'REQUEST_STATE_RUNNING', progress: { progress: 3 } },
+  });
   assert.equal(state.requests.get('r-1')?.progress?.progress, 3);
-  transition(state, { mcpRequestCancelling: { requestId: 'r-1', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder' } } });
+  transition(state, {
+    mcpRequestCancelling: { requestId: 'r-1', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder' } },
+  });
   assert.equal(state.requests.get('r-1')?.state, 'REQUEST_STATE_CANCELLING');
-  transition(state, { time: '2026-10-05T12:00:09Z', mcpRequestCancelled: { requestId: 'r-1', server: 'files', tool: 'slow', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder' } } });
+  transition(state, {
+    time: '2026-10-05T12:00:09Z',
+    mcpRequestCancelled: {
+      requestId: 'r-1',
+      server: 'files',
+      tool: 'slow',
+      cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder' },
+    },
+  });
   assert.equal(state.requests.size, 0);
   assert.equal(state.history[0]?.outcome, 'cancelled');
   assert.equal(state.history[0]?.about.startTime, '2026-10-05T12:00:00Z');
@@ -45,8 +81,12 @@ test('a request runs, is being cancelled, and ends in the history with what was 
 
 test('the outcome of a cancel that was on its way stands in its end, once', () => {
   // Finding B2.
-  const outcome = (/** @type {any} */ rest) => ({ mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', ...rest } });
-  const state = after({ mcpRequestCancelled: { requestId: 'r-1', delivery: 'CANCEL_DELIVERY_PENDING', serverMayContinue: true } });
+  const outcome = (/** @type {any} */ rest) => ({
+    mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', ...rest },
+  });
+  const state = after({
+    mcpRequestCancelled: { requestId: 'r-1', delivery: 'CANCEL_DELIVERY_PENDING', serverMayContinue: true },
+  });
   assert.match(cancelWords(state.history[0]?.cancelled ?? {}), /is being sent to the server\..*may go on/);
   transition(state, outcome({ requestId: 'r-2', delivery: 'CANCEL_DELIVERY_DELIVERED' }));
   assert.equal(state.history[0]?.cancelled?.delivery, 'CANCEL_DELIVERY_PENDING');
@@ -61,12 +101,30 @@ test('the outcome of a cancel that was on its way stands in its end, once', () =
 
 test('each end has its outcome', () => {
   const state = after(
-    finished('a'), finished('b', { isError: true }), finished('c', { state: 'REQUEST_STATE_FAILED' }),
-    { mcpRequestCancelled: { requestId: 'd', cancellation: { origin: 'ORIGIN_TIMEOUT' } } }, { mcpRequestCancelled: { requestId: 'e', cancellation: { origin: 'ORIGIN_SERVER' } } },
-    { mcpRequestCancelled: { requestId: 'f', direction: 'REQUEST_DIRECTION_INCOMING', cancellation: { origin: 'ORIGIN_SERVER' } } },
-    { mcpRequestCancelled: { requestId: 'g', direction: 'REQUEST_DIRECTION_INCOMING', cancellation: { origin: 'ORIGIN_PARENT' } } },
+    finished('a'),
+    finished('b', { isError: true }),
+    finished('c', { state: 'REQUEST_STATE_FAILED' }),
+    { mcpRequestCancelled: { requestId: 'd', cancellation: { origin: 'ORIGIN_TIMEOUT' } } },
+    { mcpRequestCancelled: { requestId: 'e', cancellation: { origin: 'ORIGIN_SERVER' } } },
+    {
+      mcpRequestCancelled: {
+        requestId: 'f',
+        direction: 'REQUEST_DIRECTION_INCOMING',
+        cancellation: { origin: 'ORIGIN_SERVER' },
+      },
+    },
+    {
+      mcpRequestCancelled: {
+        requestId: 'g',
+        direction: 'REQUEST_DIRECTION_INCOMING',
+        cancellation: { origin: 'ORIGIN_PARENT' },
+      },
+    },
   );
-  assert.deepEqual(state.history.map((entry) => entry.outcome), ['done', 'tool-error', 'failed', 'timed-out', 'cancelled', 'withdrawn', 'cancelled']);
+  assert.deepEqual(
+    state.history.map((entry) => entry.outcome),
+    ['done', 'tool-error', 'failed', 'timed-out', 'cancelled', 'withdrawn', 'cancelled'],
+  );
 });
 
 test('progress for what has ended makes nothing of it', () => {
@@ -80,7 +138,15 @@ test('10,000 large results and errors do not fill the memory: the texts of old o
   const state = after();
   for (let i = 0; i < 400; i++) {
     // A new string each time, as JSON.parse gives them.
-    transition(state, finished(`r-${i}`, i % 2 ? { resultJson: `"${i}${text}"` } : { state: 'REQUEST_STATE_FAILED', mcpError: { code: 1, message: `${i}${text}`, dataJson: `"${i}${text}"` } }));
+    transition(
+      state,
+      finished(
+        `r-${i}`,
+        i % 2
+          ? { resultJson: `"${i}${text}"` }
+          : { state: 'REQUEST_STATE_FAILED', mcpError: { code: 1, message: `${i}${text}`, dataJson: `"${i}${text}"` } },
+      ),
+    );
   }
   const kept = JSON.stringify(state.history).length;
   assert.ok(kept < 36e6, `${kept} characters are held`);
@@ -95,7 +161,14 @@ test('what an earlier hub was doing is lost with it, and its history stays', () 
   assert.deepEqual(state.connection, { state: 'starting', message: 'It died.' });
   transition(state, { welcome: { hubId: 'hub-2', windowId: 'w' } });
   transition(state, { snapshot: { history: [{ finished: { requestId: 'h-2', state: 'REQUEST_STATE_DONE' } }] } });
-  assert.deepEqual(state.history.map((entry) => [entry.requestId, entry.outcome]), [['h-1', 'done'], ['r-1', 'lost'], ['h-2', 'done']]);
+  assert.deepEqual(
+    state.history.map((entry) => [entry.requestId, entry.outcome]),
+    [
+      ['h-1', 'done'],
+      ['r-1', 'lost'],
+      ['h-2', 'done'],
+    ],
+  );
   assert.equal(state.connection.state, 'ready');
 });
 
@@ -110,7 +183,8 @@ test('a resume changes nothing of what was known', () => {
 test('the history keeps the latest 10,000, and results within their bound', () => {
   const state = after();
   const resultJson = 'x'.repeat(256 << 10);
-  for (let i = 0; i < 200; i++) transition(state, finished(`big-${i}`, { resultJson, resultSizeBytes: String(resultJson.length) }));
+  for (let i = 0; i < 200; i++)
+    transition(state, finished(`big-${i}`, { resultJson, resultSizeBytes: String(resultJson.length) }));
   const kept = state.history.filter((entry) => entry.finished?.resultJson);
   assert.equal(kept.length, 128, '32 MiB of them');
   assert.equal(kept.at(-1)?.requestId, 'big-199', 'the latest');
@@ -123,7 +197,8 @@ test('logs are kept up to their bound, and stderr is what the server says anew',
   const state = after({ snapshot: { servers: [{ name: 'files', stderr: ['a'] }] } });
   transition(state, { logMessage: { server: 'files', level: 'stderr', dataJson: '"b\\n"' } });
   assert.deepEqual(state.logs.get('files')?.stderr, ['a', 'b\n']);
-  for (let i = 0; i < mostLines + 5; i++) transition(state, { logMessage: { server: 'files', level: 'info', dataJson: `{"n":${i}}` } });
+  for (let i = 0; i < mostLines + 5; i++)
+    transition(state, { logMessage: { server: 'files', level: 'info', dataJson: `{"n":${i}}` } });
   assert.equal(state.logs.get('files')?.messages.length, mostLines);
   assert.equal(state.logs.get('files')?.messages.at(-1)?.text, `{"n":${mostLines + 4}}`);
   transition(state, { serverChanged: { server: { name: 'files', stderr: ['c'] } } });
@@ -132,11 +207,23 @@ test('logs are kept up to their bound, and stderr is what the server says anew',
 
 test('a line of a log that is very long is cut, and says so', () => {
   const state = after({ snapshot: { servers: [{ name: 'files', stderr: ['x'.repeat(longestLine + 3)] }] } });
-  transition(state, { logMessage: { server: 'files', level: 'info', dataJson: JSON.stringify('y'.repeat(longestLine - 1) + '\u{1F600}'.repeat(2)) } });
-  transition(state, { logMessage: { server: 'files', level: 'info', dataJson: JSON.stringify('z'.repeat(longestLine)) } });
+  transition(state, {
+    logMessage: {
+      server: 'files',
+      level: 'info',
+      dataJson: JSON.stringify('y'.repeat(longestLine - 1) + '\u{1F600}'.repeat(2)),
+    },
+  });
+  transition(state, {
+    logMessage: { server: 'files', level: 'info', dataJson: JSON.stringify('z'.repeat(longestLine)) },
+  });
   const log = state.logs.get('files');
   assert.equal(log?.stderr[0], `${'x'.repeat(longestLine)} … and 3 more characters`);
-  assert.equal(log?.messages[0]?.text, `${'y'.repeat(longestLine - 1)} … and 4 more characters`, 'no half of a character stays');
+  assert.equal(
+    log?.messages[0]?.text,
+    `${'y'.repeat(longestLine - 1)} … and 4 more characters`,
+    'no half of a character stays',
+  );
   assert.equal(log?.messages[1]?.text, 'z'.repeat(longestLine));
 });
 
@@ -151,7 +238,14 @@ test('a server that becomes ready has its tools listed again; a removed one goes
 });
 
 test('servers stand where the hub says, whichever it tells of first; those of a hub that does not say, as they came', () => {
-  const state = after({ snapshot: { servers: [{ name: 'a', place: 1 }, { name: 'b', place: 2 }] } });
+  const state = after({
+    snapshot: {
+      servers: [
+        { name: 'a', place: 1 },
+        { name: 'b', place: 2 },
+      ],
+    },
+  });
   takeChanged(state);
   transition(state, { serverChanged: { server: { name: 'new', place: 1 } } });
   transition(state, { serverChanged: { server: { name: 'b', place: 3 } } });
@@ -172,12 +266,18 @@ test('servers stand where the hub says, whichever it tells of first; those of a 
 });
 
 test('only what has changed is marked', () => {
-  const state = after({ mcpRequestStarted: { request: request('r-1') } }, { mcpRequestStarted: { request: request('r-2') } });
+  const state = after(
+    { mcpRequestStarted: { request: request('r-1') } },
+    { mcpRequestStarted: { request: request('r-2') } },
+  );
   takeChanged(state);
   transition(state, { mcpRequestProgressed: { requestId: 'r-2', progress: { progress: 1 } } });
   const changed = takeChanged(state);
   assert.deepEqual([...changed.requests], ['r-2']);
-  assert.equal(changed.requestList || changed.history || changed.prompts || changed.serverList || changed.connection, false);
+  assert.equal(
+    changed.requestList || changed.history || changed.prompts || changed.serverList || changed.connection,
+    false,
+  );
 });
 
 test('what the page does not know is told to be so', () => {
@@ -188,7 +288,10 @@ test('what the window did not get is counted until a snapshot, and notices among
   const state = after({ snapshot: { servers: [{ name: 'files' }, { name: 'docs' }] } });
   takeChanged(state);
   assert.equal(transition(state, { dropped: { logMessages: '40' } }), true);
-  assert.deepEqual([state.dropped, state.changed.dropped, state.changed.tools.size], [{ logMessages: 40, notices: 0 }, true, 0]);
+  assert.deepEqual(
+    [state.dropped, state.changed.dropped, state.changed.tools.size],
+    [{ logMessages: 40, notices: 0 }, true, 0],
+  );
   transition(state, { dropped: { logMessages: '2', notices: '3' } });
   assert.deepEqual([state.dropped, [...state.changed.tools]], [{ logMessages: 42, notices: 3 }, ['files', 'docs']]);
   transition(state, { snapshot: {} });

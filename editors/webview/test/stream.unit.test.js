@@ -20,22 +20,35 @@ function harness({ memory, open = true } = {}) {
   let reachable = true;
   /** @type {(message: AttachResponse) => void} */
   let say = () => {};
-  const stream = overTransport((receive) => {
-    say = receive;
-    return {
-      open,
-      post: (message) => {
-        if (reachable) sent.push(message);
-        return reachable;
+  const stream = overTransport(
+    (receive) => {
+      say = receive;
+      return {
+        open,
+        post: (message) => {
+          if (reachable) sent.push(message);
+          return reachable;
+        },
+        recall: () => memory,
+        remember: (what) => void remembered.push(what),
+      };
+    },
+    'test',
+    {
+      message: (message) => {
+        heard.push(message);
+        return !('resourceUpdated' in message);
       },
-      recall: () => memory,
-      remember: (what) => void remembered.push(what),
-    };
-  }, 'test', { message: (message) => {
-    heard.push(message);
-    return !('resourceUpdated' in message);
-  } });
-  return { stream, sent, heard, remembered, say: (/** @type {AttachResponse} */ message) => say(message), cut: () => (reachable = false) };
+    },
+  );
+  return {
+    stream,
+    sent,
+    heard,
+    remembered,
+    say: (/** @type {AttachResponse} */ message) => say(message),
+    cut: () => (reachable = false),
+  };
 }
 
 const ready = { hubConnection: { state: /** @type {const} */ ('HUB_CONNECTION_STATE_READY') } };
@@ -101,7 +114,10 @@ test('what cannot be sent is answered at once, and never sent later', async () =
 
 test('rows in sight: the first, the last, and none beyond the ends', () => {
   assert.deepEqual(rowsInSight({ scrollTop: 0, height: 400, rowHeight: 40, count: 10_000 }), { first: 0, end: 16 });
-  assert.deepEqual(rowsInSight({ scrollTop: 399_600, height: 400, rowHeight: 40, count: 10_000 }), { first: 9984, end: 10_000 });
+  assert.deepEqual(rowsInSight({ scrollTop: 399_600, height: 400, rowHeight: 40, count: 10_000 }), {
+    first: 9984,
+    end: 10_000,
+  });
   assert.deepEqual(rowsInSight({ scrollTop: 800, height: 400, rowHeight: 40, count: 3 }), { first: 0, end: 3 });
   assert.deepEqual(rowsInSight({ scrollTop: 0, height: 400, rowHeight: 40, count: 0 }), { first: 0, end: 0 });
 });

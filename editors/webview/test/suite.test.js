@@ -1,10 +1,12 @@
-// All tests of the page in Chromium: in one process, so that they share one browser. A single file of specs/ can be run by itself, too.
+// All tests of the page in Chromium: in one process, so that they share one browser. A single file of specs/ can be run
+// by itself, too.
 
 import { after, test } from 'node:test';
 import { readdir } from 'node:fs/promises';
 import { collectTests, stop } from './harness/pagetest.js';
 
-// Most of a test is waiting for another process: two at a time keep two cores busy. What is about real time runs alone, before them.
+// Most of a test is waiting for another process: two at a time keep two cores busy. What is about real time runs alone,
+// before them.
 const atOnce = Number(process.env['MCPHUB_PAGE_TESTS'] ?? 2);
 
 const collected = collectTests();
@@ -13,7 +15,13 @@ for (const name of specs) await import(`./specs/${name}`);
 
 after(stop);
 for (const alone of [true, false]) {
-  test(alone ? 'the page in Chromium, in real time' : 'the page in Chromium', { concurrency: alone ? 1 : atOnce }, async (t) => {
-    await Promise.all(collected.filter((one) => one.alone === alone).map(({ name, timeout, run }) => t.test(name, { timeout }, run)));
-  });
+  test(
+    alone ? 'the page in Chromium, in real time' : 'the page in Chromium',
+    { concurrency: alone ? 1 : atOnce },
+    async (t) => {
+      await Promise.all(
+        collected.filter((one) => one.alone === alone).map(({ name, timeout, run }) => t.test(name, { timeout }, run)),
+      );
+    },
+  );
 }

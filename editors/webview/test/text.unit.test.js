@@ -1,19 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, causeWord, clockTime, duration, durationOf, longClass, originWord, plural, pretty, serverStateWord, shortName, startOf, stateWord, visible } from '../src/words/text.js';
+import {
+  bytes,
+  causeWord,
+  clockTime,
+  duration,
+  durationOf,
+  longClass,
+  originWord,
+  plural,
+  pretty,
+  serverStateWord,
+  shortName,
+  startOf,
+  stateWord,
+  visible,
+} from '../src/words/text.js';
 
 test('what cannot be seen, or turns the direction of writing, is shown as its code', () => {
   for (const [text, shown] of [
-    ['pay\u202eexe.txt', 'pay⟨U+202E⟩exe.txt'], ['\u2066x\u2069', '⟨U+2066⟩x⟨U+2069⟩'], ['\u061c', '⟨U+061C⟩'],
-    ['a\u200bb\u200cc\u200dd\ufeff', 'a⟨U+200B⟩b⟨U+200C⟩c⟨U+200D⟩d⟨U+FEFF⟩'], ['so\u00adft', 'so⟨U+00AD⟩ft'],
+    ['pay\u202eexe.txt', 'pay⟨U+202E⟩exe.txt'],
+    ['\u2066x\u2069', '⟨U+2066⟩x⟨U+2069⟩'],
+    ['\u061c', '⟨U+061C⟩'],
+    ['a\u200bb\u200cc\u200dd\ufeff', 'a⟨U+200B⟩b⟨U+200C⟩c⟨U+200D⟩d⟨U+FEFF⟩'],
+    ['so\u00adft', 'so⟨U+00AD⟩ft'],
     ['\u0000\u0007\u001b[31m\u007f\u0085', '⟨U+0000⟩⟨U+0007⟩⟨U+001B⟩[31m⟨U+007F⟩⟨U+0085⟩'],
-    ['\u{e0041}', '⟨U+E0041⟩'], ['\u3164\u115f\u2800', '⟨U+3164⟩⟨U+115F⟩⟨U+2800⟩'], ['\ud800x', '⟨U+D800⟩x'], ['a\rb', 'a⟨U+000D⟩b'],
-    ['a\u2028b', 'a⟨U+2028⟩b'], ['a\ufe0f', 'a⟨U+FE0F⟩'],
-  ]) assert.equal(visible(text), shown);
+    ['\u{e0041}', '⟨U+E0041⟩'],
+    ['\u3164\u115f\u2800', '⟨U+3164⟩⟨U+115F⟩⟨U+2800⟩'],
+    ['\ud800x', '⟨U+D800⟩x'],
+    ['a\rb', 'a⟨U+000D⟩b'],
+    ['a\u2028b', 'a⟨U+2028⟩b'],
+    ['a\ufe0f', 'a⟨U+FE0F⟩'],
+  ])
+    assert.equal(visible(text), shown);
 });
 
 test('what people write stays as it is', () => {
-  for (const text of ['', 'plain', 'tab\tand\nline', 'שלום עולם', 'مرحبا', '日本語\u3000', 'é\u0301', '👩🏽‍💻 👩‍❤️‍👩 ❤️ 🏳️‍🌈']) assert.equal(visible(text), text);
+  for (const text of ['', 'plain', 'tab\tand\nline', 'שלום עולם', 'مرحبا', '日本語\u3000', 'é\u0301', '👩🏽‍💻 👩‍❤️‍👩 ❤️ 🏳️‍🌈'])
+    assert.equal(visible(text), text);
   assert.equal(visible('a\r\nb'), 'a\nb');
   assert.equal(visible(undefined), '');
 });
@@ -25,25 +49,47 @@ test('an emoji carries nothing hidden', () => {
 });
 
 test('JSON is indented without being read', () => {
-  assert.equal(pretty('{"b":1.0,"a":12345678901234567890,"10":1e3,"1":[ ]}'),
-    '{\n  "b": 1.0,\n  "a": 12345678901234567890,\n  "10": 1e3,\n  "1": []\n}');
+  assert.equal(
+    pretty('{"b":1.0,"a":12345678901234567890,"10":1e3,"1":[ ]}'),
+    '{\n  "b": 1.0,\n  "a": 12345678901234567890,\n  "10": 1e3,\n  "1": []\n}',
+  );
   assert.equal(pretty('{"a":1,"a":2}'), '{\n  "a": 1,\n  "a": 2\n}', 'a key that comes twice is shown twice');
   assert.equal(pretty('["a{,}:\\"[",{}]'), '[\n  "a{,}:\\"[",\n  {}\n]');
   assert.equal(pretty(pretty('{"a":[1,{"b":"c"}]}')), pretty('{"a":[1,{"b":"c"}]}'));
 });
 
 test('text that is no JSON loses no character', () => {
-  for (const text of ['{"a":', 'not json', ']]}', '"open', '{"a" 1 tru\\e']) assert.equal(pretty(text).replace(/\s/g, ''), text.replace(/\s/g, ''));
+  for (const text of ['{"a":', 'not json', ']]}', '"open', '{"a" 1 tru\\e'])
+    assert.equal(pretty(text).replace(/\s/g, ''), text.replace(/\s/g, ''));
   assert.equal(pretty(undefined), '');
   assert.ok(pretty('['.repeat(5000)).length < 1_000_000, 'deep nesting does not grow with its square');
 });
 
 test('times and sizes', () => {
-  assert.deepEqual([0, 40, 449, 949, 1200, 59_400, 60_000, 65_000, 3_600_000, 7_380_000].map(duration),
-    ['0 s', '0 s', '0.4 s', '0.9 s', '1 s', '59 s', '1 min', '1 min 5 s', '1 h', '2 h 3 min']);
+  assert.deepEqual([0, 40, 449, 949, 1200, 59_400, 60_000, 65_000, 3_600_000, 7_380_000].map(duration), [
+    '0 s',
+    '0 s',
+    '0.4 s',
+    '0.9 s',
+    '1 s',
+    '59 s',
+    '1 min',
+    '1 min 5 s',
+    '1 h',
+    '2 h 3 min',
+  ]);
   assert.equal(durationOf('3.5s'), '4 s');
   assert.equal(durationOf(undefined), '');
-  assert.deepEqual([0, 1, 999, 1000, 9960, '33554432', 999_600, 5e15].map(bytes), ['0 bytes', '1 byte', '999 bytes', '1 kB', '10 kB', '34 MB', '1 MB', '5000 TB']);
+  assert.deepEqual([0, 1, 999, 1000, 9960, '33554432', 999_600, 5e15].map(bytes), [
+    '0 bytes',
+    '1 byte',
+    '999 bytes',
+    '1 kB',
+    '10 kB',
+    '34 MB',
+    '1 MB',
+    '5000 TB',
+  ]);
   assert.equal(plural(1, 'call'), '1 call');
   assert.equal(plural(2, 'entry', 'entries'), '2 entries');
   assert.match(clockTime('2026-03-31T18:30:05Z'), /30.05/);
@@ -53,13 +99,22 @@ test('times and sizes', () => {
 test('every enum of the stream has a word', async () => {
   const { readFile } = await import('node:fs/promises');
   const folder = new URL('../../host/src/gen/mcphub/v1/', import.meta.url);
-  for (const [file, type, word] of [['request', 'OriginJson', originWord], ['request', 'RequestStateJson', stateWord], ['prompt', 'PromptCauseJson', causeWord],
-    ['server', 'ServerStateJson', serverStateWord]]) {
+  for (const [file, type, word] of [
+    ['request', 'OriginJson', originWord],
+    ['request', 'RequestStateJson', stateWord],
+    ['prompt', 'PromptCauseJson', causeWord],
+    ['server', 'ServerStateJson', serverStateWord],
+  ]) {
     const source = await readFile(new URL(`${file}_pb.ts`, folder), 'utf8');
-    const names = [...source.match(new RegExp(`export type ${type} = ([^;]+);`))[1].matchAll(/"([^"]+)"/g)].map(([, name]) => name);
+    const names = [...source.match(new RegExp(`export type ${type} = ([^;]+);`))[1].matchAll(/"([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
     assert.ok(names.length > 3);
     const words = names.map(word);
-    assert.ok(words.every((text) => typeof text === 'string' && text !== ''), `${type}: ${words}`);
+    assert.ok(
+      words.every((text) => typeof text === 'string' && text !== ''),
+      `${type}: ${words}`,
+    );
     assert.equal(new Set(words).size, words.length, `${type}: one word for one thing`);
   }
 });

@@ -20,10 +20,16 @@ class FakeSocket {
 function ended(t, code) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   FakeSocket.all = [];
-  const before = ['location', 'WebSocket'].map((name) => /** @type {const} */ ([name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+  const before = ['location', 'WebSocket'].map(
+    (name) => /** @type {const} */ ([name, Object.getOwnPropertyDescriptor(globalThis, name)]),
+  );
   Object.defineProperty(globalThis, 'location', { value: { href: 'http://127.0.0.1:4000/' }, configurable: true });
   Object.defineProperty(globalThis, 'WebSocket', { value: FakeSocket, configurable: true });
-  t.after(() => before.forEach(([name, was]) => (was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name))));
+  t.after(() =>
+    before.forEach(([name, was]) =>
+      was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name),
+    ),
+  );
   /** @type {import('../src/hub/transport.js').AttachResponse[]} */
   const said = [];
   socketTransport('/stream', (message) => said.push(message));

@@ -1,5 +1,6 @@
-// An extension that McpHub knows nothing of, and that uses the API which it exports. One command goes through all of the API and leaves what came of
-// it in other.json; the other one makes the calls that plan.json asks for, and does not wait for them.
+// An extension that McpHub knows nothing of, and that uses the API which it exports. One command goes through all of
+// the API and leaves what came of it in other.json; the other one makes the calls that plan.json asks for, and does not
+// wait for them.
 'use strict';
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -7,12 +8,15 @@ const vscode = require('vscode');
 
 exports.activate = (context) => {
   // An empty page: what the editor itself takes for a view is what McpHub's view is measured beside.
-  context.subscriptions.push(vscode.window.registerWebviewViewProvider('other.empty', {
-    resolveWebviewView: (view) => {
-      view.webview.options = { enableScripts: true };
-      // When a message of a page is here, whoever handles it: that way is the editor's.
-      view.webview.onDidReceiveMessage(() => void view.webview.postMessage({ heard: performance.timeOrigin + performance.now() }));
-      view.webview.html = `<!DOCTYPE html><html><body><p data-testid="empty">empty</p><button>Tell the host</button><script>
+  context.subscriptions.push(
+    vscode.window.registerWebviewViewProvider('other.empty', {
+      resolveWebviewView: (view) => {
+        view.webview.options = { enableScripts: true };
+        // When a message of a page is here, whoever handles it: that way is the editor's.
+        view.webview.onDidReceiveMessage(
+          () => void view.webview.postMessage({ heard: performance.timeOrigin + performance.now() }),
+        );
+        view.webview.html = `<!DOCTYPE html><html><body><p data-testid="empty">empty</p><button>Tell the host</button><script>
         const host = acquireVsCodeApi();
         document.querySelector('button').addEventListener('click', () => {
           document.documentElement.dataset.clicked = String(performance.timeOrigin + performance.now());
@@ -21,27 +25,35 @@ exports.activate = (context) => {
         });
         addEventListener('message', ({ data }) => { document.documentElement.dataset.heard = String(data.heard); });
       </script></body></html>`;
-    },
-  }));
-  context.subscriptions.push(vscode.commands.registerCommand('other.useMcpHub', async () => {
-    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-    const found = await use().catch((error) => ({ trouble: String(error.stack ?? error) }));
-    // Whole or not at all: who waits for the file must not read half of it.
-    writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
-    renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
-  }));
-  context.subscriptions.push(vscode.commands.registerCommand('other.callAll', async () => {
-    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-    const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
-    for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
-  }));
-  // The editor tells settings of the machine from the user's by where they are registered, and writes each into its own file.
-  context.subscriptions.push(vscode.commands.registerCommand('other.changeSetting', async () => {
-    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-    const { name, value } = JSON.parse(readFileSync(join(folder, 'setting.json'), 'utf8'));
-    await vscode.workspace.getConfiguration().update(name, value, vscode.ConfigurationTarget.Global);
-    writeFileSync(join(folder, 'setting.done'), '');
-  }));
+      },
+    }),
+  );
+  context.subscriptions.push(
+    vscode.commands.registerCommand('other.useMcpHub', async () => {
+      const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+      const found = await use().catch((error) => ({ trouble: String(error.stack ?? error) }));
+      // Whole or not at all: who waits for the file must not read half of it.
+      writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
+      renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
+    }),
+  );
+  context.subscriptions.push(
+    vscode.commands.registerCommand('other.callAll', async () => {
+      const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+      const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
+      for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
+    }),
+  );
+  // The editor tells settings of the machine from the user's by where they are registered, and writes each into its own
+  // file.
+  context.subscriptions.push(
+    vscode.commands.registerCommand('other.changeSetting', async () => {
+      const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+      const { name, value } = JSON.parse(readFileSync(join(folder, 'setting.json'), 'utf8'));
+      await vscode.workspace.getConfiguration().update(name, value, vscode.ConfigurationTarget.Global);
+      writeFileSync(join(folder, 'setting.done'), '');
+    }),
+  );
   context.subscriptions.push(vscode.commands.registerCommand('other.offerModel', () => offered.fire()));
   // From VS Code 1.104 on. There is a model only in folders that say what it says.
   if (vscode.lm.registerLanguageModelChatProvider !== undefined) {
@@ -52,16 +64,31 @@ exports.activate = (context) => {
 const offered = new vscode.EventEmitter();
 const parrot = {
   onDidChangeLanguageModelChatInformation: offered.event,
-  provideLanguageModelChatInformation: () => (speech() === undefined ? [] : [
-    { id: 'parrot-1', name: 'Parrot', family: 'parrot', version: '1', maxInputTokens: 10_000, maxOutputTokens: 1_000, capabilities: {} },
-  ]),
-  provideLanguageModelChatResponse: async (model, messages, options, progress) => { progress.report(new vscode.LanguageModelTextPart(speech())); },
+  provideLanguageModelChatInformation: () =>
+    speech() === undefined
+      ? []
+      : [
+          {
+            id: 'parrot-1',
+            name: 'Parrot',
+            family: 'parrot',
+            version: '1',
+            maxInputTokens: 10_000,
+            maxOutputTokens: 1_000,
+            capabilities: {},
+          },
+        ],
+  provideLanguageModelChatResponse: async (model, messages, options, progress) => {
+    progress.report(new vscode.LanguageModelTextPart(speech()));
+  },
   provideTokenCount: async (model, text) => String(text).length,
 };
 
 function speech() {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  return folder !== undefined && existsSync(join(folder, 'model.json')) ? JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8')).says : undefined;
+  return folder !== undefined && existsSync(join(folder, 'model.json'))
+    ? JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8')).says
+    : undefined;
 }
 
 async function use() {
@@ -72,13 +99,30 @@ async function use() {
   const servers = await api.listServers();
 
   const progress = [];
-  const slept = await api.callTool({ server: 'demo', tool: 'sleep', arguments: { seconds: 2, steps: 10 }, onProgress: (p) => progress.push(p) });
+  const slept = await api.callTool({
+    server: 'demo',
+    tool: 'sleep',
+    arguments: { seconds: 2, steps: 10 },
+    onProgress: (p) => progress.push(p),
+  });
 
-  const byId = api.callTool({ server: 'demo', tool: 'long_task', arguments: { steps: 1000, step_ms: 500 }, requestId: 'other-1', onProgress: () => api.cancel('other-1', 'the other extension has changed its mind') });
+  const byId = api.callTool({
+    server: 'demo',
+    tool: 'long_task',
+    arguments: { steps: 1000, step_ms: 500 },
+    requestId: 'other-1',
+    onProgress: () => api.cancel('other-1', 'the other extension has changed its mind'),
+  });
   const cancelledById = await outcome(byId);
 
   const abort = new AbortController();
-  const bySignal = api.callTool({ server: 'demo', tool: 'long_task', arguments: { steps: 1000, step_ms: 500 }, signal: abort.signal, onProgress: () => abort.abort('not wanted any longer') });
+  const bySignal = api.callTool({
+    server: 'demo',
+    tool: 'long_task',
+    arguments: { steps: 1000, step_ms: 500 },
+    signal: abort.signal,
+    onProgress: () => abort.abort('not wanted any longer'),
+  });
   const cancelledBySignal = await outcome(bySignal);
 
   const unknown = await outcome(api.callTool({ server: 'demo', tool: 'no_such_tool', arguments: {} }));
@@ -87,10 +131,18 @@ async function use() {
     version: api.version,
     servers: servers.map((server) => server.name),
     tools: tools.map((tool) => tool.name),
-    slept, progress: progress.length, changes: changes.length, cancelledById, cancelledBySignal, unknown,
+    slept,
+    progress: progress.length,
+    changes: changes.length,
+    cancelledById,
+    cancelledBySignal,
+    unknown,
   };
 }
 
 function outcome(call) {
-  return call.then((result) => ({ result }), (error) => ({ error: String(error.message ?? error), code: error.code, reason: error.reason }));
+  return call.then(
+    (result) => ({ result }),
+    (error) => ({ error: String(error.message ?? error), code: error.code, reason: error.reason }),
+  );
 }

@@ -9,7 +9,9 @@ scenario('another extension calls tools and cancels them by the exported API', a
   const window = await act.open(workspace);
   await window.runCommand('Other: Use McpHub');
   const file = join(workspace.folder, 'other.json');
-  const found = await until('the other extension is done', () => JSON.parse(readFileSync(file, 'utf8')), { timeout: 30_000 });
+  const found = await until('the other extension is done', () => JSON.parse(readFileSync(file, 'utf8')), {
+    timeout: 30_000,
+  });
   assert.equal(found.trouble, undefined);
   assert.equal(found.version, 1);
   assert.ok(found.servers.includes('demo'), String(found.servers));
@@ -18,7 +20,11 @@ scenario('another extension calls tools and cancels them by the exported API', a
   assert.ok(found.progress > 0, 'progress was told');
   assert.ok(found.changes > 0, 'changes of servers were told');
   assert.match(String(found.cancelledById.error), /cancel/i);
-  assert.match(String(found.cancelledBySignal.error), /not wanted any longer/, 'a signal ends the call with its own reason');
+  assert.match(
+    String(found.cancelledBySignal.error),
+    /not wanted any longer/,
+    'a signal ends the call with its own reason',
+  );
   assert.ok(found.unknown.error, 'a tool that is not there is an error');
   const heard = await workspace.journal.has({ event: 'cancel_received' }, { count: 2 });
   assert.equal(heard[0]?.reason, 'the other extension has changed its mind');

@@ -1,29 +1,36 @@
 import assert from 'node:assert/strict';
 import { scenario } from '../stage.mjs';
 
-scenario('a click on Cancel inside the webview: the server hears of it with the reason, the work stops, no result is shown', async (act) => {
-  const workspace = act.workspace();
-  const page = await (await act.open(workspace)).openSideBar();
-  await page.call('demo', 'long_task', { steps: 10_000, step_ms: 50 });
-  const running = page.request('long_task');
-  await running.waitFor();
-  await workspace.journal.has({ event: 'started', tool: 'long_task' });
+scenario(
+  'a click on Cancel inside the webview: the server hears of it with the reason, the work stops, no result is shown',
+  async (act) => {
+    const workspace = act.workspace();
+    const page = await (await act.open(workspace)).openSideBar();
+    await page.call('demo', 'long_task', { steps: 10_000, step_ms: 50 });
+    const running = page.request('long_task');
+    await running.waitFor();
+    await workspace.journal.has({ event: 'started', tool: 'long_task' });
 
-  await page.cancel(running, 'took too long');
+    await page.cancel(running, 'took too long');
 
-  const [heard] = await workspace.journal.has({ event: 'cancel_received' });
-  assert.equal(heard?.reason, 'took too long');
-  await workspace.journal.has({ event: 'cancelled', tool: 'long_task' });
-  await running.waitFor({ state: 'detached' });
-  await page.endedAs('long_task', /cancelled.*by you: took too long/is);
-  await workspace.journal.has({ event: 'finished', tool: 'long_task' }); // by now the server would have answered, if it wanted to
-  assert.doesNotMatch(await page.frame.locator('body').innerText(), /steps done/);
-  assert.equal(workspace.wire().filter((message) => message.method === 'notifications/cancelled').length, 1);
-}, { core: true });
+    const [heard] = await workspace.journal.has({ event: 'cancel_received' });
+    assert.equal(heard?.reason, 'took too long');
+    await workspace.journal.has({ event: 'cancelled', tool: 'long_task' });
+    await running.waitFor({ state: 'detached' });
+    await page.endedAs('long_task', /cancelled.*by you: took too long/is);
+    // by now the server would have answered, if it wanted to
+    await workspace.journal.has({ event: 'finished', tool: 'long_task' });
+    assert.doesNotMatch(await page.frame.locator('body').innerText(), /steps done/);
+    assert.equal(workspace.wire().filter((message) => message.method === 'notifications/cancelled').length, 1);
+  },
+  { core: true },
+);
 
 scenario('Stop everything ends 50 running calls, and the server hears of each', async (act) => {
   const workspace = act.workspace();
-  workspace.plan(Array.from({ length: 50 }, () => ({ server: 'demo', tool: 'sleep', arguments: { seconds: 600, steps: 600 } })));
+  workspace.plan(
+    Array.from({ length: 50 }, () => ({ server: 'demo', tool: 'sleep', arguments: { seconds: 600, steps: 600 } })),
+  );
   const window = await act.open(workspace);
   const page = await window.openSideBar();
   await page.server('demo').waitFor();
@@ -36,5 +43,9 @@ scenario('Stop everything ends 50 running calls, and the server hears of each', 
   await workspace.journal.has({ event: 'cancel_received' }, { count: 50 });
   await workspace.journal.has({ event: 'cancelled', tool: 'sleep' }, { count: 50 });
   await page.shows('no request', async () => (await page.requests.count()) === 0);
-  assert.equal(workspace.wire().filter((message) => message.method === 'notifications/cancelled').length, 50, 'once each');
+  assert.equal(
+    workspace.wire().filter((message) => message.method === 'notifications/cancelled').length,
+    50,
+    'once each',
+  );
 });

@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict';
 import { scenario } from '../stage.mjs';
 
-scenario('a question that its server withdraws: the card appears and vanishes by itself, and nothing is answered', async (act) => {
-  const workspace = act.workspace();
-  const page = await (await act.open(workspace)).openSideBar();
-  await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
-  const card = page.card('What is your name?');
-  await card.waitFor();
-  await page.note('Withdrawn by server: it was found elsewhere').waitFor();
-  await card.waitFor({ state: 'detached' });
-  await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
-  await page.endedAs('ask_then_withdraw', /done/i);
-  // The call's own answer has come back, so an answer to the question would have been written before.
-  assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined), []);
-}, { core: true });
+scenario(
+  'a question that its server withdraws: the card appears and vanishes by itself, and nothing is answered',
+  async (act) => {
+    const workspace = act.workspace();
+    const page = await (await act.open(workspace)).openSideBar();
+    await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
+    const card = page.card('What is your name?');
+    await card.waitFor();
+    await page.note('Withdrawn by server: it was found elsewhere').waitFor();
+    await card.waitFor({ state: 'detached' });
+    await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
+    await page.endedAs('ask_then_withdraw', /done/i);
+    // The call's own answer has come back, so an answer to the question would have been written before.
+    assert.deepEqual(
+      workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined),
+      [],
+    );
+  },
+  { core: true },
+);
 
 scenario('a tool approval: approve, deny and dismiss are three different ends', async (act) => {
   const workspace = act.workspace();
@@ -36,17 +43,24 @@ scenario('a tool approval: approve, deny and dismiss are three different ends', 
   assert.equal(workspace.journal.all({ event: 'started', tool: 'echo' }).length, 1);
 });
 
-scenario('a form: what does not fit is not sent, what fits is, and the tool goes on with it', async (act) => {
-  const workspace = act.workspace();
-  const page = await (await act.open(workspace)).openSideBar();
-  await page.call('demo', 'ask_name');
-  const card = page.card('What is your name?');
-  await page.accept(card, async () => (await card.locator('[aria-invalid="true"]').count()) > 0);
-  assert.equal(await card.count(), 1, 'the card stays open');
-  assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined), []);
+scenario(
+  'a form: what does not fit is not sent, what fits is, and the tool goes on with it',
+  async (act) => {
+    const workspace = act.workspace();
+    const page = await (await act.open(workspace)).openSideBar();
+    await page.call('demo', 'ask_name');
+    const card = page.card('What is your name?');
+    await page.accept(card, async () => (await card.locator('[aria-invalid="true"]').count()) > 0);
+    assert.equal(await card.count(), 1, 'the card stays open');
+    assert.deepEqual(
+      workspace.answers().filter((message) => message.result?.action !== undefined),
+      [],
+    );
 
-  await card.getByLabel('Name').first().fill('Ada');
-  await page.accept(card);
-  await page.endedAs('ask_name', /done/i);
-  assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);
-}, { core: true });
+    await card.getByLabel('Name').first().fill('Ada');
+    await page.accept(card);
+    await page.endedAs('ask_name', /done/i);
+    assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);
+  },
+  { core: true },
+);

@@ -16,34 +16,46 @@ scenario('sampling by hand: what is written in the page is what the server gets'
   assert.match(await page.resultOf('summarize'), /Little happened\. \(by a person\)/);
 });
 
-scenario('sampling by a model of the editor: it runs after the yes, and the server gets its words after a second one', async (act) => {
-  const workspace = act.workspace();
-  writeFileSync(join(workspace.folder, 'model.json'), JSON.stringify({ says: 'The parrot has read it.' }));
-  const window = await act.open(workspace);
-  await window.runCommand('Other: Offer a Model');
-  await window.openSideBar();
-  // The editor tells of a model when it has woken up who brings it. A page that is drawn by then stays as it is: a new one offers the model.
-  const page = await until('a new page knows the model', async () => {
-    const panel = await window.openPanel();
-    if ((await panel.frame.locator('html').getAttribute('data-surface'))?.includes('Parrot') === true) return panel;
-    await window.runCommand('View: Close Editor');
-    return undefined;
-  }, { timeout: 40_000 });
-  await page.call('demo', 'summarize', { text: 'A story for a parrot.' });
-  const card = page.card('A story for a parrot.');
-  await card.getByRole('button', { name: 'Run with Parrot' }).waitFor();
-  assert.deepEqual(workspace.answers().filter((message) => message.result !== undefined && 'model' in message.result), []);
+scenario(
+  'sampling by a model of the editor: it runs after the yes, and the server gets its words after a second one',
+  async (act) => {
+    const workspace = act.workspace();
+    writeFileSync(join(workspace.folder, 'model.json'), JSON.stringify({ says: 'The parrot has read it.' }));
+    const window = await act.open(workspace);
+    await window.runCommand('Other: Offer a Model');
+    await window.openSideBar();
+    // The editor tells of a model when it has woken up who brings it. A page that is drawn by then stays as it is: a
+    // new one offers the model.
+    const page = await until(
+      'a new page knows the model',
+      async () => {
+        const panel = await window.openPanel();
+        if ((await panel.frame.locator('html').getAttribute('data-surface'))?.includes('Parrot') === true) return panel;
+        await window.runCommand('View: Close Editor');
+        return undefined;
+      },
+      { timeout: 40_000 },
+    );
+    await page.call('demo', 'summarize', { text: 'A story for a parrot.' });
+    const card = page.card('A story for a parrot.');
+    await card.getByRole('button', { name: 'Run with Parrot' }).waitFor();
+    assert.deepEqual(
+      workspace.answers().filter((message) => message.result !== undefined && 'model' in message.result),
+      [],
+    );
 
-  await page.accept(card, async () => (await window.dialog.isVisible()) || (await card.count()) === 0);
-  // The editor asks first whether this extension may use models of another one; then ours shows the words.
-  await until('the words are shown for a second yes', async () => {
-    if (await window.dialog.filter({ hasText: 'The parrot has read it.' }).isVisible()) return true;
-    const allow = window.dialog.getByRole('button', { name: 'Allow' });
-    if (await allow.isVisible()) await allow.click();
-    return false;
-  });
-  assert.equal(workspace.journal.all({ event: 'finished', tool: 'summarize' }).length, 0, 'nothing is sent before');
-  await window.dialog.getByRole('button', { name: 'Send', exact: true }).click();
-  await page.endedAs('summarize', /done/i);
-  assert.match(await page.resultOf('summarize'), /The parrot has read it\. \(by parrot-1\)/);
-}, { notOn: { editor: 'oldest', because: 'VS Code lets an extension bring a model from 1.104 on' } });
+    await page.accept(card, async () => (await window.dialog.isVisible()) || (await card.count()) === 0);
+    // The editor asks first whether this extension may use models of another one; then ours shows the words.
+    await until('the words are shown for a second yes', async () => {
+      if (await window.dialog.filter({ hasText: 'The parrot has read it.' }).isVisible()) return true;
+      const allow = window.dialog.getByRole('button', { name: 'Allow' });
+      if (await allow.isVisible()) await allow.click();
+      return false;
+    });
+    assert.equal(workspace.journal.all({ event: 'finished', tool: 'summarize' }).length, 0, 'nothing is sent before');
+    await window.dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.endedAs('summarize', /done/i);
+    assert.match(await page.resultOf('summarize'), /The parrot has read it\. \(by parrot-1\)/);
+  },
+  { notOn: { editor: 'oldest', because: 'VS Code lets an extension bring a model from 1.104 on' } },
+);

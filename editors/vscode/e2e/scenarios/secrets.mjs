@@ -7,52 +7,63 @@ import { until } from '../until.mjs';
 
 const secret = 'swordfish-7f3a91';
 
-scenario('the value of a config input is asked for once: not by a new hub, not by a new hub after a reload, and it is in no file', async (act) => {
-  const workspace = act.workspace();
-  const server = demoServer(act.stage.binary);
-  const input = { id: 'token', type: 'promptString', description: 'Token of the guarded server', password: true };
-  workspace.brings({ guarded: { ...server, env: { DEMO_TOKEN: '${input:token}' } } }, [input]);
-  const window = await act.open(workspace, { keepsSecrets: true });
-  const first = await window.openSideBar();
-  const listing = first.openTools('guarded');
-  const launch = first.card('demo-server');
-  await launch.waitFor();
-  await launch.getByTestId('scope').selectOption({ label: await scopeOf(launch) });
-  await first.accept(launch);
-  const asked = first.card('Token of the guarded server');
-  await asked.locator('input').first().fill(secret);
-  await first.accept(asked);
-  await listing;
-  await first.serverIs('guarded', /ready/i);
+scenario(
+  'the value of a config input is asked for once: not by a new hub, not by a new hub after a reload, and it is in no file',
+  async (act) => {
+    const workspace = act.workspace();
+    const server = demoServer(act.stage.binary);
+    const input = { id: 'token', type: 'promptString', description: 'Token of the guarded server', password: true };
+    workspace.brings({ guarded: { ...server, env: { DEMO_TOKEN: '${input:token}' } } }, [input]);
+    const window = await act.open(workspace, { keepsSecrets: true });
+    const first = await window.openSideBar();
+    const listing = first.openTools('guarded');
+    const launch = first.card('demo-server');
+    await launch.waitFor();
+    await launch.getByTestId('scope').selectOption({ label: await scopeOf(launch) });
+    await first.accept(launch);
+    const asked = first.card('Token of the guarded server');
+    await asked.locator('input').first().fill(secret);
+    await first.accept(asked);
+    await listing;
+    await first.serverIs('guarded', /ready/i);
 
-  await startsUnasked(first);
-  await window.reload();
-  const reloaded = await window.sideBar();
-  await reloaded.serverIs('guarded', /ready/i); // the hub was kept: nothing is read yet
-  await startsUnasked(reloaded); // extension host, page and hub are new ones: what is left is the editor's storage
+    await startsUnasked(first);
+    await window.reload();
+    const reloaded = await window.sideBar();
+    await reloaded.serverIs('guarded', /ready/i); // the hub was kept: nothing is read yet
+    await startsUnasked(reloaded); // extension host, page and hub are new ones: what is left is the editor's storage
 
-  /** @param {import('../hubpage.mjs').HubPage} page */
-  async function startsUnasked(page) {
-    const hub = hubOf(workspace).pid;
-    await window.runCommand('McpHub: Restart McpHub');
-    await until('the hub has gone', () => processOf(hub) === undefined);
-    await page.serverIs('guarded', /stopped/i);
-    // The old hub has said so too while it ended: the row may be drawn anew under the pointer, and a person presses again.
-    const connect = page.server('guarded').getByRole('button', { name: 'Connect and list its tools' });
-    await until('the new hub has it started', async () => {
-      if (/ready/i.test(String(await page.server('guarded').getAttribute('data-state')))) return true;
-      await page.openTools('guarded'); // as they were: the new hub remembers them, and has not started it
-      if (await connect.isVisible()) await connect.click({ timeout: 1_000 });
-      return false;
-    }, { timeout: 30_000 });
-    assert.notEqual(hubOf(workspace).pid, hub);
-    assert.equal(await page.cards.count(), 0, 'nobody is asked again');
-  }
+    /** @param {import('../hubpage.mjs').HubPage} page */
+    async function startsUnasked(page) {
+      const hub = hubOf(workspace).pid;
+      await window.runCommand('McpHub: Restart McpHub');
+      await until('the hub has gone', () => processOf(hub) === undefined);
+      await page.serverIs('guarded', /stopped/i);
+      // The old hub has said so too while it ended: the row may be drawn anew under the pointer, and a person presses
+      // again.
+      const connect = page.server('guarded').getByRole('button', { name: 'Connect and list its tools' });
+      await until(
+        'the new hub has it started',
+        async () => {
+          if (/ready/i.test(String(await page.server('guarded').getAttribute('data-state')))) return true;
+          await page.openTools('guarded'); // as they were: the new hub remembers them, and has not started it
+          if (await connect.isVisible()) await connect.click({ timeout: 1_000 });
+          return false;
+        },
+        { timeout: 30_000 },
+      );
+      assert.notEqual(hubOf(workspace).pid, hub);
+      assert.equal(await page.cards.count(), 0, 'nobody is asked again');
+    }
 
-  // Logs, settings, the hub's own memory: all that the editor and the hub write lies under this home.
-  const found = execFileSync('sh', ['-c', 'grep -rlaF -- "$1" "$2" || true', 'sh', secret, act.stage.server.home], { encoding: 'utf8' });
-  assert.equal(found, '', 'the value is in no file');
-}, { timeout: 180_000 }); // two extension hosts and three hubs
+    // Logs, settings, the hub's own memory: all that the editor and the hub write lies under this home.
+    const found = execFileSync('sh', ['-c', 'grep -rlaF -- "$1" "$2" || true', 'sh', secret, act.stage.server.home], {
+      encoding: 'utf8',
+    });
+    assert.equal(found, '', 'the value is in no file');
+  },
+  { timeout: 180_000 },
+); // two extension hosts and three hubs
 
 /**
  * The choice by which a launch is remembered for the folder.

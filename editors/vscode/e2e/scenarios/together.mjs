@@ -2,23 +2,27 @@ import assert from 'node:assert/strict';
 import { scenario } from '../stage.mjs';
 import { demoServersOf, hubOfServer } from '../workspace.mjs';
 
-scenario('side bar and panel side by side: an answer in one closes the card in the other', async (act) => {
-  const workspace = act.workspace();
-  const window = await act.open(workspace);
-  const sideBar = await window.openSideBar();
-  const panel = await window.openPanel();
-  await sideBar.call('demo', 'ask_name');
-  const [left, right] = [sideBar.card('What is your name?'), panel.card('What is your name?')];
-  await left.waitFor();
-  await right.getByLabel('Name').first().fill('Edsger');
-  await panel.accept(right);
-  await left.waitFor({ state: 'detached' });
-  await right.waitFor({ state: 'detached' });
-  await sideBar.note('Answered in another window').waitFor();
-  await sideBar.endedAs('ask_name', /done/i);
-  await panel.endedAs('ask_name', /done/i);
-  assert.equal(workspace.answers().filter((message) => message.result?.action === 'accept').length, 1);
-}, { core: true });
+scenario(
+  'side bar and panel side by side: an answer in one closes the card in the other',
+  async (act) => {
+    const workspace = act.workspace();
+    const window = await act.open(workspace);
+    const sideBar = await window.openSideBar();
+    const panel = await window.openPanel();
+    await sideBar.call('demo', 'ask_name');
+    const [left, right] = [sideBar.card('What is your name?'), panel.card('What is your name?')];
+    await left.waitFor();
+    await right.getByLabel('Name').first().fill('Edsger');
+    await panel.accept(right);
+    await left.waitFor({ state: 'detached' });
+    await right.waitFor({ state: 'detached' });
+    await sideBar.note('Answered in another window').waitFor();
+    await sideBar.endedAs('ask_name', /done/i);
+    await panel.endedAs('ask_name', /done/i);
+    assert.equal(workspace.answers().filter((message) => message.result?.action === 'accept').length, 1);
+  },
+  { core: true },
+);
 
 scenario('two windows on one folder have a hub each, and neither disturbs the other', async (act) => {
   const workspace = act.workspace();

@@ -6,15 +6,26 @@ scenario('a URL of a server is opened outside after the yes, and not before', as
   const workspace = act.workspace();
   const window = await act.open(workspace);
   /** @type {string[]} */
-  const asked = []; // by any page of the window's browser, whether it got there or not: nothing outside this machine is reached
-  window.page.context().on('request', (request) => { if (request.url().includes('pages.example')) asked.push(request.url()); });
+  // by any page of the window's browser, whether it got there or not: nothing outside this machine is reached
+  const asked = [];
+  window.page.context().on('request', (request) => {
+    if (request.url().includes('pages.example')) asked.push(request.url());
+  });
   const page = await window.openSideBar();
   await page.call('demo', 'open_page', { url: 'https://pages.example/form?a=%2F&b=1' });
   const card = page.card('pages.example');
   await card.waitFor();
-  assert.deepEqual([await window.dialog.count(), asked.length, window.page.context().pages().length], [0, 0, 1], 'nothing is opened before the yes');
+  assert.deepEqual(
+    [await window.dialog.count(), asked.length, window.page.context().pages().length],
+    [0, 0, 1],
+    'nothing is opened before the yes',
+  );
 
-  await page.accept(card, async () => (await window.dialog.isVisible()) || window.page.context().pages().length > 1 || (await card.count()) === 0);
+  await page.accept(
+    card,
+    async () =>
+      (await window.dialog.isVisible()) || window.page.context().pages().length > 1 || (await card.count()) === 0,
+  );
 
   // The editor itself asks once more, with its own dialog, before it opens a site that it was not told to trust.
   await until('the page is asked for', async () => {

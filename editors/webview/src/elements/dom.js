@@ -4,7 +4,8 @@
 /** @typedef {{ class?: string, text?: string, dataset?: Record<string, string>, [name: string]: unknown }} Props */
 
 /**
- * An element. Props are attributes, but for class, text, dataset and on<event> functions; false, null and undefined leave an attribute out.
+ * An element. Props are attributes, but for class, text, dataset and on<event> functions; false, null and undefined
+ * leave an attribute out.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Props} [props]
@@ -27,7 +28,9 @@ export function h(tag, props = {}, ...children) {
 
 /** @param {readonly Child[]} children @returns {(Node | string)[]} */
 function present(children) {
-  return /** @type {(Node | string)[]} */ (children.filter((c) => c !== undefined && c !== null && c !== false && c !== ''));
+  return /** @type {(Node | string)[]} */ (
+    children.filter((c) => c !== undefined && c !== null && c !== false && c !== '')
+  );
 }
 
 /**
@@ -39,7 +42,11 @@ export function replace(parent, ...children) {
   parent.replaceChildren(...present(/** @type {Child[]} */ (children.flat())));
 }
 
-/** Writes a text only when it is another one: painting what has not changed must cost no layout. @param {Element} element @param {string} text */
+/**
+ * Writes a text only when it is another one: painting what has not changed must cost no layout.
+ * @param {Element} element
+ * @param {string} text
+ */
 export function setText(element, text) {
   const node = element.firstChild;
   if (node instanceof Text && !node.nextSibling) {
@@ -47,7 +54,12 @@ export function setText(element, text) {
   } else if (element.textContent !== text) element.textContent = text;
 }
 
-/** As setText, for an attribute; undefined removes it. @param {Element} element @param {string} name @param {string | number | undefined} value */
+/**
+ * As setText, for an attribute; undefined removes it.
+ * @param {Element} element
+ * @param {string} name
+ * @param {string | number | undefined} value
+ */
 export function setAttribute(element, name, value) {
   if (value === undefined) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
@@ -62,8 +74,8 @@ export function show(element, shown) {
 const lists = new WeakMap();
 
 /**
- * Makes the children of parent those of items, in order. An element stays the same for as long as its key is there, and is not moved unless the order
- * changed: what is focused, scrolled or half typed inside it survives.
+ * Makes the children of parent those of items, in order. An element stays the same for as long as its key is there, and
+ * is not moved unless the order changed: what is focused, scrolled or half typed inside it survives.
  * @template T
  * @param {Element} parent that holds nothing else
  * @param {Iterable<T>} items

@@ -1,4 +1,5 @@
-// Tells when something on the page has moved by itself, and not because it was scrolled: a click may then have been meant for what stood there before.
+// Tells when something on the page has moved by itself, and not because it was scrolled: a click may then have been
+// meant for what stood there before.
 
 /** @typedef {{ moved: () => void, inView: number, inPage: number } } Place */
 
@@ -22,7 +23,8 @@ function look() {
 export function watchMoves(element, moved) {
   if (!sizes) {
     sizes = new ResizeObserver(look);
-    for (const part of [document.body, ...document.body.children, ...document.querySelectorAll('main section')]) sizes.observe(part);
+    for (const part of [document.body, ...document.body.children, ...document.querySelectorAll('main section')])
+      sizes.observe(part);
   }
   watched.set(element, { moved, inView: NaN, inPage: NaN }); // where it is first, it has not moved to
 }

@@ -1,4 +1,5 @@
-// A list of any length of which only the rows in sight are in the document. All rows are equally high, as their style says; how high is measured.
+// A list of any length of which only the rows in sight are in the document. All rows are equally high, as their style
+// says; how high is measured.
 
 import { h } from './dom.js';
 
@@ -18,24 +19,32 @@ export function rowsInSight({ scrollTop, height, rowHeight, count }) {
  * @template T
  * @typedef {object} VirtualList
  * @property {HTMLElement} element
- * @property {(count: number, at: (index: number) => T, grown: number) => void} update grown: how many are new at the top; what is read stays in its place
+ * @property {(count: number, at: (index: number) => T, grown: number) => void} update grown: how many are new at the
+ * top; what is read stays in its place
  * @property {(key: string | undefined) => void} select marks the row that is open
  */
 
 /**
  * A listbox: one tab stop, arrow keys, Home, End, Page Up and Page Down move, Enter or a click opens.
  * @template T
- * @param {{ label: string, testid: string, keyOf: (item: T) => string, row: (item: T) => HTMLElement, open: (item: T) => void }} options
+ * @param {{ label: string, testid: string, keyOf: (item: T) => string, row: (item: T) => HTMLElement, open: (item: T)
+ * => void }} options
  * @returns {VirtualList<T>}
  */
 export function virtualList({ label, testid, keyOf, row, open }) {
   const space = h('div', { class: 'space', role: 'presentation' });
-  const element = h('div', { class: 'virtual', role: 'listbox', tabindex: 0, 'aria-label': label, dataset: { testid } }, space);
+  const element = h(
+    'div',
+    { 'class': 'virtual', 'role': 'listbox', 'tabindex': 0, 'aria-label': label, 'dataset': { testid } },
+    space,
+  );
   /** @type {Map<string, HTMLElement>} */
   let rows = new Map();
   let count = 0;
   /** @type {(index: number) => T} */
-  let at = () => { throw new Error('an empty list has no rows'); };
+  let at = () => {
+    throw new Error('an empty list has no rows');
+  };
   let rowHeight = 44;
   let active = 0;
   /** @type {string | undefined} */
@@ -43,7 +52,12 @@ export function virtualList({ label, testid, keyOf, row, open }) {
   let rendered = '';
 
   function render() {
-    const { first, end } = rowsInSight({ scrollTop: element.scrollTop, height: element.clientHeight, rowHeight, count });
+    const { first, end } = rowsInSight({
+      scrollTop: element.scrollTop,
+      height: element.clientHeight,
+      rowHeight,
+      count,
+    });
     /** @type {Map<string, HTMLElement>} */
     const now = new Map();
     const missing = document.createDocumentFragment();
@@ -92,18 +106,35 @@ export function virtualList({ label, testid, keyOf, row, open }) {
     active = Math.max(0, Math.min(count - 1, index));
     const top = active * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight - element.clientHeight;
+    else if (top + rowHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + rowHeight - element.clientHeight;
     render();
   }
 
-  element.addEventListener('scroll', () => {
-    const { first, end } = rowsInSight({ scrollTop: element.scrollTop, height: element.clientHeight, rowHeight, count });
-    if (rendered !== `${first}-${end}`) render();
-  }, { passive: true });
+  element.addEventListener(
+    'scroll',
+    () => {
+      const { first, end } = rowsInSight({
+        scrollTop: element.scrollTop,
+        height: element.clientHeight,
+        rowHeight,
+        count,
+      });
+      if (rendered !== `${first}-${end}`) render();
+    },
+    { passive: true },
+  );
   element.addEventListener('keydown', (event) => {
     const page = Math.max(1, Math.floor(element.clientHeight / rowHeight) - 1);
     /** @type {Record<string, number>} */
-    const moves = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: count - 1, PageDown: active + page, PageUp: active - page };
+    const moves = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      Home: 0,
+      End: count - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+    };
     const to = moves[event.key];
     if (to !== undefined) move(to);
     else if ((event.key === 'Enter' || event.key === ' ') && active < count) open(at(active));

@@ -1,4 +1,5 @@
-// Fields of a form that hold one value: text, number, yes or no, one or several of given values, and raw JSON for what nothing else can draw.
+// Fields of a form that hold one value: text, number, yes or no, one or several of given values, and raw JSON for what
+// nothing else can draw.
 import { h, show } from '../elements/dom.js';
 import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, visible } from '../words/text.js';
@@ -27,7 +28,10 @@ import { resolve } from './validate.js';
  * @property {(all?: boolean) => void} check looks for problems where the user has been, or everywhere
  * @property {(schema: Json | undefined, about: About, depth: number) => Field} make
  */
-/** @typedef {{ name: string, required: boolean, item?: boolean }} About item: it stands in a list, where nothing can be left out */
+/**
+ * @typedef {{ name: string, required: boolean, item?: boolean }} About item: it stands in a list, where nothing can be
+ * left out
+ */
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
 export function caption(form, schema, about) {
@@ -39,20 +43,30 @@ export function caption(form, schema, about) {
 /** @param {Form} form @param {JsonObject} schema @param {About} about @returns {(HTMLElement | false)[]} */
 export function captionParts(form, schema, about) {
   const { main, second } = caption(form, schema, about);
-  return [h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }), second !== '' && h('span', { class: 'muted', text: ` ${second}` }),
-    about.required && !about.item && h('span', { class: 'muted', text: ' (required)' })];
+  return [
+    h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }),
+    second !== '' && h('span', { class: 'muted', text: ` ${second}` }),
+    about.required && !about.item && h('span', { class: 'muted', text: ' (required)' }),
+  ];
 }
 
 /**
- * The common part of every field: name, description, and a place for what is wrong, tied to the control for screen readers.
- * @param {Form} form @param {JsonObject} schema @param {About} about @param {HTMLElement} control that takes the focus, or the group of those that do
- * @param {{ group?: HTMLElement[], read: () => Json | undefined, set: (value: Json | undefined) => void, syntax?: () => string, focus?: () => void }} how
+ * The common part of every field: name, description, and a place for what is wrong, tied to the control for screen
+ * readers.
+ * @param {Form} form
+ * @param {JsonObject} schema
+ * @param {About} about
+ * @param {HTMLElement} control that takes the focus, or the group of those that do
+ * @param {{ group?: HTMLElement[], read: () => Json | undefined, set: (value: Json | undefined) => void, syntax?: () =>
+ * string, focus?: () => void }} how
  * @returns {Field}
  */
 export function field(form, schema, about, control, how) {
   const id = form.id();
   const description = visible(stringOf(schema.get('description')));
-  const hint = description !== '' && h('p', { ...longClass('field-hint', description), id: `${id}-hint`, dir: 'auto', text: description });
+  const hint =
+    description !== ''
+    && h('p', { ...longClass('field-hint', description), id: `${id}-hint`, dir: 'auto', text: description });
   const error = h('p', { class: 'field-error', id: `${id}-error`, hidden: true });
   control.setAttribute('aria-describedby', `${hint ? `${id}-hint ` : ''}${id}-error`);
   control.id = id;
@@ -67,7 +81,12 @@ export function field(form, schema, about, control, how) {
   }
   /** @type {Field} */
   const self = {
-    element, label: caption(form, schema, about).main, read: how.read, set: how.set, syntax: how.syntax ?? (() => ''), touched: false,
+    element,
+    label: caption(form, schema, about).main,
+    read: how.read,
+    set: how.set,
+    syntax: how.syntax ?? (() => ''),
+    touched: false,
     focus: how.focus ?? (() => control.focus()),
     say(message) {
       error.textContent = visible(message);
@@ -88,11 +107,18 @@ export function field(form, schema, about, control, how) {
   return self;
 }
 
-/** What waits until the pointer has done what it was pressed for; undefined while it is up. @type {(() => void)[] | undefined} */
+/**
+ * What waits until the pointer has done what it was pressed for; undefined while it is up.
+ * @type {(() => void)[] | undefined}
+ */
 let pressed;
 let follows = false;
 
-/** Runs act, but not between the press of a button and its click: a message that moved the button away from the pointer would swallow the click. @param {() => void} act */
+/**
+ * Runs act, but not between the press of a button and its click: a message that moved the button away from the pointer
+ * would swallow the click.
+ * @param {() => void} act
+ */
 function afterPress(act) {
   if (pressed) pressed.push(act);
   else act();
@@ -119,8 +145,12 @@ export function textField(form, schema, about) {
   const long = lines || (!format && (numberOf(schema.get('maxLength')) ?? (form.flat ? 0 : Infinity)) > 200);
   const control = long
     ? h('textarea', { rows: 1, class: 'grows', autocomplete: 'off' })
-    : h('input', { type: 'text', autocomplete: 'off', inputmode: { email: 'email', uri: 'url' }[format],
-      placeholder: { date: '2026-03-31', 'date-time': '2026-03-31T18:30:00Z' }[format] });
+    : h('input', {
+        type: 'text',
+        autocomplete: 'off',
+        inputmode: { email: 'email', uri: 'url' }[format],
+        placeholder: { 'date': '2026-03-31', 'date-time': '2026-03-31T18:30:00Z' }[format],
+      });
   control.spellcheck = false;
   let given = '';
   let shown = '';
@@ -134,21 +164,38 @@ export function textField(form, schema, about) {
   });
 }
 
-/** A text field and no spinner: that one loses "1.0" and every digit after the sixteenth. @param {Form} form @param {JsonObject} schema @param {About} about */
+/**
+ * A text field and no spinner: that one loses "1.0" and every digit after the sixteenth.
+ * @param {Form} form
+ * @param {JsonObject} schema
+ * @param {About} about
+ */
 export function numberField(form, schema, about) {
   const whole = stringOf(schema.get('type')) === 'integer';
-  const control = h('input', { type: 'text', autocomplete: 'off', inputmode: whole ? 'numeric' : 'decimal', class: 'number' });
+  const control = h('input', {
+    type: 'text',
+    autocomplete: 'off',
+    inputmode: whole ? 'numeric' : 'decimal',
+    class: 'number',
+  });
   const text = () => control.value.trim();
   return field(form, schema, about, control, {
     read: () => (numberPattern.test(text()) ? new JsonNumber(text()) : undefined),
     set: (value) => void (control.value = value instanceof JsonNumber ? value.text : ''),
-    syntax: () => (text() === '' || numberPattern.test(text()) ? '' : `Enter a ${whole ? 'whole number, 12' : 'number, 12.5'} say.`),
+    syntax: () =>
+      text() === '' || numberPattern.test(text()) ? '' : `Enter a ${whole ? 'whole number, 12' : 'number, 12.5'} say.`,
   });
 }
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
 export function rawField(form, schema, about) {
-  const control = h('textarea', { rows: 3, class: 'code grows', spellcheck: 'false', autocomplete: 'off', placeholder: 'JSON' });
+  const control = h('textarea', {
+    rows: 3,
+    class: 'code grows',
+    spellcheck: 'false',
+    autocomplete: 'off',
+    placeholder: 'JSON',
+  });
   const attempt = () => {
     try {
       return { value: control.value.trim() === '' ? undefined : parse(control.value), wrong: '' };
@@ -176,17 +223,24 @@ export function choicesOf(schema, root) {
   const names = arrayOf(schema.get('enumNames'));
   if (Math.max(...['enum', 'oneOf', 'anyOf'].map((key) => arrayOf(schema.get(key)).length)) > mostChoices) return [];
   const plain = arrayOf(schema.get('enum')).map((value, i) => ({ value, label: stringOf(names[i]) }));
-  const titled = [...arrayOf(schema.get('oneOf')), ...arrayOf(schema.get('anyOf'))].map((choice) => resolve(choice, root));
-  const found = plain.length || !titled.every((choice) => choice.has('const'))
-    ? plain
-    : titled.map((choice) => ({ value: choice.get('const') ?? null, label: stringOf(choice.get('title')) }));
+  const titled = [...arrayOf(schema.get('oneOf')), ...arrayOf(schema.get('anyOf'))].map((choice) =>
+    resolve(choice, root),
+  );
+  const found =
+    plain.length || !titled.every((choice) => choice.has('const'))
+      ? plain
+      : titled.map((choice) => ({ value: choice.get('const') ?? null, label: stringOf(choice.get('title')) }));
   return found.map(({ value, label }) => ({ value, label: visible(label || stringOf(value) || stringify(value)) }));
 }
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about @param {Choice[]} choices */
 export function choiceField(form, schema, about, choices) {
-  const control = h('select', {}, h('option', { value: '', text: about.required ? 'Choose…' : 'Not set' }),
-    ...choices.map((choice, i) => h('option', { value: i, text: choice.label })));
+  const control = h(
+    'select',
+    {},
+    h('option', { value: '', text: about.required ? 'Choose…' : 'Not set' }),
+    ...choices.map((choice, i) => h('option', { value: i, text: choice.label })),
+  );
   return field(form, schema, about, control, {
     read: () => (control.value === '' ? undefined : choices[Number(control.value)]?.value),
     set(value) {
@@ -200,11 +254,15 @@ export function choiceField(form, schema, about, choices) {
 export function booleanField(form, schema, about) {
   // An unticked box would say "no" for a question that nobody has answered.
   if (!about.required && typeof schema.get('default') !== 'boolean') {
-    return choiceField(form, schema, about, [{ value: true, label: 'Yes' }, { value: false, label: 'No' }]);
+    return choiceField(form, schema, about, [
+      { value: true, label: 'Yes' },
+      { value: false, label: 'No' },
+    ]);
   }
   const control = h('input', { type: 'checkbox' });
   const made = field(form, schema, { ...about, required: false }, control, {
-    read: () => control.checked, set: (value) => void (control.checked = value === true),
+    read: () => control.checked,
+    set: (value) => void (control.checked = value === true),
   });
   made.element.classList.add('field-check');
   return made;
@@ -229,10 +287,16 @@ export function severalField(form, schema, about, choices) {
   });
 }
 
-/** The schema allows one value: nothing to choose, unless it can be left out. @param {Form} form @param {JsonObject} schema @param {About} about */
+/**
+ * The schema allows one value: nothing to choose, unless it can be left out.
+ * @param {Form} form
+ * @param {JsonObject} schema
+ * @param {About} about
+ */
 export function constantField(form, schema, about) {
   const value = schema.get('const') ?? null;
-  if (!about.required) return choiceField(form, schema, about, [{ value, label: visible(stringOf(value) || stringify(value)) }]);
+  if (!about.required)
+    return choiceField(form, schema, about, [{ value, label: visible(stringOf(value) || stringify(value)) }]);
   const control = h('output', { class: 'code', text: visible(stringify(value)) });
   return field(form, schema, about, control, { read: () => value, set: () => {} });
 }

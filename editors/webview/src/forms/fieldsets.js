@@ -15,7 +15,8 @@ import { pathTo, resolve, typesOf, validate } from './validate.js';
 const button = (text, onclick) => h('button', { type: 'button', class: 'secondary small', text, onclick });
 
 /**
- * An object. An optional one is drawn once the user adds it: its own required fields matter only then, and a schema that refers to itself ends.
+ * An object. An optional one is drawn once the user adds it: its own required fields matter only then, and a schema
+ * that refers to itself ends.
  * @param {Form} form @param {JsonObject} schema @param {About} about @param {number} depth
  * @returns {Field}
  */
@@ -38,8 +39,16 @@ export function objectField(form, schema, about, depth) {
   });
   const optional = depth > 0 && !about.required;
   const draw = () => {
-    inside ??= new Map([...properties].map(([key, child]) => [key, form.make(child, { name: key, required: required.has(key) }, depth + 1)]));
-    replace(body, [...inside.values()].map((child) => child.element));
+    inside ??= new Map(
+      [...properties].map(([key, child]) => [
+        key,
+        form.make(child, { name: key, required: required.has(key) }, depth + 1),
+      ]),
+    );
+    replace(
+      body,
+      [...inside.values()].map((child) => child.element),
+    );
     show(add, false);
     show(remove, optional);
   };
@@ -50,28 +59,34 @@ export function objectField(form, schema, about, depth) {
     show(add, true);
     show(remove, false);
   };
-  const made = field(form, schema, about, depth > 0 ? h('fieldset', { class: 'field nested' }) : h('div', { class: 'fields', role: 'group' }), {
-    group: [add, body, remove],
-    read() {
-      if (!inside) return undefined;
-      /** @type {[string, Json][]} */
-      const found = [];
-      for (const [key, child] of inside) {
-        const value = child.read();
-        if (value !== undefined) found.push([key, value]);
-      }
-      return new Map([...found, ...rest]);
+  const made = field(
+    form,
+    schema,
+    about,
+    depth > 0 ? h('fieldset', { class: 'field nested' }) : h('div', { class: 'fields', role: 'group' }),
+    {
+      group: [add, body, remove],
+      read() {
+        if (!inside) return undefined;
+        /** @type {[string, Json][]} */
+        const found = [];
+        for (const [key, child] of inside) {
+          const value = child.read();
+          if (value !== undefined) found.push([key, value]);
+        }
+        return new Map([...found, ...rest]);
+      },
+      set(value) {
+        clear();
+        if (value === undefined && optional) return;
+        draw();
+        if (!(value instanceof Map)) return;
+        rest = [...value].filter(([key]) => !properties.has(key)); // what is not drawn must not be lost
+        for (const [key, child] of inside ?? []) child.set(value.get(key));
+      },
+      focus: () => (inside?.values().next().value ?? { focus: () => add.focus() }).focus(),
     },
-    set(value) {
-      clear();
-      if (value === undefined && optional) return;
-      draw();
-      if (!(value instanceof Map)) return;
-      rest = [...value].filter(([key]) => !properties.has(key)); // what is not drawn must not be lost
-      for (const [key, child] of inside ?? []) child.set(value.get(key));
-    },
-    focus: () => (inside?.values().next().value ?? { focus: () => add.focus() }).focus(),
-  });
+  );
   made.visit = (path, see) => {
     see(path, made);
     for (const [key, child] of inside ?? []) child.visit(pathTo(path, key), see);
@@ -88,10 +103,11 @@ export function listField(form, schema, about, depth) {
   /** The whole list as JSON text, when it is too long to be drawn. @type {Field | undefined} */
   let whole;
   const add = button('Add entry', () => append()?.focus());
-  const label = () => rows.forEach(({ row, remove }, i) => {
-    row.setAttribute('aria-label', `Entry ${i + 1}`);
-    remove.setAttribute('aria-label', `Remove entry ${i + 1}`);
-  });
+  const label = () =>
+    rows.forEach(({ row, remove }, i) => {
+      row.setAttribute('aria-label', `Entry ${i + 1}`);
+      remove.setAttribute('aria-label', `Remove entry ${i + 1}`);
+    });
   const append = () => {
     const child = form.make(schema.get('items'), { name: 'Entry', required: true, item: true }, depth + 1);
     const remove = button('Remove', () => {
@@ -111,7 +127,8 @@ export function listField(form, schema, about, depth) {
   };
   const made = field(form, schema, about, h('fieldset', { class: 'field nested' }), {
     group: [list, add],
-    read: () => (whole ? whole.read() : rows.length || about.required ? rows.map(({ child }) => child.read() ?? null) : undefined),
+    read: () =>
+      whole ? whole.read() : rows.length || about.required ? rows.map(({ child }) => child.read() ?? null) : undefined,
     set(value) {
       rows = [];
       whole = arrayOf(value).length > form.room() ? rawField(form, new Map(), about) : undefined;
@@ -139,8 +156,13 @@ export function listField(form, schema, about, depth) {
 export function variantField(form, schema, about, variants, depth) {
   const labels = variants.map((variant, i) => {
     const found = resolve(variant, form.root);
-    const only = [...objectOf(found.get('properties')).values()].map((one) => stringOf(objectOf(one).get('const'))).find(Boolean);
-    return { value: String(i), label: visible(stringOf(found.get('title')) || only || typesOf(found).join(' or ') || `Form ${i + 1}`) };
+    const only = [...objectOf(found.get('properties')).values()]
+      .map((one) => stringOf(objectOf(one).get('const')))
+      .find(Boolean);
+    return {
+      value: String(i),
+      label: visible(stringOf(found.get('title')) || only || typesOf(found).join(' or ') || `Form ${i + 1}`),
+    };
   });
   const holder = h('div', { class: 'fields' });
   /** @type {Field | undefined} */
@@ -155,7 +177,8 @@ export function variantField(form, schema, about, variants, depth) {
     group: [chooser.element, holder],
     read: () => child?.read(),
     set(value) {
-      const fits = value === undefined ? -1 : variants.findIndex((variant) => !validate(variant, value, form.root).length);
+      const fits =
+        value === undefined ? -1 : variants.findIndex((variant) => !validate(variant, value, form.root).length);
       const at = fits < 0 && value !== undefined ? 0 : fits;
       chooser.set(at < 0 ? undefined : String(at));
       choose(at < 0 ? undefined : String(at));

@@ -1,7 +1,17 @@
-// A form for a JSON Schema: of a tool's arguments, or of a server's question. Optional fields that are left empty are left out; numbers are sent as
-// they were typed.
+// A form for a JSON Schema: of a tool's arguments, or of a server's question. Optional fields that are left empty are
+// left out; numbers are sent as they were typed.
 import { h, show } from '../elements/dom.js';
-import { booleanField, choiceField, choicesOf, constantField, mostChoices, numberField, rawField, severalField, textField } from './fields.js';
+import {
+  booleanField,
+  choiceField,
+  choicesOf,
+  constantField,
+  mostChoices,
+  numberField,
+  rawField,
+  severalField,
+  textField,
+} from './fields.js';
 import { listField, objectField, variantField } from './fieldsets.js';
 import { arrayOf, lostAt, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
 import { pretty, visible } from '../words/text.js';
@@ -12,7 +22,10 @@ import { resolve, typesOf, validate } from './validate.js';
 /** @typedef {import('./fields.js').Field} Field */
 /** @typedef {import('./fields.js').Form} Form */
 /** @typedef {import('./fields.js').About} About */
-/** @typedef {{ path: string, message: string, field: string }} FormError path: a JSON Pointer; field: its name for people, '' for the whole */
+/**
+ * @typedef {{ path: string, message: string, field: string }} FormError path: a JSON Pointer; field: its name for
+ * people, '' for the whole
+ */
 /**
  * @typedef {object} SchemaForm
  * @property {HTMLElement} element
@@ -43,13 +56,26 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   }
   /** @type {Form} */
   const form = {
-    root, flat, id: () => `${idPrefix}-${ids++}`, room: () => left, check: () => check(false),
-    make: (schema, about, depth) => (--left < 0 || depth > maxDepth ? rawField(form, objectOf(schema), about) : make(form, schema, about, depth)),
+    root,
+    flat,
+    id: () => `${idPrefix}-${ids++}`,
+    room: () => left,
+    check: () => check(false),
+    make: (schema, about, depth) =>
+      --left < 0 || depth > maxDepth ? rawField(form, objectOf(schema), about) : make(form, schema, about, depth),
   };
   /** @type {Field | undefined} undefined while it is being built */
   let top;
-  const whole = h('textarea', { class: 'code grows', rows: 6, spellcheck: 'false', autocomplete: 'off', id: `${idPrefix}-json`,
-    'aria-label': 'All values as JSON', 'aria-describedby': `${idPrefix}-problem`, hidden: true });
+  const whole = h('textarea', {
+    'class': 'code grows',
+    'rows': 6,
+    'spellcheck': 'false',
+    'autocomplete': 'off',
+    'id': `${idPrefix}-json`,
+    'aria-label': 'All values as JSON',
+    'aria-describedby': `${idPrefix}-problem`,
+    'hidden': true,
+  });
   const problem = h('p', { class: 'field-error', id: `${idPrefix}-problem`, hidden: true });
   const say = (/** @type {string} */ message) => {
     problem.textContent = visible(message);
@@ -69,7 +95,12 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       try {
         value = parse(whole.value);
       } catch (error) {
-        return { value, errors: [{ path: '', field: '', message: `This is not JSON. ${error instanceof Error ? error.message : ''}` }] };
+        return {
+          value,
+          errors: [
+            { path: '', field: '', message: `This is not JSON. ${error instanceof Error ? error.message : ''}` },
+          ],
+        };
       }
     } else {
       value = top?.read() ?? value;
@@ -80,12 +111,17 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       });
     }
     for (const { path, message } of validate(root, value, root)) {
-      if (!errors.some((error) => error.path === path)) errors.push({ path, message, field: labels.get(path) ?? path.slice(1) });
+      if (!errors.some((error) => error.path === path))
+        errors.push({ path, message, field: labels.get(path) ?? path.slice(1) });
     }
     return { value, errors };
   };
 
-  /** Shows each problem at the nearest field that was drawn. @param {FormError[]} errors @param {boolean} all also where the user has not been */
+  /**
+   * Shows each problem at the nearest field that was drawn.
+   * @param {FormError[]} errors
+   * @param {boolean} all also where the user has not been
+   */
   const place = (errors, all) => {
     /** @type {Map<string, Field>} */
     const fields = new Map();
@@ -104,7 +140,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     say(rest.join('\n'));
     for (const field of fields.values()) {
       field.touched ||= all;
-      field.say(field.touched ? messages.get(field) ?? '' : '');
+      field.say(field.touched ? (messages.get(field) ?? '') : '');
     }
     return messages.keys().next().value;
   };
@@ -119,7 +155,13 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   const start = stringify(top?.read() ?? new Map());
   const why = count ? `These are ${count} fields: too many to be drawn.` : 'No values are asked for.';
   const none = h('p', { class: 'muted', text: why, hidden: top !== undefined });
-  const switcher = h('button', { type: 'button', class: 'link', 'aria-pressed': 'false', text: 'Edit as JSON', onclick: () => turn() });
+  const switcher = h('button', {
+    'type': 'button',
+    'class': 'link',
+    'aria-pressed': 'false',
+    'text': 'Edit as JSON',
+    'onclick': () => turn(),
+  });
   whole.addEventListener('input', () => say(''));
 
   /** Fills in the fields. What they cannot hold would be gone: then it says where the first of it stands. */
@@ -133,7 +175,10 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       if (!asText()) whole.value = pretty(stringify(top?.read() ?? new Map()));
       else if (top) {
         const lost = setFields(parse(whole.value));
-        if (lost) return say(`The fields cannot show what is at “${lost.join(' / ') || 'the top'}”: change it here, or leave all as JSON.`);
+        if (lost)
+          return say(
+            `The fields cannot show what is at “${lost.join(' / ') || 'the top'}”: change it here, or leave all as JSON.`,
+          );
       }
     } catch (error) {
       return say(`This is not JSON. ${error instanceof Error ? error.message : ''}`);
@@ -157,7 +202,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       if (asText()) whole.focus();
       else first?.focus();
     },
-    focusFirst: () => (asText() ? whole : top ?? switcher).focus(),
+    focusFirst: () => (asText() ? whole : (top ?? switcher)).focus(),
     set(draft) {
       let text = draft;
       try {
@@ -175,7 +220,14 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   };
 }
 
-/** The field for a schema. @param {Form} form @param {Json | undefined} raw @param {About} about @param {number} depth @returns {Field} */
+/**
+ * The field for a schema.
+ * @param {Form} form
+ * @param {Json | undefined} raw
+ * @param {About} about
+ * @param {number} depth
+ * @returns {Field}
+ */
 function make(form, raw, about, depth) {
   const schema = resolve(raw, form.root);
   const variants = [...arrayOf(schema.get('oneOf')), ...arrayOf(schema.get('anyOf'))];
@@ -186,12 +238,16 @@ function make(form, raw, about, depth) {
     // Nullable: an empty field is null where something must stand, else it is left out.
     const single = !types.length && real.length === 1;
     const inner = new Map([...(single ? resolve(real[0], form.root) : []), ...schema]);
-    if (types.length) inner.set('type', types.length === 1 ? types[0] ?? null : types);
+    if (types.length) inner.set('type', types.length === 1 ? (types[0] ?? null) : types);
     inner.delete('oneOf');
     inner.delete('anyOf');
     if (!single && real.length) inner.set('anyOf', real);
     if (schema.get('default') === null) inner.delete('default');
-    if (inner.has('enum')) inner.set('enum', arrayOf(inner.get('enum')).filter((one) => one !== null));
+    if (inner.has('enum'))
+      inner.set(
+        'enum',
+        arrayOf(inner.get('enum')).filter((one) => one !== null),
+      );
     const made = make(form, inner, { ...about, required: false }, depth);
     const { read } = made;
     made.read = () => read() ?? (about.required && !made.syntax() ? null : undefined);
@@ -202,11 +258,22 @@ function make(form, raw, about, depth) {
   if (choices.length) return choiceField(form, schema, about, choices);
   if (variants.length > mostChoices) return rawField(form, schema, about);
   if (variants.length && !schema.has('properties')) return variantField(form, schema, about, variants, depth);
-  if (types.length > 1) return variantField(form, schema, about, types.map((type) => new Map([...schema, ['type', type], ['title', type]])), depth);
+  if (types.length > 1)
+    return variantField(
+      form,
+      schema,
+      about,
+      types.map((type) => new Map([...schema, ['type', type], ['title', type]])),
+      depth,
+    );
   switch (types[0] ?? (schema.has('properties') ? 'object' : '')) {
-    case 'string': return textField(form, schema, about);
-    case 'number': case 'integer': return numberField(form, schema, about);
-    case 'boolean': return booleanField(form, schema, about);
+    case 'string':
+      return textField(form, schema, about);
+    case 'number':
+    case 'integer':
+      return numberField(form, schema, about);
+    case 'boolean':
+      return booleanField(form, schema, about);
     case 'object': {
       const { size } = objectOf(schema.get('properties'));
       return size && size <= form.room() ? objectField(form, schema, about, depth) : rawField(form, schema, about);
@@ -214,8 +281,11 @@ function make(form, raw, about, depth) {
     case 'array': {
       const several = choicesOf(resolve(schema.get('items'), form.root), form.root);
       if (several.length) return severalField(form, schema, about, several);
-      return schema.has('items') && !stringOf(schema.get('prefixItems')) ? listField(form, schema, about, depth) : rawField(form, schema, about);
+      return schema.has('items') && !stringOf(schema.get('prefixItems'))
+        ? listField(form, schema, about, depth)
+        : rawField(form, schema, about);
     }
-    default: return rawField(form, schema, about);
+    default:
+      return rawField(form, schema, about);
   }
 }

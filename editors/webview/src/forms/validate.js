@@ -1,6 +1,15 @@
-// What a value lacks to fit its schema, in words for a person. The hub and the server check again: here it is for a quick answer, so what this does not
-// know, it lets pass.
-import { arrayOf, compareNumbers, equal, JsonNumber, numberOf, objectOf, stringify, stringOf } from '../words/jsontext.js';
+// What a value lacks to fit its schema, in words for a person. The hub and the server check again: here it is for a
+// quick answer, so what this does not know, it lets pass.
+import {
+  arrayOf,
+  compareNumbers,
+  equal,
+  JsonNumber,
+  numberOf,
+  objectOf,
+  stringify,
+  stringOf,
+} from '../words/jsontext.js';
 import { plural } from '../words/text.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
@@ -66,20 +75,28 @@ const formats = new Map([
   ['email', [/^[^\s@]+@[^\s@]+$/, 'Enter an e-mail address, name@example.com say.']],
   ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, 'Enter a whole address, https://example.com say.']],
   ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, 'Enter a date, 2026-03-31 say.']],
-  ['date-time', [/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/, 'Enter a date and time, 2026-03-31T18:30:00Z say.']],
+  [
+    'date-time',
+    [
+      /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/,
+      'Enter a date and time, 2026-03-31T18:30:00Z say.',
+    ],
+  ],
 ]);
 const mostSteps = 2 ** 24;
 
 /**
- * Whether a pattern of a server may run here at all: one that tries a group again and again can keep a page busy for hours, and each open repetition,
- * optional part and alternative multiplies the ways to try. The hub's expressions cannot, and it checks the rest.
+ * Whether a pattern of a server may run here at all: one that tries a group again and again can keep a page busy for
+ * hours, and each open repetition, optional part and alternative multiplies the ways to try. The hub's expressions
+ * cannot, and it checks the rest.
  * @param {string} pattern @param {string} text
  */
 export function testable(pattern, text) {
   const plain = pattern.replace(/\\[^]|\[(?:\\[^]|[^\]])*\]/g, 'x').replaceAll('(?', '(');
   if (text.length > 256 || /\\[\dk]/.test(pattern) || /\)[*+{]/.test(plain)) return false;
   const count = (/** @type {RegExp} */ mark) => (plain.match(mark) ?? []).length;
-  // A start is tried at each character, unless it is the text's own. A few alternatives of one group stand behind one another and not below.
+  // A start is tried at each character, unless it is the text's own. A few alternatives of one group stand behind one
+  // another and not below.
   const ways = 256 ** (count(/[*+{]/g) + (plain.startsWith('^') ? 0 : 1)) * 2 ** count(/[^*+}]\?/g);
   return ways * alternatives(plain) <= mostSteps;
 }
@@ -97,7 +114,10 @@ function alternatives(plain) {
 }
 
 /**
- * @param {Json | undefined} rawSchema @param {Json} value @param {JsonObject} root where references lead @param {Work} [work]
+ * @param {Json | undefined} rawSchema
+ * @param {Json} value
+ * @param {JsonObject} root where references lead
+ * @param {Work} [work]
  * @returns {Problem[]}
  */
 export function validate(rawSchema, value, root, work = allowance(), path = '', depth = 0) {
@@ -113,8 +133,10 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
   if (types.length && !types.some((type) => kinds.get(type)?.[1](value) ?? true)) {
     return [{ path, message: `This must be ${types.map((type) => kinds.get(type)?.[0] ?? type).join(' or ')}.` }];
   }
-  if (schema.has('const') && !equal(schema.get('const') ?? null, value)) say(`This must be ${stringify(schema.get('const') ?? null)}.`);
-  if (schema.has('enum') && !arrayOf(schema.get('enum')).some((choice) => equal(choice, value))) say('Choose one of the values.');
+  if (schema.has('const') && !equal(schema.get('const') ?? null, value))
+    say(`This must be ${stringify(schema.get('const') ?? null)}.`);
+  if (schema.has('enum') && !arrayOf(schema.get('enum')).some((choice) => equal(choice, value)))
+    say('Choose one of the values.');
   if (typeof value === 'string') checkText(schema, value, limit, say);
   if (value instanceof JsonNumber) checkNumber(schema, value, say);
   if (Array.isArray(value)) {
@@ -122,9 +144,11 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
     if (value.length < least) say(`At least ${plural(least, 'entry', 'entries')}, please.`);
     if (value.length > most) say(`At most ${plural(most, 'entry', 'entries')}, please.`);
     const unique = schema.get('uniqueItems') === true && value.length <= mostCompared;
-    if (unique && value.some((item, i) => value.findIndex((other) => equal(item, other)) < i)) say('No entry may come twice.');
+    if (unique && value.some((item, i) => value.findIndex((other) => equal(item, other)) < i))
+      say('No entry may come twice.');
     const items = schema.get('items');
-    if (items !== undefined) value.forEach((item, i) => problems.push(...validate(items, item, root, work, pathTo(path, i), depth + 1)));
+    if (items !== undefined)
+      value.forEach((item, i) => problems.push(...validate(items, item, root, work, pathTo(path, i), depth + 1)));
   }
   if (value instanceof Map) {
     const properties = objectOf(schema.get('properties'));
@@ -134,7 +158,16 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
     const rest = schema.has('patternProperties') ? undefined : schema.get('additionalProperties');
     for (const [name, member] of value) {
       if (properties.has(name) || rest !== undefined) {
-        problems.push(...validate(properties.has(name) ? properties.get(name) : rest, member, root, work, pathTo(path, name), depth + 1));
+        problems.push(
+          ...validate(
+            properties.has(name) ? properties.get(name) : rest,
+            member,
+            root,
+            work,
+            pathTo(path, name),
+            depth + 1,
+          ),
+        );
       }
     }
   }
@@ -147,7 +180,10 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
 }
 
 /**
- * @param {JsonObject} schema @param {string} value @param {(key: string) => number | undefined} limit @param {(message: string) => void} say
+ * @param {JsonObject} schema
+ * @param {string} value
+ * @param {(key: string) => number | undefined} limit
+ * @param {(message: string) => void} say
  */
 function checkText(schema, value, limit, say) {
   const length = [...value].length; // characters as JSON Schema counts them, not UTF-16 units
@@ -167,9 +203,14 @@ function checkText(schema, value, limit, say) {
 
 /** @param {JsonObject} schema @param {JsonNumber} value @param {(message: string) => void} say */
 function checkNumber(schema, value, say) {
-  const against = (/** @type {string} */ key, /** @type {(order: number) => boolean} */ wrong, /** @type {string} */ words) => {
+  const against = (
+    /** @type {string} */ key,
+    /** @type {(order: number) => boolean} */ wrong,
+    /** @type {string} */ words,
+  ) => {
     const bound = schema.get(key);
-    if (bound instanceof JsonNumber && wrong(compareNumbers(value.text, bound.text))) say(`Enter a number ${words} ${bound.text}.`);
+    if (bound instanceof JsonNumber && wrong(compareNumbers(value.text, bound.text)))
+      say(`Enter a number ${words} ${bound.text}.`);
   };
   against('minimum', (order) => order < 0, 'of at least');
   against('maximum', (order) => order > 0, 'of at most');
@@ -177,5 +218,6 @@ function checkNumber(schema, value, say) {
   against('exclusiveMaximum', (order) => order >= 0, 'below');
   const step = numberOf(schema.get('multipleOf')) ?? 0;
   const times = Number(value.text) / step;
-  if (step > 0 && Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times))) say(`Enter a multiple of ${step}.`);
+  if (step > 0 && Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times)))
+    say(`Enter a multiple of ${step}.`);
 }

@@ -27,21 +27,38 @@ export function endedDetails(page, entry) {
   const problem = h('p', { class: 'problem', role: 'alert' });
   const server = about.server ?? '';
   const open = () => [...state.requests.values()].filter((r) => r.server === server).length;
-  const restart = mayContinue && state.servers.has(server) && confirmButton({
-    label: 'Restart server', about: shortName(server), testid: 'restart-server',
-    question: () => (open() ? `Restart, which cancels ${plural(open(), 'request')} of it?` : ''),
-    act: async () => {
-      const reply = await ask({ restartServer: { server } });
-      problem.textContent = visible(reply.error?.message);
+  const restart =
+    mayContinue
+    && state.servers.has(server)
+    && confirmButton({
+      label: 'Restart server',
+      about: shortName(server),
+      testid: 'restart-server',
+      question: () => (open() ? `Restart, which cancels ${plural(open(), 'request')} of it?` : ''),
+      act: async () => {
+        const reply = await ask({ restartServer: { server } });
+        problem.textContent = visible(reply.error?.message);
+      },
+    });
+  const trace = h('div', { class: 'trace' });
+  const showTrace = h('button', {
+    type: 'button',
+    class: 'link',
+    text: 'Show the timeline',
+    onclick: async () => {
+      const reply = await ask({ getTrace: { requestId: entry.requestId, maxTraces: 1 } });
+      replace(
+        trace,
+        reply.error
+          ? h('p', { class: 'problem', text: visible(reply.error.message) })
+          : timeline(reply.getTrace?.traces?.[0]),
+      );
     },
   });
-  const trace = h('div', { class: 'trace' });
-  const showTrace = h('button', { type: 'button', class: 'link', text: 'Show the timeline', onclick: async () => {
-    const reply = await ask({ getTrace: { requestId: entry.requestId, maxTraces: 1 } });
-    replace(trace, reply.error ? h('p', { class: 'problem', text: visible(reply.error.message) }) : timeline(reply.getTrace?.traces?.[0]));
-  } });
 
-  return h('div', { class: 'ended-details' },
+  return h(
+    'div',
+    { class: 'ended-details' },
     facts([
       ['Outcome', outcomeWords[outcome]],
       ['Server', fullName(server)],
@@ -49,22 +66,42 @@ export function endedDetails(page, entry) {
       ['About', about.subject && fullName(about.subject)],
       ['Cancelled', cancelled && byWhom(cancelled.cancellation)],
       ['The server', cancelled && cancelWords(cancelled)],
-      ['The server', !cancelled && mayContinue && 'It may go on all the same: work and side effects cannot be ruled out.'],
-      ['The hub', outcome === 'lost' && 'It ended while this was open. Whether the server has carried it out is not known.'],
+      [
+        'The server',
+        !cancelled && mayContinue && 'It may go on all the same: work and side effects cannot be ruled out.',
+      ],
+      [
+        'The hub',
+        outcome === 'lost' && 'It ended while this was open. Whether the server has carried it out is not known.',
+      ],
       ['Started', about.startTime && clockTime(about.startTime)],
       ['Ended', clockTime(entry.endTime)],
       ['Waited before', took(end?.timings?.queued)],
       ['Server worked', took(end?.timings?.active)],
       ['People asked', took(end?.timings?.human)],
-      ['Task', about.task && visible([about.task.taskId, about.task.status, about.task.message].filter(Boolean).join(' · '))],
+      [
+        'Task',
+        about.task && visible([about.task.taskId, about.task.status, about.task.message].filter(Boolean).join(' · ')),
+      ],
       ['Error', error && `${visible(error.message)} (${error.code}${error.reason ? `, ${error.reason}` : ''})`],
       ['Error of the server', mcpError && `${visible(mcpError.message)} (${mcpError.code ?? 0})`],
     ]),
     mcpError?.dataJson && resultView({ json: mcpError.dataJson, size: 0, plain: true }),
-    finished && Number(finished.resultSizeBytes ?? 0) > 0 && resultView({ json: finished.resultJson ?? '', size: Number(finished.resultSizeBytes) }),
-    h('div', { class: 'actions' }, restart, !entry.earlier && showTrace,
-      surface.commands?.includes('mcphub.showTrace') && !entry.earlier && commandLink(surface, 'mcphub.showTrace', [entry.requestId], 'Open the timeline as a document')),
-    problem, trace);
+    finished
+      && Number(finished.resultSizeBytes ?? 0) > 0
+      && resultView({ json: finished.resultJson ?? '', size: Number(finished.resultSizeBytes) }),
+    h(
+      'div',
+      { class: 'actions' },
+      restart,
+      !entry.earlier && showTrace,
+      surface.commands?.includes('mcphub.showTrace')
+        && !entry.earlier
+        && commandLink(surface, 'mcphub.showTrace', [entry.requestId], 'Open the timeline as a document'),
+    ),
+    problem,
+    trace,
+  );
 }
 
 /** What took no time that would show is left out. @param {string | undefined} time */

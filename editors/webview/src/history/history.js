@@ -12,18 +12,41 @@ import { virtualList } from '../elements/virtuallist.js';
 /** @typedef {import('../hub/ended.js').Ended} Ended */
 
 /** How each outcome looks beside its word. @type {Record<import('../hub/ended.js').Outcome, string>} */
-const icons = { 'done': '✓', 'tool-error': '!', 'failed': '✕', 'cancelled': '⊘', 'withdrawn': '↩', 'timed-out': '◷', 'lost': '?' };
+const icons = {
+  'done': '✓',
+  'tool-error': '!',
+  'failed': '✕',
+  'cancelled': '⊘',
+  'withdrawn': '↩',
+  'timed-out': '◷',
+  'lost': '?',
+};
 
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
 export function historySection(page) {
   const { state } = page;
   const title = byId('history-title');
-  const words = h('input', { type: 'search', 'aria-label': 'Filter the history by text', placeholder: 'Filter', autocomplete: 'off', oninput: () => filter() });
-  const outcome = h('select', { 'aria-label': 'Filter the history by outcome', onchange: () => filter() },
-    h('option', { value: '', text: 'All outcomes' }), ...Object.entries(outcomeWords).map(([value, text]) => h('option', { value, text })));
+  const words = h('input', {
+    'type': 'search',
+    'aria-label': 'Filter the history by text',
+    'placeholder': 'Filter',
+    'autocomplete': 'off',
+    'oninput': () => filter(),
+  });
+  const outcome = h(
+    'select',
+    { 'aria-label': 'Filter the history by outcome', 'onchange': () => filter() },
+    h('option', { value: '', text: 'All outcomes' }),
+    ...Object.entries(outcomeWords).map(([value, text]) => h('option', { value, text })),
+  );
   const nothing = h('p', { class: 'muted', text: 'Nothing has ended yet.' });
   const filters = h('div', { class: 'filters' }, words, outcome);
-  const details = h('div', { class: 'details', role: 'region', 'aria-label': 'Details of the request', hidden: true });
+  const details = h('div', {
+    'class': 'details',
+    'role': 'region',
+    'aria-label': 'Details of the request',
+    'hidden': true,
+  });
   /** @type {string | undefined} */
   let opened;
   /** What the filter lets through, newest first; undefined = everything. @type {Ended[] | undefined} */
@@ -33,14 +56,27 @@ export function historySection(page) {
   /** @type {Ended | undefined} what the details show */
   let filled;
 
-  const list = virtualList({ label: 'Ended requests, newest first', testid: 'history-list', keyOf: (/** @type {Ended} */ entry) => entry.key, row: rowOf, open: toggle });
+  const list = virtualList({
+    label: 'Ended requests, newest first',
+    testid: 'history-list',
+    keyOf: (/** @type {Ended} */ entry) => entry.key,
+    row: rowOf,
+    open: toggle,
+  });
   byId('history').append(nothing, filters, list.element, details);
 
   const ended = gathered((/** @type {readonly Ended[]} */ entries) => {
     const [only] = entries;
-    if (entries.length === 1 && only) return `${titleOf(only.about)} of ${shortName(only.about.server)}: ${outcomeWords[only.outcome]}.`;
-    const counts = Object.entries(outcomeWords).map(([value, word]) => [entries.filter((e) => e.outcome === value).length, word.toLowerCase()]);
-    return `${plural(entries.length, entries.every((e) => e.about.tool) ? 'call' : 'request')} ended: ${counts.filter(([n]) => n).map((pair) => pair.join(' ')).join(', ')}.`;
+    if (entries.length === 1 && only)
+      return `${titleOf(only.about)} of ${shortName(only.about.server)}: ${outcomeWords[only.outcome]}.`;
+    const counts = Object.entries(outcomeWords).map(([value, word]) => [
+      entries.filter((e) => e.outcome === value).length,
+      word.toLowerCase(),
+    ]);
+    return `${plural(entries.length, entries.every((e) => e.about.tool) ? 'call' : 'request')} ended: ${counts
+      .filter(([n]) => n)
+      .map((pair) => pair.join(' '))
+      .join(', ')}.`;
   });
 
   /** @param {Ended} entry */
@@ -55,11 +91,22 @@ export function historySection(page) {
   function fill(entry) {
     filled = entry;
     show(details, opened !== undefined);
-    const close = h('button', { type: 'button', class: 'close', 'aria-label': 'Close the details', text: '×', onclick: () => {
-      toggle(entry);
-      list.element.focus();
-    } });
-    replace(details, opened !== undefined && h('h3', { text: titleOf(entry.about) }), opened !== undefined && close, opened !== undefined && endedDetails(page, entry));
+    const close = h('button', {
+      'type': 'button',
+      'class': 'close',
+      'aria-label': 'Close the details',
+      'text': '×',
+      'onclick': () => {
+        toggle(entry);
+        list.element.focus();
+      },
+    });
+    replace(
+      details,
+      opened !== undefined && h('h3', { text: titleOf(entry.about) }),
+      opened !== undefined && close,
+      opened !== undefined && endedDetails(page, entry),
+    );
   }
 
   /** @param {number} [grown] */
@@ -67,13 +114,21 @@ export function historySection(page) {
     const { history } = state;
     const wanted = words.value.trim().toLowerCase();
     const all = wanted === '' && outcome.value === '';
-    found = all ? undefined : history.filter((e) => (outcome.value === '' || e.outcome === outcome.value) && e.words.includes(wanted)).reverse();
+    found = all
+      ? undefined
+      : history
+          .filter((e) => (outcome.value === '' || e.outcome === outcome.value) && e.words.includes(wanted))
+          .reverse();
     const shown = found;
-    list.update(shown ? shown.length : history.length, (index) => {
-      const entry = shown ? shown[index] : history[history.length - 1 - index];
-      if (!entry) throw new Error(`the history has no row ${index}`);
-      return entry;
-    }, all ? grown : 0);
+    list.update(
+      shown ? shown.length : history.length,
+      (index) => {
+        const entry = shown ? shown[index] : history[history.length - 1 - index];
+        if (!entry) throw new Error(`the history has no row ${index}`);
+        return entry;
+      },
+      all ? grown : 0,
+    );
     show(nothing, (found ?? history).length === 0);
     show(list.element, (found ?? history).length > 0);
     setText(nothing, history.length === 0 ? 'Nothing has ended yet.' : 'Nothing like that has ended.');
@@ -110,9 +165,28 @@ export function historySection(page) {
 function rowOf(entry) {
   const { about, outcome, cancelled, finished } = entry;
   const timings = (cancelled ?? finished)?.timings;
-  const why = outcome === 'timed-out' ? visible(cancelled?.cancellation?.reason) : cancelled ? byWhom(cancelled.cancellation) : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
-  return h('div', { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },
-    h('div', { class: 'line' }, h('span', { class: 'icon', 'aria-hidden': 'true', text: icons[outcome] }), h('span', { class: 'name', text: titleOf(about) }),
-      h('span', { class: 'of', text: shortName(about.server) }), h('span', { class: 'time', text: clockTime(entry.endTime) })),
-    h('div', { class: 'line muted' }, h('span', { class: 'state', text: outcomeWords[outcome] }), h('span', { class: 'of', text: why || durationOf(timings?.active) })));
+  const why =
+    outcome === 'timed-out'
+      ? visible(cancelled?.cancellation?.reason)
+      : cancelled
+        ? byWhom(cancelled.cancellation)
+        : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
+  return h(
+    'div',
+    { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },
+    h(
+      'div',
+      { class: 'line' },
+      h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': icons[outcome] }),
+      h('span', { class: 'name', text: titleOf(about) }),
+      h('span', { class: 'of', text: shortName(about.server) }),
+      h('span', { class: 'time', text: clockTime(entry.endTime) }),
+    ),
+    h(
+      'div',
+      { class: 'line muted' },
+      h('span', { class: 'state', text: outcomeWords[outcome] }),
+      h('span', { class: 'of', text: why || durationOf(timings?.active) }),
+    ),
+  );
 }

@@ -12,9 +12,24 @@ export function timeline(trace) {
   if (!trace) return h('p', { class: 'muted', text: 'The hub no longer keeps its timeline.' });
   const entries = trace.entries ?? [];
   const from = Date.parse(entries[0]?.time ?? '');
-  const rows = entries.map((entry) => h('li', {}, h('span', { class: 'time', text: `+${Math.round(Date.parse(entry.time ?? '') - from)} ms` }), h('span', { text: entryWords(entry) })));
-  return h('div', {}, h('ol', { class: 'timeline', 'aria-label': 'Timeline' }, ...rows),
-    (trace.omittedEntries ?? 0) > 0 && h('p', { class: 'muted', text: `${plural(trace.omittedEntries ?? 0, 'entry', 'entries')} in the middle left out.` }));
+  const rows = entries.map((entry) =>
+    h(
+      'li',
+      {},
+      h('span', { class: 'time', text: `+${Math.round(Date.parse(entry.time ?? '') - from)} ms` }),
+      h('span', { text: entryWords(entry) }),
+    ),
+  );
+  return h(
+    'div',
+    {},
+    h('ol', { 'class': 'timeline', 'aria-label': 'Timeline' }, ...rows),
+    (trace.omittedEntries ?? 0) > 0
+      && h('p', {
+        class: 'muted',
+        text: `${plural(trace.omittedEntries ?? 0, 'entry', 'entries')} in the middle left out.`,
+      }),
+  );
 }
 
 /** @param {TraceEntry} entry */

@@ -7,7 +7,10 @@ import { originWord, shortName, visible } from '../words/text.js';
 
 /** @typedef {'done' | 'tool-error' | 'failed' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost'} Outcome */
 
-/** @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished'] }} End */
+/**
+ * @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished']
+ * }} End
+ */
 
 /**
  * @typedef {object} Ended
@@ -18,7 +21,8 @@ import { originWord, shortName, visible } from '../words/text.js';
  * @property {Outcome} outcome
  * @property {string} words what the filter looks through
  * @property {number} size of its texts, as far as they are bounded together
- * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' | 'parentRequestId' | 'startTime'>} about
+ * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' |
+ * 'parentRequestId' | 'startTime'>} about
  * @property {End['cancelled']} cancelled
  * @property {End['finished']} finished
  */
@@ -30,10 +34,26 @@ const shortMessage = 256;
 
 /** @type {Record<Outcome, string>} */
 export const outcomeWords = {
-  'done': 'Done', 'tool-error': 'Tool error', 'failed': 'Failed', 'cancelled': 'Cancelled', 'withdrawn': 'Withdrawn', 'timed-out': 'Timed out', 'lost': 'Lost with the hub',
+  'done': 'Done',
+  'tool-error': 'Tool error',
+  'failed': 'Failed',
+  'cancelled': 'Cancelled',
+  'withdrawn': 'Withdrawn',
+  'timed-out': 'Timed out',
+  'lost': 'Lost with the hub',
 };
 
-const aboutKeys = new Set(['requestId', 'server', 'direction', 'method', 'tool', 'subject', 'task', 'parentRequestId', 'startTime']);
+const aboutKeys = new Set([
+  'requestId',
+  'server',
+  'direction',
+  'method',
+  'tool',
+  'subject',
+  'task',
+  'parentRequestId',
+  'startTime',
+]);
 let keys = 0;
 
 /** @param {End} end @returns {Outcome} */
@@ -41,7 +61,9 @@ function outcomeOf({ cancelled, finished }) {
   if (cancelled) {
     const origin = cancelled.cancellation?.origin;
     if (origin === 'ORIGIN_TIMEOUT') return 'timed-out';
-    return origin === 'ORIGIN_SERVER' && cancelled.direction === 'REQUEST_DIRECTION_INCOMING' ? 'withdrawn' : 'cancelled';
+    return origin === 'ORIGIN_SERVER' && cancelled.direction === 'REQUEST_DIRECTION_INCOMING'
+      ? 'withdrawn'
+      : 'cancelled';
   }
   if (!finished) return 'lost';
   if (finished.state === 'REQUEST_STATE_DONE') return finished.isError ? 'tool-error' : 'done';
@@ -54,13 +76,37 @@ function entryOf(end, request) {
   /** @type {Ended['about']} */
   const about = {};
   // Nothing more of it: a second reference to the result would outlive what bound takes away.
-  Object.assign(about, Object.fromEntries(Object.entries({ ...request, ...last }).filter(([key]) => aboutKeys.has(key))));
+  Object.assign(
+    about,
+    Object.fromEntries(Object.entries({ ...request, ...last }).filter(([key]) => aboutKeys.has(key))),
+  );
   const outcome = outcomeOf(end);
   const cancellation = end.cancelled?.cancellation;
-  const words = [about.server, about.tool, about.subject, about.method, outcomeWords[outcome], cancellation && originWord(cancellation.origin), cancellation?.reason];
+  const words = [
+    about.server,
+    about.tool,
+    about.subject,
+    about.method,
+    outcomeWords[outcome],
+    cancellation && originWord(cancellation.origin),
+    cancellation?.reason,
+  ];
   return {
-    key: `e${++keys}`, requestId: about.requestId ?? '', earlier: false, endTime: end.endTime ?? '', outcome, about,
-    words: visible(words.filter(Boolean).map((text) => text?.slice(0, 256)).join(' ')).toLowerCase(), size: sizeOf(end), cancelled: end.cancelled, finished: end.finished,
+    key: `e${++keys}`,
+    requestId: about.requestId ?? '',
+    earlier: false,
+    endTime: end.endTime ?? '',
+    outcome,
+    about,
+    words: visible(
+      words
+        .filter(Boolean)
+        .map((text) => text?.slice(0, 256))
+        .join(' '),
+    ).toLowerCase(),
+    size: sizeOf(end),
+    cancelled: end.cancelled,
+    finished: end.finished,
   };
 }
 
@@ -81,7 +127,8 @@ export function addLost(history, request) {
 }
 
 /**
- * What a snapshot brings replaces what the page knew of the same hub. Of a hub that ended nobody else knows any more, so that stays.
+ * What a snapshot brings replaces what the page knew of the same hub. Of a hub that ended nobody else knows any more,
+ * so that stays.
  * @param {Ended[]} history
  * @param {readonly EndedRequest[]} latest oldest first
  */
@@ -99,17 +146,23 @@ export function sealHistory(history) {
 const names = /** @type {const} */ (['tool', 'subject']);
 
 /** @param {End} end */
-const errorsOf = ({ cancelled, finished }) => [finished?.mcpError, finished?.hubError, cancelled?.error].filter((error) => error !== undefined);
+const errorsOf = ({ cancelled, finished }) =>
+  [finished?.mcpError, finished?.hubError, cancelled?.error].filter((error) => error !== undefined);
 
 /** @param {End} end */
 function sizeOf(end) {
   let size = end.finished?.resultJson?.length ?? 0;
-  for (const one of [end.cancelled, end.finished]) for (const name of names) size += Math.max(0, (one?.[name]?.length ?? 0) - shortMessage);
-  for (const error of errorsOf(end)) size += (error.message?.length ?? 0) + ('dataJson' in error ? error.dataJson?.length ?? 0 : 0);
+  for (const one of [end.cancelled, end.finished])
+    for (const name of names) size += Math.max(0, (one?.[name]?.length ?? 0) - shortMessage);
+  for (const error of errorsOf(end))
+    size += (error.message?.length ?? 0) + ('dataJson' in error ? (error.dataJson?.length ?? 0) : 0);
   return size;
 }
 
-/** The texts of the latest entries are kept whole; of an older one there is still what happened. @param {Ended[]} history */
+/**
+ * The texts of the latest entries are kept whole; of an older one there is still what happened.
+ * @param {Ended[]} history
+ */
 function bound(history) {
   if (history.length > mostEnded) history.splice(0, history.length - mostEnded);
   let size = 0;
@@ -125,22 +178,33 @@ function shorten(entry) {
   if (entry.finished?.resultJson) entry.finished.resultJson = '';
   for (const error of errorsOf(entry)) {
     if ('dataJson' in error) error.dataJson = '';
-    if (error.message && error.message.length > shortMessage) error.message = `${error.message.slice(0, shortMessage)}…`;
+    if (error.message && error.message.length > shortMessage)
+      error.message = `${error.message.slice(0, shortMessage)}…`;
   }
-  for (const one of [entry.about, entry.cancelled, entry.finished]) for (const name of names) if (one?.[name]) one[name] = shortName(one[name]);
+  for (const one of [entry.about, entry.cancelled, entry.finished])
+    for (const name of names) if (one?.[name]) one[name] = shortName(one[name]);
   entry.size = 0;
 }
 
 /**
  * Puts the outcome of a cancel that was on its way into the latest end of its request that says so.
- * @param {Ended[]} history @param {import('../../../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelDeliveryJson} outcome
+ * @param {Ended[]} history
+ * @param {import('../../../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelDeliveryJson} outcome
  * @returns {boolean} whether there was one
  */
 export function cancelDelivered(history, { requestId, delivery, error }) {
-  const at = history.findLastIndex((entry) => entry.requestId === requestId && !entry.earlier && entry.cancelled?.delivery === 'CANCEL_DELIVERY_PENDING');
+  const at = history.findLastIndex(
+    (entry) =>
+      entry.requestId === requestId && !entry.earlier && entry.cancelled?.delivery === 'CANCEL_DELIVERY_PENDING',
+  );
   const entry = history[at];
   if (!entry?.cancelled || !delivery) return false;
-  const cancelled = { ...entry.cancelled, delivery, deliveryError: error ?? '', serverNotified: delivery === 'CANCEL_DELIVERY_DELIVERED' };
+  const cancelled = {
+    ...entry.cancelled,
+    delivery,
+    deliveryError: error ?? '',
+    serverNotified: delivery === 'CANCEL_DELIVERY_DELIVERED',
+  };
   history[at] = { ...entry, cancelled };
   return true;
 }

@@ -3,7 +3,9 @@
 import { startOf } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').LogMessageJson} LogMessage */
-/** @typedef {{ stderr: string[], messages: { time: string, level: string, logger: string, text: string }[] }} ServerLog */
+/**
+ * @typedef {{ stderr: string[], messages: { time: string, level: string, logger: string, text: string }[] }} ServerLog
+ */
 
 export const mostLines = 200;
 /** In UTF-16 units. A line may be as long as a message, and hundreds of those are kept. */

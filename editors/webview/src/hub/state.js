@@ -1,4 +1,5 @@
-// What the page knows: one state object, changed by one function, and by nothing but the messages of the window stream. Nothing here knows the DOM.
+// What the page knows: one state object, changed by one function, and by nothing but the messages of the window stream.
+// Nothing here knows the DOM.
 
 import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
 import { freshLogs, logArrived, stderrIs } from './serverlog.js';
@@ -50,16 +51,37 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
 /** @returns {Changed} */
 function nothing() {
   return {
-    connection: false, serverList: false, servers: new Set(), tools: new Set(), logs: new Set(), requestList: false, requests: new Set(),
-    prompts: false, history: false, problems: false, dropped: false,
+    connection: false,
+    serverList: false,
+    servers: new Set(),
+    tools: new Set(),
+    logs: new Set(),
+    requestList: false,
+    requests: new Set(),
+    prompts: false,
+    history: false,
+    problems: false,
+    dropped: false,
   };
 }
 
 /** @returns {State} */
 export function createState() {
   return {
-    connection: { state: 'starting', message: '' }, hubId: '', windowId: '', ahead: Infinity, servers: new Map(), logs: new Map(), requests: new Map(),
-    prompts: new Map(), closed: new Map(), history: [], endedNow: [], problems: [], dropped: { logMessages: 0, notices: 0 }, changed: { ...nothing(), connection: true },
+    connection: { state: 'starting', message: '' },
+    hubId: '',
+    windowId: '',
+    ahead: Infinity,
+    servers: new Map(),
+    logs: new Map(),
+    requests: new Map(),
+    prompts: new Map(),
+    closed: new Map(),
+    history: [],
+    endedNow: [],
+    problems: [],
+    dropped: { logMessages: 0, notices: 0 },
+    changed: { ...nothing(), connection: true },
   };
 }
 
@@ -73,9 +95,16 @@ export function takeChanged(state) {
 /** What either has. @param {Changed} a @param {Changed} b @returns {Changed} */
 export function joined(a, b) {
   return {
-    connection: a.connection || b.connection, serverList: a.serverList || b.serverList, requestList: a.requestList || b.requestList,
-    prompts: a.prompts || b.prompts, history: a.history || b.history, problems: a.problems || b.problems, dropped: a.dropped || b.dropped,
-    servers: new Set([...a.servers, ...b.servers]), tools: new Set([...a.tools, ...b.tools]), logs: new Set([...a.logs, ...b.logs]),
+    connection: a.connection || b.connection,
+    serverList: a.serverList || b.serverList,
+    requestList: a.requestList || b.requestList,
+    prompts: a.prompts || b.prompts,
+    history: a.history || b.history,
+    problems: a.problems || b.problems,
+    dropped: a.dropped || b.dropped,
+    servers: new Set([...a.servers, ...b.servers]),
+    tools: new Set([...a.tools, ...b.tools]),
+    logs: new Set([...a.logs, ...b.logs]),
     requests: new Set([...a.requests, ...b.requests]),
   };
 }
@@ -117,7 +146,10 @@ export function transition(state, message) {
     changed.problems = true;
   } else if (message.dropped) {
     const { logMessages = 0, notices = 0 } = message.dropped;
-    state.dropped = { logMessages: state.dropped.logMessages + Number(logMessages), notices: state.dropped.notices + Number(notices) };
+    state.dropped = {
+      logMessages: state.dropped.logMessages + Number(logMessages),
+      notices: state.dropped.notices + Number(notices),
+    };
     changed.dropped = true;
     // Whose tools have changed is not known.
     if (Number(notices) > 0) for (const name of state.servers.keys()) changed.tools.add(name);
@@ -140,11 +172,19 @@ export function transition(state, message) {
     if (request) Object.assign(request, { state: 'REQUEST_STATE_CANCELLING' }, cancellation && { cancellation });
     requestChanged(state, requestId, false);
   } else if (message.mcpRequestCancelled) {
-    requestEnded(state, { endTime: message.time, cancelled: message.mcpRequestCancelled }, message.mcpRequestCancelled.requestId);
+    requestEnded(
+      state,
+      { endTime: message.time, cancelled: message.mcpRequestCancelled },
+      message.mcpRequestCancelled.requestId,
+    );
   } else if (message.mcpRequestCancelDelivery) {
     if (cancelDelivered(state.history, message.mcpRequestCancelDelivery)) changed.history = true;
   } else if (message.mcpRequestFinished) {
-    requestEnded(state, { endTime: message.time, finished: message.mcpRequestFinished }, message.mcpRequestFinished.requestId);
+    requestEnded(
+      state,
+      { endTime: message.time, finished: message.mcpRequestFinished },
+      message.mcpRequestFinished.requestId,
+    );
   } else if (message.promptOpened?.prompt) {
     const { prompt } = message.promptOpened;
     state.prompts.set(prompt.promptId ?? '', prompt);
@@ -180,7 +220,11 @@ function logOf(state, server) {
   return log;
 }
 
-/** In config order; a hub that does not tell places leaves them as they came. @param {State['servers']} servers @returns {State['servers']} */
+/**
+ * In config order; a hub that does not tell places leaves them as they came.
+ * @param {State['servers']} servers
+ * @returns {State['servers']}
+ */
 function inPlace(servers) {
   return new Map([...servers].sort(([, a], [, b]) => (a.place ?? 0) - (b.place ?? 0)));
 }
@@ -210,7 +254,8 @@ function replaceAll(state, snapshot) {
   const gone = [...state.servers.keys(), ...state.requests.keys()];
   const prompts = new Map((snapshot.prompts ?? []).map((p) => [p.promptId ?? '', p]));
   for (const promptId of state.prompts.keys()) {
-    if (!prompts.has(promptId)) state.closed.set(promptId, { promptId, reason: 'while the connection to the hub was lost' });
+    if (!prompts.has(promptId))
+      state.closed.set(promptId, { promptId, reason: 'while the connection to the hub was lost' });
   }
   state.servers = new Map((snapshot.servers ?? []).map((s) => [s.name ?? '', s]));
   for (const name of state.logs.keys()) if (!state.servers.has(name)) state.logs.delete(name);
@@ -226,10 +271,21 @@ function replaceAll(state, snapshot) {
     changed.tools.add(name);
     changed.logs.add(name);
   }
-  Object.assign(changed, { connection: true, serverList: true, requestList: true, prompts: true, history: true, problems: true, dropped: true });
+  Object.assign(changed, {
+    connection: true,
+    serverList: true,
+    requestList: true,
+    prompts: true,
+    history: true,
+    problems: true,
+    dropped: true,
+  });
 }
 
-/** Another hub process answers: what the one before was doing is over, and nobody else will tell. @param {State} state */
+/**
+ * Another hub process answers: what the one before was doing is over, and nobody else will tell.
+ * @param {State} state
+ */
 function loseHub(state) {
   sealHistory(state.history);
   for (const request of state.requests.values()) {

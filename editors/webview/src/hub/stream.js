@@ -1,4 +1,5 @@
-// The window stream as the page sees it: who says hello and when, what is resumed, which reply belongs to which message.
+// The window stream as the page sees it: who says hello and when, what is resumed, which reply belongs to which
+// message.
 
 import { relayTransport, socketTransport } from './transport.js';
 
@@ -12,7 +13,8 @@ import { relayTransport, socketTransport } from './transport.js';
 /**
  * @typedef {object} Stream
  * @property {(message: AttachRequest) => void} send
- * @property {(message: AttachRequest) => Promise<Reply>} ask sets messageId; never rejects: a lost connection is a reply with UNAVAILABLE
+ * @property {(message: AttachRequest) => Promise<Reply>} ask sets messageId; never rejects: a lost connection is a
+ * reply with UNAVAILABLE
  */
 
 /**
@@ -22,12 +24,18 @@ import { relayTransport, socketTransport } from './transport.js';
 
 /** @type {PromptKind[]} */
 const promptKinds = [
-  'PROMPT_KIND_TOOL_APPROVAL', 'PROMPT_KIND_SAMPLING', 'PROMPT_KIND_ELICITATION_FORM', 'PROMPT_KIND_ELICITATION_URL',
-  'PROMPT_KIND_SIGN_IN', 'PROMPT_KIND_SERVER_LAUNCH', 'PROMPT_KIND_CONFIG_INPUT',
+  'PROMPT_KIND_TOOL_APPROVAL',
+  'PROMPT_KIND_SAMPLING',
+  'PROMPT_KIND_ELICITATION_FORM',
+  'PROMPT_KIND_ELICITATION_URL',
+  'PROMPT_KIND_SIGN_IN',
+  'PROMPT_KIND_SERVER_LAUNCH',
+  'PROMPT_KIND_CONFIG_INPUT',
 ];
 
-// Later than every event. A page that was loaded anew knows its window but nothing else. Should the hub still hold the stream of before, and refuse the
-// window id for it, this makes it let go and send a snapshot, since nothing can be resumed from there.
+// Later than every event. A page that was loaded anew knows its window but nothing else. Should the hub still hold the
+// stream of before, and refuse the window id for it, this makes it let go and send a snapshot, since nothing can be
+// resumed from there.
 const beyondAll = '18446744073709551615';
 
 /**
@@ -37,7 +45,8 @@ const beyondAll = '18446744073709551615';
  */
 export function openStream(surface, handlers) {
   return overTransport(
-    (receive) => (surface.kind === 'vscode' ? relayTransport(receive) : socketTransport(surface.socket ?? '/stream', receive)),
+    (receive) =>
+      surface.kind === 'vscode' ? relayTransport(receive) : socketTransport(surface.socket ?? '/stream', receive),
     surface.kind === 'vscode' ? 'page' : 'browser',
     handlers,
   );
@@ -53,7 +62,10 @@ export function overTransport(open, title, handlers) {
   /** @type {Map<string, (reply: Reply) => void>} */
   const waiting = new Map();
   let asked = 0;
-  /** What a stream of this window has shown; only after a welcome there is something to resume. @type {Required<Resume> | undefined} */
+  /**
+   * What a stream of this window has shown; only after a welcome there is something to resume.
+   * @type {Required<Resume> | undefined}
+   */
   let seen;
   let hellosWithoutWelcome = 0;
 
@@ -64,14 +76,24 @@ export function overTransport(open, title, handlers) {
 
   function hello() {
     let resume = seen;
-    // Refused: the id may be the fault. If this window's own old stream has it, the second try frees it; if another window has it, the third takes a new one.
+    // Refused: the id may be the fault. If this window's own old stream has it, the second try frees it; if another
+    // window has it, the third takes a new one.
     if (hellosWithoutWelcome === 1 && !resume && memory) resume = { hubId: memory.hubId, afterSequence: beyondAll };
     if (hellosWithoutWelcome > 1) {
       windowId = crypto.randomUUID();
       resume = undefined;
     }
     hellosWithoutWelcome++;
-    transport.post({ hello: { windowId, title, promptKinds, samplingTools: false, maxHistory: 1000, ...(resume && { resume: { ...resume } }) } });
+    transport.post({
+      hello: {
+        windowId,
+        title,
+        promptKinds,
+        samplingTools: false,
+        maxHistory: 1000,
+        ...(resume && { resume: { ...resume } }),
+      },
+    });
   }
 
   /** @param {AttachResponse} message */
@@ -95,7 +117,14 @@ export function overTransport(open, title, handlers) {
     }
     const { sequence } = message;
     const numbered = sequence !== undefined && /^[1-9]\d*$/.test(sequence);
-    if (numbered && !message.snapshot && seen && seen.afterSequence !== beyondAll && BigInt(sequence) <= BigInt(seen.afterSequence)) return;
+    if (
+      numbered
+      && !message.snapshot
+      && seen
+      && seen.afterSequence !== beyondAll
+      && BigInt(sequence) <= BigInt(seen.afterSequence)
+    )
+      return;
     // Only what was understood counts as seen: a number on junk must not hide the events that follow.
     if (handlers.message(message) && numbered && seen) seen.afterSequence = sequence;
   }
@@ -123,6 +152,7 @@ export function overTransport(open, title, handlers) {
 
 /** @param {string} messageId @returns {Reply} */
 function lostReply(messageId) {
-  const message = 'The connection to the hub was lost before it answered. What was asked for may have happened: look at what is shown once it is back.';
+  const message =
+    'The connection to the hub was lost before it answered. What was asked for may have happened: look at what is shown once it is back.';
   return { messageId, error: { code: 'UNAVAILABLE', reason: 'CONNECTION_LOST', message } };
 }

@@ -1,4 +1,5 @@
-// The two ways to the hub: a host that relays by postMessage, or a WebSocket. Both speak the proto3 JSON of the window stream.
+// The two ways to the hub: a host that relays by postMessage, or a WebSocket. Both speak the proto3 JSON of the window
+// stream.
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
@@ -72,9 +73,10 @@ export function socketTransport(path, receive) {
       }
       const delay = Math.min(firstDelay * 2 ** failures++, longestDelay);
       const why = event.reason === '' ? '' : ` (${event.reason})`;
-      const message = failures > 3
-        ? `The connection to McpHub is lost${why}. If the program has ended, start it again and open the address that it prints.`
-        : `The connection to McpHub is lost${why}. Connecting again…`;
+      const message =
+        failures > 3
+          ? `The connection to McpHub is lost${why}. If the program has ended, start it again and open the address that it prints.`
+          : `The connection to McpHub is lost${why}. Connecting again…`;
       receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message } });
       setTimeout(connect, delay);
     };
@@ -90,7 +92,9 @@ export function socketTransport(path, receive) {
     },
     // A tab that was duplicated has the memory of another window that is open: only a reload is the same window.
     recall: () => {
-      const entry = /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType('navigation')[0]);
+      const entry = /** @type {PerformanceNavigationTiming | undefined} */ (
+        performance.getEntriesByType('navigation')[0]
+      );
       const kept = sessionStorage.getItem(memoryKey);
       return entry?.type === 'reload' && kept !== null ? JSON.parse(kept) : undefined;
     },

@@ -8,14 +8,24 @@ import { visible } from '../words/text.js';
 /** @typedef {import('./cardparts.js').Kit} Kit */
 /** @typedef {import('./cardparts.js').Kind} Kind */
 
-/** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ElicitationFormJson} ask @param {Kit} kit @returns {Kind} */
+/**
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ElicitationFormJson} ask
+ * @param {Kit} kit
+ * @returns {Kind}
+ */
 export function formCard(ask, kit) {
   const form = schemaForm(ask.schemaJson, { idPrefix: kit.id, flat: true });
   return {
-    title: 'Fill in a form', message: ask.message ?? '',
-    body: [prose(ask.message), h('p', { class: 'muted', text: 'What you enter goes to the server. Enter no password here.' }), form.element],
+    title: 'Fill in a form',
+    message: ask.message ?? '',
+    body: [
+      prose(ask.message),
+      h('p', { class: 'muted', text: 'What you enter goes to the server. Enter no password here.' }),
+      form.element,
+    ],
     accept: {
-      text: 'Submit', note: 'Submitted',
+      text: 'Submit',
+      note: 'Submitted',
       content() {
         const read = form.read();
         if ('json' in read) return { contentJson: read.json };
@@ -29,37 +39,69 @@ export function formCard(ask, kit) {
   };
 }
 
-/** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ConfigInputJson} ask @param {Kit} kit @returns {Kind} */
+/**
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ConfigInputJson} ask
+ * @param {Kit} kit
+ * @returns {Kind}
+ */
 export function inputCard(ask, kit) {
   const options = ask.options ?? [];
   const id = `${kit.id}-value`;
   const initial = ask.defaultValue ?? '';
   const control = options.length
-    ? h('select', { id }, h('option', { value: '', text: 'Choose…' }), ...options.map((one, i) => h('option', { value: i, text: visible(one.label || one.value) })))
-    : h('input', { id, type: ask.secret ? 'password' : 'text', autocomplete: 'off', spellcheck: 'false', value: initial });
+    ? h(
+        'select',
+        { id },
+        h('option', { value: '', text: 'Choose…' }),
+        ...options.map((one, i) => h('option', { value: i, text: visible(one.label || one.value) })),
+      )
+    : h('input', {
+        id,
+        type: ask.secret ? 'password' : 'text',
+        autocomplete: 'off',
+        spellcheck: 'false',
+        value: initial,
+      });
   const preset = options.findIndex((one) => ask.defaultValue !== undefined && one.value === initial);
   if (options.length) control.value = preset < 0 ? '' : String(preset);
   const start = control.value;
-  const toggle = ask.secret && !options.length && h('button', { type: 'button', class: 'secondary small', 'aria-pressed': 'false', 'aria-label': 'Show the value', text: 'Show',
-    onclick: (/** @type {Event} */ { currentTarget: me }) => {
-      if (!(me instanceof HTMLElement)) return;
-      const shown = control.getAttribute('type') === 'text';
-      control.setAttribute('type', shown ? 'password' : 'text');
-      me.setAttribute('aria-pressed', String(!shown));
-      me.textContent = shown ? 'Show' : 'Hide';
-    } });
+  const toggle =
+    ask.secret
+    && !options.length
+    && h('button', {
+      'type': 'button',
+      'class': 'secondary small',
+      'aria-pressed': 'false',
+      'aria-label': 'Show the value',
+      'text': 'Show',
+      'onclick': (/** @type {Event} */ { currentTarget: me }) => {
+        if (!(me instanceof HTMLElement)) return;
+        const shown = control.getAttribute('type') === 'text';
+        control.setAttribute('type', shown ? 'password' : 'text');
+        me.setAttribute('aria-pressed', String(!shown));
+        me.textContent = shown ? 'Show' : 'Hide';
+      },
+    });
   const wrong = h('p', { class: 'field-error', id: `${id}-error`, role: 'alert' });
   control.setAttribute('aria-describedby', wrong.id);
   return {
     title: `A value for “${visible(ask.inputId)}”`,
     body: [
-      h('label', { class: 'prose', dir: 'auto', for: id, text: visible(ask.description) || visible(ask.inputId) }), h('div', { class: 'row' }, control, toggle), wrong,
-      facts([['Asked by', sourceLink(kit, ask.configFile, ask.configLine)], ['Kept', ask.secret ? 'As a secret, for the next time, too' : 'For the next time, too']]),
+      h('label', { class: 'prose', dir: 'auto', for: id, text: visible(ask.description) || visible(ask.inputId) }),
+      h('div', { class: 'row' }, control, toggle),
+      wrong,
+      facts([
+        ['Asked by', sourceLink(kit, ask.configFile, ask.configLine)],
+        ['Kept', ask.secret ? 'As a secret, for the next time, too' : 'For the next time, too'],
+      ]),
     ],
     accept: {
-      text: 'Save', note: 'Saved',
+      text: 'Save',
+      note: 'Saved',
       content() {
-        const value = options.length ? options[Number(control.value || -1)]?.value ?? (control.value === '' ? undefined : '') : control.value;
+        const value = options.length
+          ? (options[Number(control.value || -1)]?.value ?? (control.value === '' ? undefined : ''))
+          : control.value;
         wrong.textContent = value === undefined ? 'Choose one of the values.' : '';
         if (value === undefined) control.focus();
         return value === undefined ? undefined : { contentJson: JSON.stringify(value) };
@@ -75,5 +117,7 @@ export function inputCard(ask, kit) {
 export function sourceLink({ surface }, file, line) {
   if (!file) return undefined;
   const text = visible(line ? `${file}:${line}` : file);
-  return surface.commands?.includes('mcphub.openConfig') ? commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], text) : exact(text);
+  return surface.commands?.includes('mcphub.openConfig')
+    ? commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], text)
+    : exact(text);
 }

@@ -10,36 +10,71 @@ import { shortName, visible } from '../words/text.js';
 /** @param {LaunchVariable} v */
 const setting = ({ name, value, unset }) => (unset ? `${name ?? ''} (taken away)` : `${name ?? ''}=${value ?? ''}`);
 
-/** What the file sets; a name without a value takes it from elsewhere. @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask */
+/**
+ * What the file sets; a name without a value takes it from elsewhere.
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
+ */
 function settings({ environment = [], environmentNames = [] }) {
   const told = new Set(environment.map((v) => v.name));
-  return [...environment.filter((v) => !v.loadsCode).map(setting), ...environmentNames.filter((name) => !told.has(name))];
+  return [
+    ...environment.filter((v) => !v.loadsCode).map(setting),
+    ...environmentNames.filter((name) => !told.has(name)),
+  ];
 }
 
-/** The warning of its own: what makes the program another one than its name says. @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask */
+/**
+ * The warning of its own: what makes the program another one than its name says.
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
+ */
 function loadsCode({ environment = [] }) {
   const all = environment.filter((v) => v.loadsCode).map(setting);
-  return all.length > 0 && h('div', { class: 'danger', role: 'alert', dataset: { testid: 'loads-code' } },
-    h('p', {}, h('strong', { text: 'Danger: ' }), 'the file sets what can make the program load other code.'), lines(all));
+  return (
+    all.length > 0
+    && h(
+      'div',
+      { class: 'danger', role: 'alert', dataset: { testid: 'loads-code' } },
+      h('p', {}, h('strong', { text: 'Danger: ' }), 'the file sets what can make the program load other code.'),
+      lines(all),
+    )
+  );
 }
 
-/** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask @param {string} server @param {import('./cardparts.js').Kit} kit @returns {import('./cardparts.js').Kind} */
+/**
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
+ * @param {string} server
+ * @param {import('./cardparts.js').Kit} kit
+ * @returns {import('./cardparts.js').Kind}
+ */
 export function launchCard(ask, server, kit) {
   const command = [ask.command ?? '', ...(ask.args ?? [])].map(quoted).join(' ');
   const { select, scope } = scopeChoice(kit, {
-    APPROVAL_SCOPE_ONCE: ['Only this time', 'Start'], APPROVAL_SCOPE_WINDOW: ['For this window', 'Start for this window'],
-    APPROVAL_SCOPE_WORKSPACE: ['In this workspace', 'Start in this workspace'], APPROVAL_SCOPE_ALWAYS: ['Always', 'Start always'],
+    APPROVAL_SCOPE_ONCE: ['Only this time', 'Start'],
+    APPROVAL_SCOPE_WINDOW: ['For this window', 'Start for this window'],
+    APPROVAL_SCOPE_WORKSPACE: ['In this workspace', 'Start in this workspace'],
+    APPROVAL_SCOPE_ALWAYS: ['Always', 'Start always'],
   });
   return {
     title: `${ask.command ? 'Start' : 'Connect to'} ${shortName(server)}?`,
     body: [
-      h('p', { class: 'muted', text: 'A file of this workspace brings this server. Once started, it can do what you can do.' }),
-      ask.changed && h('div', { class: 'warning' }, h('p', { text: 'It has changed since you agreed to it.' }), definitionDiff(ask.changes)),
+      h('p', {
+        class: 'muted',
+        text: 'A file of this workspace brings this server. Once started, it can do what you can do.',
+      }),
+      ask.changed
+        && h(
+          'div',
+          { class: 'warning' },
+          h('p', { text: 'It has changed since you agreed to it.' }),
+          definitionDiff(ask.changes),
+        ),
       loadsCode(ask),
       ask.command ? block('Command', command) : undefined,
       ask.url ? block('Address', ask.url) : undefined,
       facts([
-        ['Runs the program', lines([ask.resolvedCommand ?? '', ask.resolvedTarget ?? ''].filter((path) => path !== ''))],
+        [
+          'Runs the program',
+          lines([ask.resolvedCommand ?? '', ask.resolvedTarget ?? ''].filter((path) => path !== '')),
+        ],
         ['Program', ask.unresolved && `Not known: ${visible(ask.unresolved)}`],
         ['Arguments', lines(ask.args?.map((arg) => JSON.stringify(arg)))],
         ['Folder', lines(ask.directory ? [ask.directory] : [])],

@@ -10,8 +10,10 @@ import { bytes, longClass, shortName, startOf, visible } from '../words/text.js'
  * @property {string} title the question in one line
  * @property {string} [message] of the server
  * @property {Child[]} body
- * @property {{ text: string, note: string, runs?: boolean, opens?: string, content: () => Accept | undefined } | undefined} accept undefined: there is
- *   nothing to accept. content: undefined when the body shows why not. runs: the host runs its model first. opens: the page opens this address.
+ * @property {{ text: string, note: string, runs?: boolean, opens?: string, content: () => Accept | undefined } |
+ * undefined} accept undefined: there is
+ *   nothing to accept. content: undefined when the body shows why not. runs: the host runs its model first. opens: the
+ * page opens this address.
  * @property {{ text: string, note: string, reason?: boolean }} decline
  * @property {Child[]} [choices] beside the buttons
  * @property {() => boolean} [edited] something would be lost
@@ -22,7 +24,8 @@ import { bytes, longClass, shortName, startOf, visible } from '../words/text.js'
  * @property {string} id for ids of elements
  * @property {import('../surface.js').Surface} surface
  * @property {(text: string) => void} label renames the accept button
- * @property {(text: string, content: () => Accept | undefined) => HTMLButtonElement} acceptButton a second one, under the same guards
+ * @property {(text: string, content: () => Accept | undefined) => HTMLButtonElement} acceptButton a second one, under
+ * the same guards
  */
 
 /** @param {string} text */
@@ -33,27 +36,57 @@ export const prose = (text) => text && h('p', { ...longClass('prose', text), dir
 /** @param {string} summary @param {() => Child[]} content is made when it is first opened */
 export function disclosure(summary, content) {
   const details = h('details', {}, h('summary', { text: summary }));
-  details.addEventListener('toggle', () => details.append(...content().filter((part) => part instanceof Node)), { once: true });
+  details.addEventListener('toggle', () => details.append(...content().filter((part) => part instanceof Node)), {
+    once: true,
+  });
   return details;
 }
 
 const large = 64 * 1024; // laid out only on demand, so that a card appears at once
 
-/** A text that is shown whole, to be read and copied. @param {string} label @param {string} shown @param {string} [copied] */
+/**
+ * A text that is shown whole, to be read and copied.
+ * @param {string} label
+ * @param {string} shown
+ * @param {string} [copied]
+ */
 export function block(label, shown, copied = shown) {
-  const pre = () => h('pre', { class: 'code exact', tabindex: 0, role: 'group', 'aria-label': label, text: visible(shown) });
-  const copy = h('button', { type: 'button', class: 'link', text: 'Copy', 'aria-label': `Copy ${label}`, onclick: () => {
-    navigator.clipboard.writeText(copied).then(() => (copy.textContent = 'Copied'), () => (copy.textContent = 'Copying failed'));
-  } });
-  return h('div', { class: 'block' }, h('div', { class: 'block-head' }, h('h4', { text: label }), copy),
-    shown.length > large ? disclosure(`Show all of it: ${bytes(shown.length)}`, () => [pre()]) : pre());
+  const pre = () =>
+    h('pre', { 'class': 'code exact', 'tabindex': 0, 'role': 'group', 'aria-label': label, 'text': visible(shown) });
+  const copy = h('button', {
+    'type': 'button',
+    'class': 'link',
+    'text': 'Copy',
+    'aria-label': `Copy ${label}`,
+    'onclick': () => {
+      navigator.clipboard.writeText(copied).then(
+        () => (copy.textContent = 'Copied'),
+        () => (copy.textContent = 'Copying failed'),
+      );
+    },
+  });
+  return h(
+    'div',
+    { class: 'block' },
+    h('div', { class: 'block-head' }, h('h4', { text: label }), copy),
+    shown.length > large ? disclosure(`Show all of it: ${bytes(shown.length)}`, () => [pre()]) : pre(),
+  );
 }
 
-/** A name for where it is read whole: a long one is unfolded, and scrolls in itself. @param {string | undefined} name */
+/**
+ * A name for where it is read whole: a long one is unfolded, and scrolls in itself.
+ * @param {string | undefined} name
+ */
 export function fullName(name = '') {
   const short = shortName(name);
   if (short === visible(name)) return exact(name);
-  const whole = () => h('p', { ...longClass('code exact', startOf(name, large)), role: 'group', 'aria-label': 'Whole name', text: visible(startOf(name, large)) });
+  const whole = () =>
+    h('p', {
+      ...longClass('code exact', startOf(name, large)),
+      'role': 'group',
+      'aria-label': 'Whole name',
+      'text': visible(startOf(name, large)),
+    });
   return disclosure(short, () => [whole()]);
 }
 
@@ -68,7 +101,8 @@ export function facts(rows) {
 }
 
 /** Exact texts, one a line. @param {string[] | undefined} items */
-export const lines = (items) => items?.length ? h('ul', { class: 'lines' }, ...items.map((item) => h('li', {}, exact(item)))) : undefined;
+export const lines = (items) =>
+  items?.length ? h('ul', { class: 'lines' }, ...items.map((item) => h('li', {}, exact(item)))) : undefined;
 
 /** A word of a command line as a person can tell it from its neighbours. @param {string} word */
 export const quoted = (word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word));
@@ -79,8 +113,11 @@ export const quoted = (word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.s
  */
 export function scopeChoice(kit, scopes) {
   const entries = /** @type {[Scope, [string, string]][]} */ (Object.entries(scopes));
-  const select = h('select', { 'aria-label': 'How long it holds', dataset: { testid: 'scope' } },
-    ...entries.map(([value, [choice]]) => h('option', { value, text: choice })));
+  const select = h(
+    'select',
+    { 'aria-label': 'How long it holds', 'dataset': { testid: 'scope' } },
+    ...entries.map(([value, [choice]]) => h('option', { value, text: choice })),
+  );
   const chosen = () => entries[Math.max(0, select.selectedIndex)] ?? entries[0];
   select.addEventListener('change', () => kit.label(chosen()?.[1][1] ?? ''));
   return { select, scope: () => chosen()?.[0] ?? 'APPROVAL_SCOPE_ONCE' };

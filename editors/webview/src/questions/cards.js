@@ -22,7 +22,8 @@ import { shortName, visible } from '../words/text.js';
  * @property {(answer: Answer) => Promise<Reply>} answer
  * @property {import('../surface.js').Surface} surface
  * @property {(name: string) => import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson | undefined} serverOf
- * @property {(id: string) => import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson | undefined} [requestOf]
+ * @property {(id: string) => import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson | undefined}
+ * [requestOf]
  * @property {(text: string, urgency?: 'polite' | 'assertive') => void} announce
  * @property {() => number} now by the hub's clock, which is that of deadlines
  * @property {() => string} windowId of this window
@@ -36,7 +37,9 @@ import { shortName, visible } from '../words/text.js';
  * @property {(error: HubError | undefined) => void} problem
  */
 
-const guardMs = 500; // less than that after a card has opened or moved, a click was meant for what was there before; a key goes where the focus is, wherever that moves
+// less than that after a card has opened or moved, a click was meant for what was there before; a key goes where the
+// focus is, wherever that moves
+const guardMs = 500;
 const noteMs = 6000;
 let serial = 0;
 
@@ -62,7 +65,14 @@ function kindOf(prompt, kit) {
   } catch (error) {
     reportError(error); // one question that fails must hide no other
   }
-  return kind ?? { title: 'A question that this page cannot show', body: [], accept: undefined, decline: { text: 'Decline', note: 'Declined' } };
+  return (
+    kind ?? {
+      title: 'A question that this page cannot show',
+      body: [],
+      accept: undefined,
+      decline: { text: 'Decline', note: 'Declined' },
+    }
+  );
 }
 
 /**
@@ -90,7 +100,8 @@ export function promptCard(prompt, actions) {
   const enable = () => {
     const busy = state.phase === 'sending' || state.phase === 'running';
     const focused = document.activeElement;
-    for (const button of buttons) button.disabled = busy && (state.phase === 'sending' || acceptButtons.includes(button));
+    for (const button of buttons)
+      button.disabled = busy && (state.phase === 'sending' || acceptButtons.includes(button));
     // A button that is disabled throws the focus away: the heading keeps it.
     if (focused instanceof HTMLButtonElement && focused.disabled && buttons.includes(focused)) {
       left = focused;
@@ -103,7 +114,14 @@ export function promptCard(prompt, actions) {
   /** @param {HubError | undefined} error */
   const problem = (error) => {
     const closed = error?.reason === 'PROMPT_CLOSED';
-    setText(problemLine, !error ? '' : closed ? 'This question was closed already; the answer changed nothing.' : visible(error.message) || 'The answer could not be sent.');
+    setText(
+      problemLine,
+      !error
+        ? ''
+        : closed
+          ? 'This question was closed already; the answer changed nothing.'
+          : visible(error.message) || 'The answer could not be sent.',
+    );
   };
 
   /**
@@ -144,19 +162,29 @@ export function promptCard(prompt, actions) {
     if (!how.opens) return send({ accept: content }, how.note, how.runs);
     // A browser opens a tab on a click only; where it leads is set when the hub has taken the answer.
     const tab = window.open('about:blank', '_blank');
-    if (!tab) return problem({ message: 'The browser did not open a new tab. Allow this page to open tabs, and try again.' });
+    if (!tab)
+      return problem({ message: 'The browser did not open a new tab. Allow this page to open tabs, and try again.' });
     tab.opener = null;
     const { opens } = how;
     send({ accept: content }, how.note, false, (ok) => (ok ? tab.location.replace(opens) : tab.close()));
   };
 
-  /** @param {string} text @param {string} className @param {(event: MouseEvent) => void} onclick @param {string} testid */
+  /**
+   * @param {string} text
+   * @param {string} className
+   * @param {(event: MouseEvent) => void} onclick
+   * @param {string} testid
+   */
   const button = (text, className, onclick, testid) => {
     const made = h('button', { type: 'button', class: className, text, dataset: { testid }, onclick });
     buttons.push(made);
     return made;
   };
-  const acceptButton = (/** @type {string} */ text, /** @type {(event: MouseEvent) => void} */ onclick, testid = 'accept') => {
+  const acceptButton = (
+    /** @type {string} */ text,
+    /** @type {(event: MouseEvent) => void} */ onclick,
+    testid = 'accept',
+  ) => {
     const made = button(text, 'primary', onclick, testid);
     watchMoves(made, () => (guarded = performance.now()));
     acceptButtons.push(made);
@@ -164,16 +192,28 @@ export function promptCard(prompt, actions) {
   };
 
   const kind = kindOf(prompt, {
-    id, surface: actions.surface,
+    id,
+    surface: actions.surface,
     label: (text) => main && setText(main, text),
-    acceptButton: (text, content) => acceptButton(text, (event) => accept({ text, note: 'Answered by hand', content }, event), 'accept-by-hand'),
+    acceptButton: (text, content) =>
+      acceptButton(text, (event) => accept({ text, note: 'Answered by hand', content }, event), 'accept-by-hand'),
   });
   const subject = `${shortName(server)}: ${kind.title}`;
   const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
 
-  const reason = h('input', { type: 'text', id: `${id}-reason`, autocomplete: 'off', maxlength: 500, dataset: { testid: 'decline-reason' } });
-  // The second click of a double one is for the question that the first has closed, whatever has moved up into its place.
-  const once = (/** @type {() => void} */ act) => (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && act());
+  const reason = h('input', {
+    type: 'text',
+    id: `${id}-reason`,
+    autocomplete: 'off',
+    maxlength: 500,
+    dataset: { testid: 'decline-reason' },
+  });
+  // The second click of a double one is for the question that the first has closed, whatever has moved up into its
+  // place.
+  const once =
+    (/** @type {() => void} */ act) =>
+    (/** @type {MouseEvent} */ { detail: clicks }) =>
+      void (clicks < 2 && act());
   const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
   const silence = () => send({ decline: {}, muteServer: true }, 'Declined, and its questions are silenced');
   const dismiss = () => send({ dismiss: {} }, 'Dismissed');
@@ -184,20 +224,55 @@ export function promptCard(prompt, actions) {
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
   // What a server asks by itself; all other questions are the hub's own.
-  const silencing = (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl) && button('Decline and silence', 'link', once(silence), 'silence');
+  const silencing =
+    (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl)
+    && button('Decline and silence', 'link', once(silence), 'silence');
   if (silencing) {
     silencing.setAttribute('aria-label', `Decline and silence ${shortName(server)}`);
-    silencing.title = 'This and all its questions to come are declined, until somebody starts it anew or allows its questions.';
+    silencing.title =
+      'This and all its questions to come are declined, until somebody starts it anew or allows its questions.';
   }
-  const article = h('article', { class: 'card', 'aria-labelledby': `${id}-title`, dataset: { testid: `prompt-${promptId}` } },
+  const article = h(
+    'article',
+    { 'class': 'card', 'aria-labelledby': `${id}-title`, 'dataset': { testid: `prompt-${promptId}` } },
     h('div', { class: 'card-head' }, heading, button('×', 'icon', once(dismiss), 'dismiss')),
-    h('p', { class: 'card-from' }, 'Server ', exact(shortName(server)), self?.title && self.title !== server && h('span', { class: 'muted', text: `, which calls itself “${shortName(self.title)}”` })),
-    prompt.parentRequestId && h('p', { class: 'muted' }, 'Asked by the call ', exact(shortName(caller?.tool || caller?.subject || prompt.parentRequestId))),
+    h(
+      'p',
+      { class: 'card-from' },
+      'Server ',
+      exact(shortName(server)),
+      self?.title
+        && self.title !== server
+        && h('span', { class: 'muted', text: `, which calls itself “${shortName(self.title)}”` }),
+    ),
+    prompt.parentRequestId
+      && h(
+        'p',
+        { class: 'muted' },
+        'Asked by the call ',
+        exact(shortName(caller?.tool || caller?.subject || prompt.parentRequestId)),
+      ),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),
-    problemLine, status,
-    kind.decline.reason && h('details', { class: 'card-reason' }, h('summary', { text: 'Deny with a reason' }), h('label', { for: reason.id, text: 'Reason' }), reason),
-    h('div', { class: 'card-buttons' }, silencing, button(kind.decline.text, 'secondary', once(decline), 'decline'), ...(kind.choices ?? []), main));
+    problemLine,
+    status,
+    kind.decline.reason
+      && h(
+        'details',
+        { class: 'card-reason' },
+        h('summary', { text: 'Deny with a reason' }),
+        h('label', { for: reason.id, text: 'Reason' }),
+        reason,
+      ),
+    h(
+      'div',
+      { class: 'card-buttons' },
+      silencing,
+      button(kind.decline.text, 'secondary', once(decline), 'decline'),
+      ...(kind.choices ?? []),
+      main,
+    ),
+  );
   article.querySelector('[data-testid="dismiss"]')?.setAttribute('aria-label', 'Dismiss');
 
   article.addEventListener('keydown', (event) => {
@@ -223,15 +298,19 @@ export function promptCard(prompt, actions) {
   };
   tick();
   enable();
-  actions.announce(`${shortName(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`);
+  actions.announce(
+    `${shortName(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`,
+  );
 
   /** @type {{ closed: PromptClosed, line: HTMLElement } | undefined} */
   let end;
   /** The focus goes on to the next question, or else to the heading of the list. */
   const passFocus = () => {
     const cards = [...document.querySelectorAll('article.card:not(.card-note)')];
-    const next = cards.find((other) => article.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) ?? cards.at(-1);
-    const target = next?.querySelector('h3') ?? article.closest('section')?.querySelector('h2') ?? document.querySelector('h1');
+    const next =
+      cards.find((other) => article.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) ?? cards.at(-1);
+    const target =
+      next?.querySelector('h3') ?? article.closest('section')?.querySelector('h2') ?? document.querySelector('h1');
     if (!(target instanceof HTMLElement)) return;
     if (!target.hasAttribute('tabindex')) target.tabIndex = -1;
     target.focus();
@@ -245,7 +324,10 @@ export function promptCard(prompt, actions) {
       if (end) return;
       clearTimeout(clock);
       acceptButtons.forEach(forgetMoves);
-      const here = { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[String(closed.cause)] === state.sent && note;
+      const here =
+        { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[
+          String(closed.cause)
+        ] === state.sent && note;
       state = transition(state, 'closed');
       const text = `${subject} — ${closingNote(closed, here || undefined, actions.windowId())}`;
       const line = h('p', { text });
@@ -267,7 +349,11 @@ export function promptCard(prompt, actions) {
   };
 }
 
-/** Lets a note stay for its time, and for as long as the pointer or the focus is on it. @param {HTMLElement} element @param {() => void} over */
+/**
+ * Lets a note stay for its time, and for as long as the pointer or the focus is on it.
+ * @param {HTMLElement} element
+ * @param {() => void} over
+ */
 function stay(element, over) {
   let left = noteMs;
   let since = performance.now();

@@ -1,11 +1,15 @@
-// The card for sampling: a server asks for a completion. The user reads the request, may edit it, and lets the host's model run or answers by hand.
+// The card for sampling: a server asks for a completion. The user reads the request, may edit it, and lets the host's
+// model run or answers by hand.
 import { h, show } from '../elements/dom.js';
 import { block, disclosure, exact, facts, lines } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, shortName, visible } from '../words/text.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
-const roles = new Map([['user', 'User'], ['assistant', 'Assistant']]); // a server may call one "constructor"
+const roles = new Map([
+  ['user', 'User'],
+  ['assistant', 'Assistant'],
+]); // a server may call one "constructor"
 
 /** @typedef {{ path: (string | number)[], was: string, text: string }} Edit */
 
@@ -20,9 +24,11 @@ export function withEdits(requestJson, edits) {
   for (const { path, text } of real) {
     const last = path.at(-1) ?? '';
     let holder = request;
-    for (const key of path.slice(0, -1)) holder = (Array.isArray(holder) ? holder[Number(key)] : objectOf(holder).get(String(key))) ?? null;
+    for (const key of path.slice(0, -1))
+      holder = (Array.isArray(holder) ? holder[Number(key)] : objectOf(holder).get(String(key))) ?? null;
     const value = last === 'maxTokens' ? new JsonNumber(text) : text;
-    if (holder instanceof Map) text === '' && last === 'systemPrompt' ? holder.delete(last) : holder.set(String(last), value);
+    if (holder instanceof Map)
+      text === '' && last === 'systemPrompt' ? holder.delete(last) : holder.set(String(last), value);
   }
   return stringify(request);
 }
@@ -36,7 +42,11 @@ function read(requestJson) {
   }
 }
 
-/** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').SamplingJson} ask @param {import('./cardparts.js').Kit} kit @returns {import('./cardparts.js').Kind} */
+/**
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').SamplingJson} ask
+ * @param {import('./cardparts.js').Kit} kit
+ * @returns {import('./cardparts.js').Kind}
+ */
 export function samplingCard(ask, kit) {
   const json = ask.requestJson ?? '';
   const request = read(json);
@@ -45,9 +55,10 @@ export function samplingCard(ask, kit) {
   const texts = [];
   const text = (/** @type {Edit['path']} */ path, /** @type {string} */ was, /** @type {string} */ label) => {
     const shown = h('p', { ...longClass('prose', was), dir: 'auto', text: visible(was) });
-    const field = h('textarea', { class: 'grows', 'aria-label': label, rows: 2, hidden: true });
+    const field = h('textarea', { 'class': 'grows', 'aria-label': label, 'rows': 2, 'hidden': true });
     field.value = was;
-    texts.push({ path, was: field.value, shown, field }); // a text area knows one kind of line end: no edit is what it reads back
+    // a text area knows one kind of line end: no edit is what it reads back
+    texts.push({ path, was: field.value, shown, field });
     return h('div', { class: 'editable' }, shown, field);
   };
   const messages = arrayOf(request.get('messages')).map((one, i) => {
@@ -57,30 +68,48 @@ export function samplingCard(ask, kit) {
     const parts = (Array.isArray(content) ? content : [content]).map((part, j) => {
       const path = ['messages', i, 'content', ...(Array.isArray(content) ? [j] : [])];
       const type = stringOf(objectOf(part).get('type'));
-      if (type === 'text') return text([...path, 'text'], stringOf(objectOf(part).get('text')), `Message ${i + 1}, ${role}`);
+      if (type === 'text')
+        return text([...path, 'text'], stringOf(objectOf(part).get('text')), `Message ${i + 1}, ${role}`);
       return block(visible(type) || 'Content', pretty(stringify(part)), stringify(part));
     });
     return h('li', {}, h('h4', { text: roles.get(role) ?? role }), ...parts);
   });
   const system = request.get('systemPrompt');
   const most = request.get('maxTokens') instanceof JsonNumber ? stringify(request.get('maxTokens') ?? null) : '';
-  const limit = h('input', { type: 'text', inputmode: 'numeric', class: 'number', value: most, 'aria-label': 'At most tokens', hidden: true });
+  const limit = h('input', {
+    'type': 'text',
+    'inputmode': 'numeric',
+    'class': 'number',
+    'value': most,
+    'aria-label': 'At most tokens',
+    'hidden': true,
+  });
   const limitShown = h('span', { text: most });
   const wrong = h('p', { class: 'field-error', role: 'alert' });
-  const edit = h('button', { type: 'button', class: 'link', text: 'Edit', 'aria-pressed': 'false', hidden: !model, onclick: () => {
-    const on = edit.getAttribute('aria-pressed') !== 'true';
-    edit.setAttribute('aria-pressed', String(on));
-    for (const { shown, field } of texts) {
-      shown.textContent = visible(field.value);
-      show(shown, !on);
-      show(field, on);
-    }
-    limitShown.textContent = limit.value;
-    show(limitShown, !on);
-    show(limit, on);
-    if (on) texts[0]?.field.focus();
-  } });
-  const edits = () => [...texts.map(({ path, was, field }) => ({ path, was, text: field.value })), { path: ['maxTokens'], was: most, text: limit.value.trim() }];
+  const edit = h('button', {
+    'type': 'button',
+    'class': 'link',
+    'text': 'Edit',
+    'aria-pressed': 'false',
+    'hidden': !model,
+    'onclick': () => {
+      const on = edit.getAttribute('aria-pressed') !== 'true';
+      edit.setAttribute('aria-pressed', String(on));
+      for (const { shown, field } of texts) {
+        shown.textContent = visible(field.value);
+        show(shown, !on);
+        show(field, on);
+      }
+      limitShown.textContent = limit.value;
+      show(limitShown, !on);
+      show(limit, on);
+      if (on) texts[0]?.field.focus();
+    },
+  });
+  const edits = () => [
+    ...texts.map(({ path, was, field }) => ({ path, was, text: field.value })),
+    { path: ['maxTokens'], was: most, text: limit.value.trim() },
+  ];
   const preferences = objectOf(request.get('modelPreferences'));
   const value = (/** @type {string} */ key, from = request) => from.has(key) && exact(stringify(from.get(key) ?? null));
 
@@ -89,37 +118,79 @@ export function samplingCard(ask, kit) {
   const byHand = () => {
     wrong.textContent = answer.value.trim() && by.value.trim() ? '' : 'Write the answer, and who gave it.';
     if (!wrong.textContent) {
-      return { contentJson: JSON.stringify({ role: 'assistant', content: { type: 'text', text: answer.value }, model: by.value.trim(), stopReason: 'endTurn' }) };
+      return {
+        contentJson: JSON.stringify({
+          role: 'assistant',
+          content: { type: 'text', text: answer.value },
+          model: by.value.trim(),
+          stopReason: 'endTurn',
+        }),
+      };
     }
     answer.focus();
     return undefined;
   };
   const send = model ? kit.acceptButton('Send the answer', byHand) : undefined;
-  const fields = [h('label', { for: `${kit.id}-text`, text: 'Answer' }), answer, h('label', { for: `${kit.id}-by`, text: 'Model, or who answers' }), by, send];
-  const hand = h('details', { open: !model }, h('summary', { text: 'Answer by hand' }), h('div', { class: 'fields' }, ...fields));
+  const fields = [
+    h('label', { for: `${kit.id}-text`, text: 'Answer' }),
+    answer,
+    h('label', { for: `${kit.id}-by`, text: 'Model, or who answers' }),
+    by,
+    send,
+  ];
+  const hand = h(
+    'details',
+    { open: !model },
+    h('summary', { text: 'Answer by hand' }),
+    h('div', { class: 'fields' }, ...fields),
+  );
   return {
     title: 'Complete a conversation',
     body: [
-      h('p', { class: 'muted', text: 'What follows was written by the server. The answer goes to it.' }), edit,
-      typeof system === 'string' && h('div', {}, h('h4', { text: 'System prompt' }), text(['systemPrompt'], system, 'System prompt')),
-      h('ol', { class: 'messages', 'aria-label': 'Messages' }, ...messages),
+      h('p', { class: 'muted', text: 'What follows was written by the server. The answer goes to it.' }),
+      edit,
+      typeof system === 'string'
+        && h('div', {}, h('h4', { text: 'System prompt' }), text(['systemPrompt'], system, 'System prompt')),
+      h('ol', { 'class': 'messages', 'aria-label': 'Messages' }, ...messages),
       facts([
-        ['At most tokens', most !== '' && [limitShown, limit]], ['Temperature', value('temperature')], ['Stops at', value('stopSequences')],
-        ['Context', value('includeContext')], ['Wanted models', lines(arrayOf(preferences.get('hints')).map((hint) => shortName(stringOf(objectOf(hint).get('name')))))],
-        ['Cost, speed, cleverness', ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key)) && exact(
-          ['costPriority', 'speedPriority', 'intelligencePriority'].map((key) => (preferences.has(key) ? stringify(preferences.get(key) ?? null) : '–')).join(', '))],
-        ['Tools', lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name')))))], ['Choice of tools', value('toolChoice')],
+        ['At most tokens', most !== '' && [limitShown, limit]],
+        ['Temperature', value('temperature')],
+        ['Stops at', value('stopSequences')],
+        ['Context', value('includeContext')],
+        [
+          'Wanted models',
+          lines(arrayOf(preferences.get('hints')).map((hint) => shortName(stringOf(objectOf(hint).get('name'))))),
+        ],
+        [
+          'Cost, speed, cleverness',
+          ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key))
+            && exact(
+              ['costPriority', 'speedPriority', 'intelligencePriority']
+                .map((key) => (preferences.has(key) ? stringify(preferences.get(key) ?? null) : '–'))
+                .join(', '),
+            ),
+        ],
+        ['Tools', lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name')))))],
+        ['Choice of tools', value('toolChoice')],
       ]),
       disclosure('Whole request', () => [block('Request', pretty(json), json)]),
-      hand, wrong,
+      hand,
+      wrong,
     ],
-    accept: model ? {
-      text: `Run with ${visible(model)}`, note: 'Answered by the model', runs: true,
-      content() {
-        wrong.textContent = most === '' || (numberPattern.test(limit.value.trim()) && Number(limit.value) > 0) ? '' : 'Enter a number of tokens, 500 say.';
-        return wrong.textContent ? undefined : { requestJson: withEdits(json, edits()), contentJson: '' };
-      },
-    } : { text: 'Send the answer', note: 'Answered by hand', content: byHand },
+    accept: model
+      ? {
+          text: `Run with ${visible(model)}`,
+          note: 'Answered by the model',
+          runs: true,
+          content() {
+            wrong.textContent =
+              most === '' || (numberPattern.test(limit.value.trim()) && Number(limit.value) > 0)
+                ? ''
+                : 'Enter a number of tokens, 500 say.';
+            return wrong.textContent ? undefined : { requestJson: withEdits(json, edits()), contentJson: '' };
+          },
+        }
+      : { text: 'Send the answer', note: 'Answered by hand', content: byHand },
     decline: { text: 'Decline', note: 'Declined' },
     edited: () => answer.value !== '' || edits().some(({ was, text: now }) => was !== now),
     ...(model ? {} : { focus: () => answer.focus() }),

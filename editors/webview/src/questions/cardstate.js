@@ -4,11 +4,14 @@ import { visible } from '../words/text.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosed */
 /** @typedef {'accept' | 'decline' | 'dismiss'} Action */
 /**
- * open: waits for the user. sending: an answer is on its way, or has arrived and the end is awaited. running: the host's model works on the answer,
- * and the user may still say no. closed: over.
+ * open: waits for the user. sending: an answer is on its way, or has arrived and the end is awaited. running: the
+ * host's model works on the answer, and the user may still say no. closed: over.
  * @typedef {{ phase: 'open' | 'sending' | 'running' | 'closed', sent?: Action, answers: number }} CardState
  */
-/** @typedef {{ answer: Action, runs?: boolean } | { refused: number } | 'closed'} CardEvent refused: the number of the answer that was */
+/**
+ * @typedef {{ answer: Action, runs?: boolean } | { refused: number } | 'closed'} CardEvent refused: the number of the
+ * answer that was
+ */
 
 /** @type {CardState} */
 export const opened = { phase: 'open', answers: 0 };
@@ -36,17 +39,27 @@ export function transition(state, event) {
 export function closingNote({ cause, reason, origin, windowId: by = '' }, here, windowId = '') {
   const why = reason ? `: ${visible(reason)}` : '';
   switch (cause) {
-    case 'PROMPT_CAUSE_ANSWERED': return here ?? 'Answered in another window';
+    case 'PROMPT_CAUSE_ANSWERED':
+      return here ?? 'Answered in another window';
     // A server that is silenced has its other questions declined, here or by no window.
-    case 'PROMPT_CAUSE_DECLINED': return (here ?? (by === '' || by === windowId ? 'Declined' : 'Declined in another window')) + why;
-    case 'PROMPT_CAUSE_DISMISSED': return here ?? 'Dismissed in another window';
-    case 'PROMPT_CAUSE_WITHDRAWN': return `Withdrawn by server${why}`;
-    case 'PROMPT_CAUSE_PARENT': return (origin === 'ORIGIN_TIMEOUT' ? 'The call timed out' : 'The call was cancelled') + why;
-    case 'PROMPT_CAUSE_TIMEOUT': return 'Timed out: nobody answered';
-    case 'PROMPT_CAUSE_SERVER_GONE': return `The connection to the server ended${why}`;
-    case 'PROMPT_CAUSE_SHUTDOWN': return 'The hub is shutting down';
-    case 'PROMPT_CAUSE_SUPERSEDED': return `No longer needed${why}`;
-    default: return `Closed${why}`;
+    case 'PROMPT_CAUSE_DECLINED':
+      return (here ?? (by === '' || by === windowId ? 'Declined' : 'Declined in another window')) + why;
+    case 'PROMPT_CAUSE_DISMISSED':
+      return here ?? 'Dismissed in another window';
+    case 'PROMPT_CAUSE_WITHDRAWN':
+      return `Withdrawn by server${why}`;
+    case 'PROMPT_CAUSE_PARENT':
+      return (origin === 'ORIGIN_TIMEOUT' ? 'The call timed out' : 'The call was cancelled') + why;
+    case 'PROMPT_CAUSE_TIMEOUT':
+      return 'Timed out: nobody answered';
+    case 'PROMPT_CAUSE_SERVER_GONE':
+      return `The connection to the server ended${why}`;
+    case 'PROMPT_CAUSE_SHUTDOWN':
+      return 'The hub is shutting down';
+    case 'PROMPT_CAUSE_SUPERSEDED':
+      return `No longer needed${why}`;
+    default:
+      return `Closed${why}`;
   }
 }
 

@@ -24,12 +24,20 @@ export function aboutUrl(text, hubHost) {
   /** @type {(string | false)[]} */
   const warnings = [
     !opens && `It is no web page but “${url.protocol}”: it is not opened.`,
-    opens && url.protocol !== 'https:' && !local && 'It is not encrypted (no https): others can read and change it on its way.',
-    name.split('.').some((label) => label.startsWith('xn--')) && 'Its name has letters that can look like others (xn--).',
-    (url.username !== '' || url.password !== '') && `The user name before “@” says nothing about where it leads: to ${name}.`,
+    opens
+      && url.protocol !== 'https:'
+      && !local
+      && 'It is not encrypted (no https): others can read and change it on its way.',
+    name.split('.').some((label) => label.startsWith('xn--'))
+      && 'Its name has letters that can look like others (xn--).',
+    (url.username !== '' || url.password !== '')
+      && `The user name before “@” says nothing about where it leads: to ${name}.`,
     url.port !== '' && `It leads to the port ${url.port}.`,
     /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/.test(name) && 'It leads to a number (an IP address) and not to a name.',
-    hubHost !== undefined && hubHost !== '' && ![url.host, name].includes(hubHost.toLowerCase()) && `Programs read this address differently: as ${visible(hubHost)}, too.`,
+    hubHost !== undefined
+      && hubHost !== ''
+      && ![url.host, name].includes(hubHost.toLowerCase())
+      && `Programs read this address differently: as ${visible(hubHost)}, too.`,
   ];
   return { host: name, opens, warnings: warnings.filter((one) => one !== false) };
 }
@@ -43,29 +51,62 @@ function pageCard(ask, kit, words) {
   const address = ask.url ?? '';
   const { host, opens, warnings } = aboutUrl(address, ask.urlHost);
   return {
-    title: words.title, message: words.message ?? '',
+    title: words.title,
+    message: words.message ?? '',
     body: [
       ...words.body,
       host && h('p', { class: 'host exact', text: visible(host) }),
-      warnings.length ? h('ul', { class: 'warning', 'aria-label': 'Warnings' }, ...warnings.map((text) => h('li', { text: visible(text) }))) : undefined,
+      warnings.length
+        ? h(
+            'ul',
+            { 'class': 'warning', 'aria-label': 'Warnings' },
+            ...warnings.map((text) => h('li', { text: visible(text) })),
+          )
+        : undefined,
       block('Address', address),
-      ask.waiting && h('p', { class: 'muted', text: 'The page was opened in your browser. Go on here when you have finished there.' }),
+      ask.waiting
+        && h('p', {
+          class: 'muted',
+          text: 'The page was opened in your browser. Go on here when you have finished there.',
+        }),
     ],
-    accept: ask.waiting ? { text: 'I have finished', note: 'Finished', content: () => ({}) } : opens ? {
-      text: 'Open in browser', note: 'Opened in the browser', content: () => ({}), ...(kit.surface.opensUrls ? { opens: address } : {}),
-    } : undefined,
+    accept: ask.waiting
+      ? { text: 'I have finished', note: 'Finished', content: () => ({}) }
+      : opens
+        ? {
+            text: 'Open in browser',
+            note: 'Opened in the browser',
+            content: () => ({}),
+            ...(kit.surface.opensUrls ? { opens: address } : {}),
+          }
+        : undefined,
     decline: ask.waiting ? { text: 'Stop', note: 'Stopped' } : { text: words.stop, note: 'Declined' },
   };
 }
 
 /** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ElicitationUrlJson} ask @param {Kit} kit */
-export const urlCard = (ask, kit) => pageCard(ask, kit, {
-  title: ask.waiting ? 'Finish on the page' : 'Open a page', message: ask.message ?? '', body: [prose(ask.message)], stop: 'Decline',
-});
+export const urlCard = (ask, kit) =>
+  pageCard(ask, kit, {
+    title: ask.waiting ? 'Finish on the page' : 'Open a page',
+    message: ask.message ?? '',
+    body: [prose(ask.message)],
+    stop: 'Decline',
+  });
 
-/** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').SignInJson} ask @param {string} server @param {Kit} kit */
-export const signInCard = (ask, server, kit) => pageCard(ask, kit, {
-  title: ask.waiting ? `Finish signing in to ${shortName(server)}` : `Sign in to ${shortName(server)}?`,
-  body: [facts([['Issued by', ask.issuer && exact(ask.issuer)], ['For', ask.resource && exact(ask.resource)], ['Asks for', lines(ask.scopes)]])],
-  stop: 'Do not sign in',
-});
+/**
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').SignInJson} ask
+ * @param {string} server
+ * @param {Kit} kit
+ */
+export const signInCard = (ask, server, kit) =>
+  pageCard(ask, kit, {
+    title: ask.waiting ? `Finish signing in to ${shortName(server)}` : `Sign in to ${shortName(server)}?`,
+    body: [
+      facts([
+        ['Issued by', ask.issuer && exact(ask.issuer)],
+        ['For', ask.resource && exact(ask.resource)],
+        ['Asks for', lines(ask.scopes)],
+      ]),
+    ],
+    stop: 'Do not sign in',
+  });

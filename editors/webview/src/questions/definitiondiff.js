@@ -11,11 +11,32 @@ import { longClass, pretty, visible } from '../words/text.js';
  */
 export function definitionDiff(changes, before, after) {
   // The words and signs say it, and not the colour alone.
-  const side = (/** @type {'del' | 'ins'} */ tag, /** @type {string | undefined} */ json) => h(tag, longClass('code exact', json ?? ''),
-    h('span', { class: 'diff-sign', text: tag === 'del' ? '− Before' : '+ Now' }), json ? visible(pretty(json)) : h('em', { text: 'nothing' }));
-  const list = h('ul', { class: 'diff', 'aria-label': 'Changes' }, ...(changes ?? []).map((change) =>
-    h('li', {}, h('strong', { class: 'code exact', text: visible(change.path) || 'The whole' }), side('del', change.beforeJson), side('ins', change.afterJson))));
+  const side = (/** @type {'del' | 'ins'} */ tag, /** @type {string | undefined} */ json) =>
+    h(
+      tag,
+      longClass('code exact', json ?? ''),
+      h('span', { class: 'diff-sign', text: tag === 'del' ? '− Before' : '+ Now' }),
+      json ? visible(pretty(json)) : h('em', { text: 'nothing' }),
+    );
+  const list = h(
+    'ul',
+    { 'class': 'diff', 'aria-label': 'Changes' },
+    ...(changes ?? []).map((change) =>
+      h(
+        'li',
+        {},
+        h('strong', { class: 'code exact', text: visible(change.path) || 'The whole' }),
+        side('del', change.beforeJson),
+        side('ins', change.afterJson),
+      ),
+    ),
+  );
   const unclear = !changes?.length || changes.some((change) => !change.path);
-  return h('div', {}, changes?.length ? list : undefined,
-    unclear && before ? block('Before', pretty(before), before) : undefined, unclear && before && after ? block('Now', pretty(after), after) : undefined);
+  return h(
+    'div',
+    {},
+    changes?.length ? list : undefined,
+    unclear && before ? block('Before', pretty(before), before) : undefined,
+    unclear && before && after ? block('Now', pretty(after), after) : undefined,
+  );
 }

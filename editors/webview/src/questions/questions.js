@@ -41,7 +41,8 @@ export function questionsSection({ surface, state, ask, announce }) {
         const card = promptCard(prompt, actions);
         cards.set(promptId, card);
         place.append(card.element);
-        // Only where the focus is nowhere, and the page has it at all: a question must not take it from what is being typed.
+        // Only where the focus is nowhere, and the page has it at all: a question must not take it from what is being
+        // typed.
         if (document.hasFocus() && document.activeElement === document.body) card.focus();
       }
       setCount('questions', state.prompts.size);

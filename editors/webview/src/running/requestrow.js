@@ -35,30 +35,63 @@ export function requestRow({ state, ask }, request) {
   const word = h('span', { class: 'state' });
   const time = h('span', { class: 'time' });
   const done = h('span', { class: 'done' });
-  const bar = h('div', { class: 'bar', role: 'progressbar', 'aria-label': `Progress of ${about}`, hidden: true }, done);
+  const bar = h(
+    'div',
+    { 'class': 'bar', 'role': 'progressbar', 'aria-label': `Progress of ${about}`, 'hidden': true },
+    done,
+  );
   const message = h('p', { class: 'muted prose', dir: 'auto', hidden: true });
   const cancelled = h('p', { class: 'cancelling', hidden: true });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
-  const children = h('ol', { class: 'requests', 'aria-label': `Caused by ${about}`, hidden: true });
+  const children = h('ol', { 'class': 'requests', 'aria-label': `Caused by ${about}`, 'hidden': true });
 
-  const cancel = cancellable(request) ? stopControl({ label: 'Cancel', about, testid: 'cancel', stop: (reason) => send(reason, false) }) : undefined;
-  const stopWaiting = h('button', { type: 'button', text: 'Stop waiting', 'aria-label': `Stop waiting for ${about}`, dataset: { testid: 'stop-waiting' }, onclick: () => send('', true) });
-  const others = () => [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r)).length;
+  const cancel = cancellable(request)
+    ? stopControl({ label: 'Cancel', about, testid: 'cancel', stop: (reason) => send(reason, false) })
+    : undefined;
+  const stopWaiting = h('button', {
+    'type': 'button',
+    'text': 'Stop waiting',
+    'aria-label': `Stop waiting for ${about}`,
+    'dataset': { testid: 'stop-waiting' },
+    'onclick': () => send('', true),
+  });
+  const others = () =>
+    [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r))
+      .length;
   const restart = confirmButton({
-    label: 'Restart server', about: shortName(server), testid: 'restart-server',
+    label: 'Restart server',
+    about: shortName(server),
+    testid: 'restart-server',
     question: () => (others() ? `Restart, which cancels ${plural(others(), 'other request')} of it?` : ''),
     act: async () => tell(await ask({ restartServer: { server } })),
   });
   const dragging = h('span', { class: 'actions', hidden: true }, stopWaiting, restart);
-  const element = h('li', { class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
-    h('div', { class: 'line' }, h('span', { class: 'name', text: title }), h('span', { class: 'of', text: shortName(server) }), word, time),
-    bar, message, cancelled, h('div', { class: 'actions' }, cancel?.element, dragging), problem, children);
+  const element = h(
+    'li',
+    { class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
+    h(
+      'div',
+      { class: 'line' },
+      h('span', { class: 'name', text: title }),
+      h('span', { class: 'of', text: shortName(server) }),
+      word,
+      time,
+    ),
+    bar,
+    message,
+    cancelled,
+    h('div', { class: 'actions' }, cancel?.element, dragging),
+    problem,
+    children,
+  );
 
   /** @param {string} reason @param {boolean} hurry */
   async function send(reason, hurry) {
     clicked = true;
     cancel?.disable(true);
-    const reply = await ask({ cancelMcpRequest: { requestId, ...(reason && { reason }), ...(hurry && { stopWaiting: true }) } });
+    const reply = await ask({
+      cancelMcpRequest: { requestId, ...(reason && { reason }), ...(hurry && { stopWaiting: true }) },
+    });
     tell(reply);
     if (!reply.error) return;
     clicked = false;
@@ -99,7 +132,14 @@ export function requestRow({ state, ask }, request) {
       show(cancelled, cancelling);
       if (!cancelling) show(dragging, false);
       paintProgress(bar, done, now);
-      const text = visible([now.progress?.message, now.task && `task ${now.task.status ?? ''}${now.task.message ? `: ${now.task.message}` : ''}`].filter(Boolean).join(' · '));
+      const text = visible(
+        [
+          now.progress?.message,
+          now.task && `task ${now.task.status ?? ''}${now.task.message ? `: ${now.task.message}` : ''}`,
+        ]
+          .filter(Boolean)
+          .join(' · '),
+      );
       show(message, text !== '');
       setText(message, text);
       tick();

@@ -7,11 +7,19 @@ import { originWord, shortName, visible } from '../words/text.js';
 
 /** What each method asks for. %: its subject. @type {Record<string, string>} */
 const outgoing = {
-  'resources/read': 'Read %', 'prompts/get': 'Prompt template %', 'initialize': 'Start of the session', 'server/discover': 'Start of the session',
-  'authorization': 'Sign-in at %', 'launch': 'Question whether it may start', 'input': 'Question for the input %',
+  'resources/read': 'Read %',
+  'prompts/get': 'Prompt template %',
+  'initialize': 'Start of the session',
+  'server/discover': 'Start of the session',
+  'authorization': 'Sign-in at %',
+  'launch': 'Question whether it may start',
+  'input': 'Question for the input %',
 };
 /** @type {Record<string, string>} */
-const incoming = { 'elicitation/create': 'Server asks for input', 'sampling/createMessage': 'Server asks for a completion' };
+const incoming = {
+  'elicitation/create': 'Server asks for input',
+  'sampling/createMessage': 'Server asks for a completion',
+};
 
 /** @param {Pick<Request, 'direction' | 'method' | 'tool' | 'subject'>} request */
 export function titleOf({ direction, method = '', tool, subject }) {
@@ -22,15 +30,21 @@ export function titleOf({ direction, method = '', tool, subject }) {
 
 /**
  * What is known of the way of a cancel to the server. None of it says that the server has stopped.
- * @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').CancelDeliveryJson | undefined} delivery @param {string | undefined} error
+ * @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').CancelDeliveryJson | undefined} delivery
+ * @param {string | undefined} error
  */
 export function sentWords(delivery, error) {
   switch (delivery) {
-    case 'CANCEL_DELIVERY_DELIVERED': return 'sent to the server';
-    case 'CANCEL_DELIVERY_PENDING': return 'being sent to the server';
-    case 'CANCEL_DELIVERY_FAILED': return `could not be sent to the server: ${visible(error)}`;
-    case 'CANCEL_DELIVERY_NOT_NEEDED': return 'not needed: nothing was open at the server';
-    default: return '';
+    case 'CANCEL_DELIVERY_DELIVERED':
+      return 'sent to the server';
+    case 'CANCEL_DELIVERY_PENDING':
+      return 'being sent to the server';
+    case 'CANCEL_DELIVERY_FAILED':
+      return `could not be sent to the server: ${visible(error)}`;
+    case 'CANCEL_DELIVERY_NOT_NEEDED':
+      return 'not needed: nothing was open at the server';
+    default:
+      return '';
   }
 }
 
@@ -41,9 +55,12 @@ export function sentWords(delivery, error) {
 export function cancelWords({ direction, delivery, deliveryError, wireIdJson, serverNotified, serverMayContinue }) {
   if (direction === 'REQUEST_DIRECTION_INCOMING') return '';
   const goesOn = serverMayContinue ? 'The server may go on: work and side effects cannot be ruled out.' : '';
-  if (delivery === 'CANCEL_DELIVERY_NOT_NEEDED') return wireIdJson ? 'Nothing was open at the server.' : 'Nothing had been sent.';
+  if (delivery === 'CANCEL_DELIVERY_NOT_NEEDED')
+    return wireIdJson ? 'Nothing was open at the server.' : 'Nothing had been sent.';
   const sent = sentWords(!delivery && serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : delivery, deliveryError);
-  return [sent && `The cancel was ${sent}.`.replace('was could', 'could').replace('was being', 'is being'), goesOn].filter(Boolean).join(' ');
+  return [sent && `The cancel was ${sent}.`.replace('was could', 'could').replace('was being', 'is being'), goesOn]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** The start of a session itself cannot be cancelled, only what waits for it. @param {Request} request */

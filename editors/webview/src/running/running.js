@@ -13,14 +13,19 @@ import { plural, visible } from '../words/text.js';
 export function runningSection(page) {
   const { state, ask, announce } = page;
   const title = byId('running-title');
-  const list = h('ol', { class: 'requests', 'aria-labelledby': 'running-title' });
+  const list = h('ol', { 'class': 'requests', 'aria-labelledby': 'running-title' });
   const nothing = h('p', { class: 'muted', text: 'Nothing is running.' });
   byId('running').append(nothing, list);
   /** @type {Map<string, import('./requestrow.js').RequestRow>} */
   const rows = new Map();
 
   const stopProblem = h('p', { class: 'problem', role: 'alert', hidden: true });
-  const stopAll = stopControl({ label: 'Stop everything', about: '', testid: 'stop-everything', stop: (reason) => void stopEverything(reason) });
+  const stopAll = stopControl({
+    label: 'Stop everything',
+    about: '',
+    testid: 'stop-everything',
+    stop: (reason) => void stopEverything(reason),
+  });
   show(stopAll.element, false);
   byId('stop-all').append(stopAll.element, stopProblem);
 
@@ -47,7 +52,10 @@ export function runningSection(page) {
 
   function patchAll() {
     for (const id of rows.keys()) if (!state.requests.has(id)) rows.delete(id);
-    /** By the request that caused them, "" = none that is open. One that was caused came later: so there are no circles. @type {Map<string, Request[]>} */
+    /**
+     * By the request that caused them, "" = none that is open. One that was caused came later: so there are no circles.
+     * @type {Map<string, Request[]>}
+     */
     const below = new Map();
     const older = new Set();
     for (const request of state.requests.values()) {
@@ -61,7 +69,12 @@ export function runningSection(page) {
     /** @param {Element} place @param {string} parent */
     const patch = (place, parent) => {
       const items = below.get(parent) ?? [];
-      patchList(place, items, (r) => `${r.requestId} ${r.startTime}`, (r) => rowOf(r).element);
+      patchList(
+        place,
+        items,
+        (r) => `${r.requestId} ${r.startTime}`,
+        (r) => rowOf(r).element,
+      );
       for (const { requestId = '' } of items) {
         const row = rows.get(requestId);
         if (!row) continue;
@@ -78,7 +91,8 @@ export function runningSection(page) {
         const focused = document.activeElement;
         patchAll();
         // Not on the next row: a second press of Enter would cancel that one.
-        if (focused !== document.activeElement && document.activeElement === document.body && focused !== document.body) title.focus();
+        if (focused !== document.activeElement && document.activeElement === document.body && focused !== document.body)
+          title.focus();
         setCount('running', state.requests.size);
         show(nothing, state.requests.size === 0);
         const held = stopAll.element.contains(document.activeElement);

@@ -6,18 +6,41 @@ let ids = 0;
 
 /**
  * A button that stops, and beside it one that asks for a reason first.
- * @param {{ label: string, about: string, testid: string, stop: (reason: string) => void }} options about: what is stopped, for those who do not see where the button is
+ * @param {{ label: string, about: string, testid: string, stop: (reason: string) => void }} options about: what is
+ * stopped, for those who do not see where the button is
  * @returns {{ element: HTMLElement, disable: (disabled: boolean) => void }}
  */
 export function stopControl({ label, about, testid, stop }) {
   const id = `reason-${++ids}`;
   let off = false;
-  const button = h('button', { type: 'button', class: 'stop', text: label, 'aria-label': `${label} ${about}`.trim(), dataset: { testid },
-    // The second click of a double one is for what the first has stopped, and not for the button that has moved up into its place.
-    onclick: (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && finish('')) });
-  const field = h('input', { id, type: 'text', maxlength: 256, autocomplete: 'off', 'aria-label': `Reason to stop ${about || 'everything'}`, placeholder: 'Reason, then Enter' });
+  const button = h('button', {
+    'type': 'button',
+    'class': 'stop',
+    'text': label,
+    'aria-label': `${label} ${about}`.trim(),
+    'dataset': { testid },
+    // The second click of a double one is for what the first has stopped, and not for the button that has moved up into
+    // its place.
+    'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && finish('')),
+  });
+  const field = h('input', {
+    id,
+    'type': 'text',
+    'maxlength': 256,
+    'autocomplete': 'off',
+    'aria-label': `Reason to stop ${about || 'everything'}`,
+    'placeholder': 'Reason, then Enter',
+  });
   const line = h('span', { class: 'reason', hidden: true }, field);
-  const open = h('button', { type: 'button', class: 'link', text: 'with reason…', 'aria-label': `with reason… ${label} ${about}`.trim(), 'aria-expanded': 'false', 'aria-controls': id, onclick: () => expand(line.hidden) });
+  const open = h('button', {
+    'type': 'button',
+    'class': 'link',
+    'text': 'with reason…',
+    'aria-label': `with reason… ${label} ${about}`.trim(),
+    'aria-expanded': 'false',
+    'aria-controls': id,
+    'onclick': () => expand(line.hidden),
+  });
 
   /** @param {boolean} wanted */
   function expand(wanted) {
@@ -52,15 +75,23 @@ export function stopControl({ label, about, testid, stop }) {
 }
 
 /**
- * A button that asks once more, in its own place, when there is a reason to. It forgets the first click when the focus goes elsewhere.
- * @param {{ label: string, about: string, testid?: string, question: () => string, act: () => Promise<unknown> }} options
+ * A button that asks once more, in its own place, when there is a reason to. It forgets the first click when the focus
+ * goes elsewhere.
+ * @param {{ label: string, about: string, testid?: string, question: () => string, act: () => Promise<unknown> }}
+ * options
  *   question: what the second click does, "" = nothing is lost, and the first click does it
  */
 export function confirmButton({ label, about, testid, question, act }) {
   let asked = false;
   let busy = false;
-  const button = h('button', { type: 'button', text: label, 'aria-label': `${label} ${about}`, dataset: testid ? { testid } : {},
-    onclick: (/** @type {MouseEvent} */ { detail: clicks }) => void click(clicks), onblur: () => ask('') });
+  const button = h('button', {
+    'type': 'button',
+    'text': label,
+    'aria-label': `${label} ${about}`,
+    'dataset': testid ? { testid } : {},
+    'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => void click(clicks),
+    'onblur': () => ask(''),
+  });
 
   /** @param {string} text */
   function ask(text) {

@@ -11,14 +11,28 @@ import { bytes, clockTime, shortName, visible } from '../words/text.js';
 
 /** @type {Record<string, string>} */
 const words = {
-  SERVER_TRANSPORT_STDIO: 'process', SERVER_TRANSPORT_HTTP: 'Streamable HTTP', SERVER_TRANSPORT_SSE: 'HTTP with SSE', ERA_LEGACY: 'legacy', ERA_MODERN: 'modern',
-  SIGN_IN_STATE_NEEDED: 'needed', SIGN_IN_STATE_ASKING: 'under way', SIGN_IN_STATE_SIGNED_IN: 'signed in',
-  LAUNCH_CONSENT_NEEDED: 'you will be asked before it starts', LAUNCH_CONSENT_ASKING: 'you are being asked', LAUNCH_CONSENT_GIVEN: 'given', LAUNCH_CONSENT_DECLINED: 'declined; Start asks again',
+  SERVER_TRANSPORT_STDIO: 'process',
+  SERVER_TRANSPORT_HTTP: 'Streamable HTTP',
+  SERVER_TRANSPORT_SSE: 'HTTP with SSE',
+  ERA_LEGACY: 'legacy',
+  ERA_MODERN: 'modern',
+  SIGN_IN_STATE_NEEDED: 'needed',
+  SIGN_IN_STATE_ASKING: 'under way',
+  SIGN_IN_STATE_SIGNED_IN: 'signed in',
+  LAUNCH_CONSENT_NEEDED: 'you will be asked before it starts',
+  LAUNCH_CONSENT_ASKING: 'you are being asked',
+  LAUNCH_CONSENT_GIVEN: 'given',
+  LAUNCH_CONSENT_DECLINED: 'declined; Start asks again',
 };
 /** @type {Record<string, string>} */
 const counted = {
-  lateResponses: 'responses after a cancel', unknownResponses: 'responses to nothing', badLines: 'lines that are no message', unknownCancels: 'cancels of nothing',
-  malformedCancels: 'malformed cancels', suppressedResponses: 'answers not sent, since withdrawn', droppedNotifications: 'dropped notifications',
+  lateResponses: 'responses after a cancel',
+  unknownResponses: 'responses to nothing',
+  badLines: 'lines that are no message',
+  unknownCancels: 'cancels of nothing',
+  malformedCancels: 'malformed cancels',
+  suppressedResponses: 'answers not sent, since withdrawn',
+  droppedNotifications: 'dropped notifications',
 };
 
 /** @param {Surface} surface @param {string | undefined} file @param {number | undefined} line */
@@ -28,29 +42,51 @@ function place(surface, file, line) {
 
 /** @param {Surface} surface @param {Server} server */
 export function serverFacts(surface, server) {
-  const counters = Object.entries(server.counters ?? {}).filter(([name, n]) => counted[name] && Number(n) > 0).map(([name, n]) => `${n} ${counted[name]}`);
+  const counters = Object.entries(server.counters ?? {})
+    .filter(([name, n]) => counted[name] && Number(n) > 0)
+    .map(([name, n]) => `${n} ${counted[name]}`);
   const list = (/** @type {unknown[]} */ parts) => parts.filter(Boolean).join(' · ');
-  return h('div', {}, facts([
-    ['Calls itself', list([shortName(server.title), shortName(server.version)])],
-    ['Protocol', list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
-    ['Reached by', list([words[server.transport ?? ''], visible(server.url || server.command), server.processId && `pid ${server.processId}`])],
-    ['Ready since', clockTime(server.readyTime)],
-    ['Last error', visible(server.lastError)],
-    ['Last exit', visible(server.lastExit)],
-    ['Sign-in', words[server.signIn ?? '']],
-    ['Questions', server.questionsMuted && 'silenced: declined without asking you, until somebody starts it anew'],
-    ['Consent', words[server.launchConsent ?? '']],
-    ['Config', place(surface, server.configFile, server.configLine)],
-    ['Kind of config', list([server.configDialect, server.configScope])],
-    ['Waits for your yes', (server.waitingForConsent ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
-    ['Replaces', (server.shadows ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
-    ['Memory limit', Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
-    ['Odd traffic', counters.join(', ')],
-  ]), server.instructions && disclosure('Instructions for a model', () => [h('div', {}, prose(server.instructions))]));
+  return h(
+    'div',
+    {},
+    facts([
+      ['Calls itself', list([shortName(server.title), shortName(server.version)])],
+      ['Protocol', list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
+      [
+        'Reached by',
+        list([
+          words[server.transport ?? ''],
+          visible(server.url || server.command),
+          server.processId && `pid ${server.processId}`,
+        ]),
+      ],
+      ['Ready since', clockTime(server.readyTime)],
+      ['Last error', visible(server.lastError)],
+      ['Last exit', visible(server.lastExit)],
+      ['Sign-in', words[server.signIn ?? '']],
+      ['Questions', server.questionsMuted && 'silenced: declined without asking you, until somebody starts it anew'],
+      ['Consent', words[server.launchConsent ?? '']],
+      ['Config', place(surface, server.configFile, server.configLine)],
+      ['Kind of config', list([server.configDialect, server.configScope])],
+      ['Waits for your yes', (server.waitingForConsent ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
+      ['Replaces', (server.shadows ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
+      ['Memory limit', Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
+      ['Odd traffic', counters.join(', ')],
+    ]),
+    server.instructions && disclosure('Instructions for a model', () => [h('div', {}, prose(server.instructions))]),
+  );
 }
 
 /** @param {Surface} surface @param {readonly ConfigProblem[]} problems */
 export function problemLines(surface, problems) {
-  return problems.map((problem) => h('p', { class: problem.fatal ? 'problem' : 'warning' },
-    h('strong', { text: problem.fatal ? 'Cannot be used: ' : 'Note: ' }), visible([problem.key, problem.message].filter(Boolean).join(': ')), ' ', place(surface, problem.file, problem.line)));
+  return problems.map((problem) =>
+    h(
+      'p',
+      { class: problem.fatal ? 'problem' : 'warning' },
+      h('strong', { text: problem.fatal ? 'Cannot be used: ' : 'Note: ' }),
+      visible([problem.key, problem.message].filter(Boolean).join(': ')),
+      ' ',
+      place(surface, problem.file, problem.line),
+    ),
+  );
 }

@@ -12,7 +12,7 @@ export function serversSection(page) {
   const title = byId('servers-title');
   const problems = h('div', {});
   const dropped = h('p', { class: 'muted', hidden: true, dataset: { testid: 'dropped' } });
-  const list = h('ol', { class: 'servers', 'aria-labelledby': 'servers-title' });
+  const list = h('ol', { 'class': 'servers', 'aria-labelledby': 'servers-title' });
   const nothing = h('p', { class: 'muted', text: 'No servers are configured.' });
   byId('servers').append(problems, dropped, nothing, list);
   /** @type {Map<string, import('./serverview.js').ServerView>} */
@@ -24,18 +24,26 @@ export function serversSection(page) {
       if (changed.problems) problems.replaceChildren(...problemLines(page.surface, state.problems));
       if (changed.dropped) {
         const { logMessages, notices } = state.dropped;
-        const parts = [logMessages && plural(logMessages, 'log message'), notices && plural(notices, 'notice of a change', 'notices of changes')];
+        const parts = [
+          logMessages && plural(logMessages, 'log message'),
+          notices && plural(notices, 'notice of a change', 'notices of changes'),
+        ];
         show(dropped, logMessages + notices > 0);
         setText(dropped, `Left out, since there were too many: ${parts.filter(Boolean).join(', ')}.`);
       }
       if (changed.serverList) {
         const held = list.contains(document.activeElement);
         for (const name of views.keys()) if (!state.servers.has(name)) views.delete(name);
-        patchList(list, state.servers.keys(), (name) => name, (name) => {
-          const view = serverView(page, name);
-          views.set(name, view);
-          return view.element;
-        });
+        patchList(
+          list,
+          state.servers.keys(),
+          (name) => name,
+          (name) => {
+            const view = serverView(page, name);
+            views.set(name, view);
+            return view.element;
+          },
+        );
         if (held && document.activeElement === document.body) title.focus();
         setCount('servers', state.servers.size);
         show(nothing, state.servers.size === 0);

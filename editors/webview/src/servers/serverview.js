@@ -1,4 +1,5 @@
-// One server: how it stands in one line, and opened, all that is known of it, what can be done with it, its tools and what it writes.
+// One server: how it stands in one line, and opened, all that is known of it, what can be done with it, its tools and
+// what it writes.
 
 import { h, replace, setAttribute, setText, show } from '../elements/dom.js';
 import { problemLines, serverFacts } from './serverfacts.js';
@@ -13,20 +14,52 @@ import { toolList } from './toollist.js';
 
 /** Shapes, so that no state is told by its colour alone. @type {Record<ServerState, string>} */
 const icons = {
-  SERVER_STATE_UNSPECIFIED: '?', SERVER_STATE_STOPPED: '○', SERVER_STATE_CONNECTING: '◌', SERVER_STATE_READY: '●', SERVER_STATE_STOPPING: '◌',
-  SERVER_STATE_FAILED: '✕', SERVER_STATE_DISABLED: '–', SERVER_STATE_BROKEN: '!', SERVER_STATE_GIVEN_UP: '✕',
+  SERVER_STATE_UNSPECIFIED: '?',
+  SERVER_STATE_STOPPED: '○',
+  SERVER_STATE_CONNECTING: '◌',
+  SERVER_STATE_READY: '●',
+  SERVER_STATE_STOPPING: '◌',
+  SERVER_STATE_FAILED: '✕',
+  SERVER_STATE_DISABLED: '–',
+  SERVER_STATE_BROKEN: '!',
+  SERVER_STATE_GIVEN_UP: '✕',
 };
 
-/** What can be done. loses: calls that run would end. @type {{ label: string, testid?: string, loses?: string, when: RegExp, message: (server: string) => AttachRequest }[]} */
+/**
+ * What can be done. loses: calls that run would end.
+ * @type {{ label: string, testid?: string, loses?: string, when: RegExp, message: (server: string) => AttachRequest
+ * }[]}
+ */
 const actions = [
   // An entry of the workspace that counts only after a yes: the question shows what it would run.
-  { label: 'Review the workspace’s entry', testid: 'review-entry', when: /waiting/, message: (server) => ({ startServer: { server, workspaceEntry: true } }) },
+  {
+    label: 'Review the workspace’s entry',
+    testid: 'review-entry',
+    when: /waiting/,
+    message: (server) => ({ startServer: { server, workspaceEntry: true } }),
+  },
   { label: 'Start', when: /STOPPED|FAILED|GIVEN_UP/, message: (server) => ({ startServer: { server } }) },
-  { label: 'Restart', testid: 'restart-server', loses: 'Restart', when: /READY|CONNECTING/, message: (server) => ({ restartServer: { server } }) },
+  {
+    label: 'Restart',
+    testid: 'restart-server',
+    loses: 'Restart',
+    when: /READY|CONNECTING/,
+    message: (server) => ({ restartServer: { server } }),
+  },
   { label: 'Stop', loses: 'Stop', when: /READY|CONNECTING/, message: (server) => ({ stopServer: { server } }) },
-  { label: 'Switch off', loses: 'Switch off', when: /^SERVER_STATE_(?!DISABLED|BROKEN)/, message: (server) => ({ setServerEnabled: { server, enabled: false } }) },
+  {
+    label: 'Switch off',
+    loses: 'Switch off',
+    when: /^SERVER_STATE_(?!DISABLED|BROKEN)/,
+    message: (server) => ({ setServerEnabled: { server, enabled: false } }),
+  },
   { label: 'Switch on', when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
-  { label: 'Allow questions', testid: 'allow-questions', when: /silenced/, message: (server) => ({ muteServer: { server, muted: false } }) },
+  {
+    label: 'Allow questions',
+    testid: 'allow-questions',
+    when: /silenced/,
+    message: (server) => ({ muteServer: { server, muted: false } }),
+  },
   { label: 'Sign in', when: /sign-in:.*NEEDED/, message: (server) => ({ signIn: { server } }) },
   { label: 'Sign out', loses: 'Sign out', when: /sign-in:.*SIGNED_IN/, message: (server) => ({ signOut: { server } }) },
 ];
@@ -49,13 +82,22 @@ const actions = [
 export function serverView(page, name) {
   const { state, ask, surface } = page;
   const shownName = shortName(name);
-  const icon = h('span', { class: 'icon', 'aria-hidden': 'true' });
+  const icon = h('span', { 'class': 'icon', 'aria-hidden': 'true' });
   const word = h('span', { class: 'state' });
-  const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() }, icon, h('span', { class: 'name', text: shownName }), word);
+  const head = h(
+    'button',
+    { 'type': 'button', 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
+    icon,
+    h('span', { class: 'name', text: shownName }),
+    word,
+  );
   const trouble = h('p', { class: 'problem', hidden: true });
   const refused = h('p', { class: 'problem', role: 'alert', hidden: true });
   const facts = h('div', {});
-  const logs = { stderr: logView(`What ${shownName} writes to stderr`), messages: logView(`Log messages of ${shownName}`) };
+  const logs = {
+    stderr: logView(`What ${shownName} writes to stderr`),
+    messages: logView(`Log messages of ${shownName}`),
+  };
   const body = h('div', { class: 'body', hidden: true });
   const element = h('li', { class: 'server', dataset: { testid: `server-${name}` } }, h('h3', {}, head), trouble, body);
   /** Made when it is opened first. @type {ReturnType<typeof toolList> | undefined} */
@@ -65,7 +107,9 @@ export function serverView(page, name) {
   const buttons = actions.map((action) => ({
     action,
     button: confirmButton({
-      label: action.label, about: shownName, ...(action.testid && { testid: action.testid }),
+      label: action.label,
+      about: shownName,
+      ...(action.testid && { testid: action.testid }),
       question: () => (action.loses && calls() ? `${action.loses}, which cancels ${plural(calls(), 'request')}?` : ''),
       act: async () => {
         const reply = await ask(action.message(name));
@@ -82,7 +126,15 @@ export function serverView(page, name) {
     if (!open) return;
     if (!tools) {
       tools = toolList(page, name);
-      replace(body, h('div', { class: 'actions' }, ...buttons.map(({ button }) => button)), refused, facts, tools.element, logs.stderr.element, logs.messages.element);
+      replace(
+        body,
+        h('div', { class: 'actions' }, ...buttons.map(({ button }) => button)),
+        refused,
+        facts,
+        tools.element,
+        logs.stderr.element,
+        logs.messages.element,
+      );
     }
     update();
     updateLogs();
@@ -119,16 +171,29 @@ export function serverView(page, name) {
     if (body.hidden) return;
     const log = state.logs.get(name);
     logs.stderr.update(log?.stderr ?? []);
-    logs.messages.update(log?.messages.map((m) => [clockTime(m.time), m.level, m.logger, m.text].filter(Boolean).join(' ')) ?? []);
+    logs.messages.update(
+      log?.messages.map((m) => [clockTime(m.time), m.level, m.logger, m.text].filter(Boolean).join(' ')) ?? [],
+    );
   }
 
-  return { element, update, updateLogs, tick, toolsChanged: () => tools?.changed(!body.hidden), requestsChanged: () => tools?.requestsChanged() };
+  return {
+    element,
+    update,
+    updateLogs,
+    tick,
+    toolsChanged: () => tools?.changed(!body.hidden),
+    requestsChanged: () => tools?.requestsChanged(),
+  };
 }
 
 /** @param {Server} server @param {number} now */
-function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent, waitingForConsent, questionsMuted }, now) {
+function stateText(
+  { state, nextStartTime, failures = 0, signIn, launchConsent, waitingForConsent, questionsMuted },
+  now,
+) {
   const parts = [serverStateWord(state)];
-  if (nextStartTime) parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
+  if (nextStartTime)
+    parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
   if (failures > 1) parts.push(`${failures} failures in a row`);
   if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in needed');
   if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push('start declined');
@@ -139,7 +204,7 @@ function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent, 
 
 /** Lines of a server, shown on demand. @param {string} label */
 function logView(label) {
-  const text = h('pre', { class: 'code log', tabindex: 0, role: 'region', 'aria-label': label });
+  const text = h('pre', { 'class': 'code log', 'tabindex': 0, 'role': 'region', 'aria-label': label });
   const summary = h('summary', { text: label });
   const element = h('details', { hidden: true, ontoggle: () => paint() }, summary, text);
   /** @type {readonly string[]} */

@@ -12,10 +12,23 @@ const few = 8;
 /** @param {import('../page.js').Page} page @param {string} server */
 export function toolList(page, server) {
   const { ask } = page;
-  const filter = h('input', { type: 'search', 'aria-label': `Filter the tools of ${shortName(server)}`, placeholder: 'Filter', autocomplete: 'off', hidden: true, oninput: () => paint() });
+  const filter = h('input', {
+    'type': 'search',
+    'aria-label': `Filter the tools of ${shortName(server)}`,
+    'placeholder': 'Filter',
+    'autocomplete': 'off',
+    'hidden': true,
+    'oninput': () => paint(),
+  });
   const note = h('p', { class: 'muted', role: 'status' });
-  const list = h('ul', { class: 'tools', 'aria-label': `Tools of ${shortName(server)}` });
-  const connect = h('button', { type: 'button', class: 'secondary', text: 'Connect and list its tools', hidden: true, onclick: () => void listTools(false) });
+  const list = h('ul', { 'class': 'tools', 'aria-label': `Tools of ${shortName(server)}` });
+  const connect = h('button', {
+    type: 'button',
+    class: 'secondary',
+    text: 'Connect and list its tools',
+    hidden: true,
+    onclick: () => void listTools(false),
+  });
   const count = h('span', { class: 'count' });
   const heading = h('h4', { tabindex: -1 }, 'Tools ', count);
   const element = h('div', {}, heading, filter, note, connect, list);
@@ -37,7 +50,16 @@ export function toolList(page, server) {
     stale = error?.code === 'UNAVAILABLE';
     if (!reply.error) tools = reply.listTools?.tools ?? [];
     const cached = tools.some((tool) => tool.cached);
-    setText(note, error ? visible(error.message) : cached ? 'As they were when the server was connected last.' : tools.length === 0 ? 'None are known.' : '');
+    setText(
+      note,
+      error
+        ? visible(error.message)
+        : cached
+          ? 'As they were when the server was connected last.'
+          : tools.length === 0
+            ? 'None are known.'
+            : '',
+    );
     show(connect, cached || (tools.length === 0 && page.state.servers.get(server)?.state !== 'SERVER_STATE_READY'));
     setText(count, tools.length ? String(tools.length) : '');
     paint();
@@ -46,15 +68,20 @@ export function toolList(page, server) {
   function paint() {
     show(filter, tools.length > few);
     const words = filter.value.trim().toLowerCase();
-    const found = tools.filter((tool) => `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(words));
-    // What is being filled in stays as it is for as long as the definition is the same, and goes over into the form for another one.
+    const found = tools.filter((tool) =>
+      `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(words),
+    );
+    // What is being filled in stays as it is for as long as the definition is the same, and goes over into the form for
+    // another one.
     const keyOf = (/** @type {Tool} */ tool) => `${tool.name} ${tool.definitionHash}`;
     const held = list.contains(document.activeElement);
     /** @type {ReturnType<typeof toolView> | undefined} */
     let heir;
     patchList(list, found, keyOf, (tool) => {
       const view = views.get(keyOf(tool)) ?? toolView(page, tool);
-      const before = [...views].find(([key, other]) => other !== view && other.name === tool.name && !tools.some((one) => keyOf(one) === key))?.[1];
+      const before = [...views].find(
+        ([key, other]) => other !== view && other.name === tool.name && !tools.some((one) => keyOf(one) === key),
+      )?.[1];
       views.set(keyOf(tool), view);
       if (before) view.takeOver(before.leave());
       if (before?.element.contains(document.activeElement)) heir = view;

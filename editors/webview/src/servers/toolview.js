@@ -11,14 +11,25 @@ import { shortName, stateWord, visible } from '../words/text.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
 
 /** @type {Record<string, string>} */
-const policies = { APPROVAL_POLICY_ALLOW: 'called without a question', APPROVAL_POLICY_ASK: 'called after a question', APPROVAL_POLICY_DENY: 'never called' };
+const policies = {
+  APPROVAL_POLICY_ALLOW: 'called without a question',
+  APPROVAL_POLICY_ASK: 'called after a question',
+  APPROVAL_POLICY_DENY: 'never called',
+};
 /** Untrusted: what a server says of its own tool. @type {[key: string, value: boolean, text: string][]} */
 const hints = [
-  ['readOnlyHint', true, 'only reads'], ['destructiveHint', true, 'may destroy things'], ['destructiveHint', false, 'destroys nothing'], ['idempotentHint', true, 'may be called twice'],
-  ['openWorldHint', true, 'reaches the outside world'], ['openWorldHint', false, 'stays within its own world'],
+  ['readOnlyHint', true, 'only reads'],
+  ['destructiveHint', true, 'may destroy things'],
+  ['destructiveHint', false, 'destroys nothing'],
+  ['idempotentHint', true, 'may be called twice'],
+  ['openWorldHint', true, 'reaches the outside world'],
+  ['openWorldHint', false, 'stays within its own world'],
 ];
 
-/** What somebody was about to do with a tool when its definition changed. @typedef {{ values: string, requestId: string | undefined }} Draft */
+/**
+ * What somebody was about to do with a tool when its definition changed. @typedef {{ values: string, requestId: string
+ * | undefined }} Draft
+ */
 
 let forms = 0;
 
@@ -27,15 +38,26 @@ export function toolView(page, tool) {
   const { name = '', server = '' } = tool;
   const body = h('div', { class: 'body', hidden: true });
   const policy = h('span', { class: 'state' });
-  const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() },
-    h('span', { class: 'name', text: shortName(name) }), tool.title && h('span', { class: 'of', dir: 'auto', text: shortName(tool.title) }), policy);
+  const head = h(
+    'button',
+    { 'type': 'button', 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
+    h('span', { class: 'name', text: shortName(name) }),
+    tool.title && h('span', { class: 'of', dir: 'auto', text: shortName(tool.title) }),
+    policy,
+  );
   const element = h('li', { class: 'tool', dataset: { testid: `tool-${name}` } }, h('h5', {}, head), body);
   /** The last call from here. @type {string | undefined} */
   let requestId;
   let sending = false;
   /** Made when it is opened first. @type {ReturnType<typeof schemaForm> | undefined} */
   let form;
-  const call = h('button', { type: 'button', class: 'primary', text: 'Call', 'aria-label': `Call ${shortName(name)}`, dataset: { testid: 'call' } });
+  const call = h('button', {
+    'type': 'button',
+    'class': 'primary',
+    'text': 'Call',
+    'aria-label': `Call ${shortName(name)}`,
+    'dataset': { testid: 'call' },
+  });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
   const outcome = h('div', {});
@@ -57,23 +79,37 @@ export function toolView(page, tool) {
     const annotations = objectOf(definition.get('annotations'));
     const said = hints.filter(([key, value]) => annotations.get(key) === value).map(([, , text]) => text);
     const schema = objectOf(definition.get('inputSchema'));
-    const made = form = schemaForm(stringify(schema), { idPrefix: `call-${++forms}` });
+    const made = (form = schemaForm(stringify(schema), { idPrefix: `call-${++forms}` }));
     call.addEventListener('click', () => {
       const read = made.read();
       if ('errors' in read) made.showErrors(read.errors);
       else void send(read.json);
     });
-    const empty = objectOf(schema.get('properties')).size === 0 && arrayOf(schema.get('required')).length === 0 && schema.get('additionalProperties') === false;
+    const empty =
+      objectOf(schema.get('properties')).size === 0
+      && arrayOf(schema.get('required')).length === 0
+      && schema.get('additionalProperties') === false;
     const fields = empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element;
-    replace(body, prose(tool.description), facts([
-      ['Name', fullName(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
-    ]), fields, h('div', { class: 'actions' }, call), problem, status, outcome);
+    replace(
+      body,
+      prose(tool.description),
+      facts([
+        ['Name', fullName(name)],
+        ['It says that it', said.join(', ')],
+        ['Known from', tool.cached ? 'an earlier connection' : ''],
+      ]),
+      fields,
+      h('div', { class: 'actions' }, call),
+      problem,
+      status,
+      outcome,
+    );
   }
 
   /** @param {string} argumentsJson */
   async function send(argumentsJson) {
     if (sending) return;
-    const mine = requestId = crypto.randomUUID();
+    const mine = (requestId = crypto.randomUUID());
     begun(true);
     show(problem, false);
     replace(outcome);
@@ -141,7 +177,12 @@ export function toolView(page, tool) {
   }
 
   return {
-    element, name, requestsChanged, leave, takeOver, focus: () => head.focus(),
+    element,
+    name,
+    requestsChanged,
+    leave,
+    takeOver,
+    focus: () => head.focus(),
     update: (/** @type {Tool} */ now) => setText(policy, policies[now.policy ?? ''] ?? ''),
   };
 }

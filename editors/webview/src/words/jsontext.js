@@ -1,5 +1,5 @@
-// JSON whose numbers keep their spelling and whose objects keep their order: "1.0", 12345678901234567890 and keys like "10" and "__proto__"
-// come out as they went in. JSON.parse loses all of that.
+// JSON whose numbers keep their spelling and whose objects keep their order: "1.0", 12345678901234567890 and keys like
+// "10" and "__proto__" come out as they went in. JSON.parse loses all of that.
 
 /** A number as it is spelled. */
 export class JsonNumber {
@@ -14,7 +14,8 @@ export class JsonNumber {
 /** @typedef {Map<string, Json>} JsonObject */
 
 export const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const token = /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?\d[^\s,\]}]*|true|false|null))/y;
+const token =
+  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?\d[^\s,\]}]*|true|false|null))/y;
 const maxDepth = 200; // what is nested deeper was made to hurt
 
 /**
@@ -110,11 +111,16 @@ export function parse(text) {
 export function stringify(value) {
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
-  if (value instanceof Map) return `{${[...value].map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`).join(',')}}`;
+  if (value instanceof Map)
+    return `{${[...value].map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`).join(',')}}`;
   return JSON.stringify(value);
 }
 
-/** The object that a value is, or an empty one: schemas and requests of servers are not to be trusted to have the right form. @param {Json | undefined} value */
+/**
+ * The object that a value is, or an empty one: schemas and requests of servers are not to be trusted to have the right
+ * form.
+ * @param {Json | undefined} value
+ */
 export const objectOf = (value) => (value instanceof Map ? value : /** @type {JsonObject} */ (new Map()));
 /** @param {Json | undefined} value */
 export const arrayOf = (value) => (Array.isArray(value) ? value : []);
@@ -123,10 +129,16 @@ export const stringOf = (value) => (typeof value === 'string' ? value : '');
 /** @param {Json | undefined} value */
 export const numberOf = (value) => (value instanceof JsonNumber ? Number(value.text) : undefined);
 
-/** Two values that JSON Schema calls equal: numbers by value, objects in any order. @param {Json} a @param {Json} b @returns {boolean} */
+/**
+ * Two values that JSON Schema calls equal: numbers by value, objects in any order.
+ * @param {Json} a
+ * @param {Json} b
+ * @returns {boolean}
+ */
 export function equal(a, b) {
   if (a instanceof JsonNumber && b instanceof JsonNumber) return compareNumbers(a.text, b.text) === 0;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i] ?? null));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, i) => equal(item, b[i] ?? null));
   if (a instanceof Map && b instanceof Map) {
     return a.size === b.size && [...a].every(([key, member]) => b.has(key) && equal(member, b.get(key) ?? null));
   }
@@ -134,13 +146,18 @@ export function equal(a, b) {
 }
 
 /**
- * Where the first thing stands that a has and b has not: the keys that lead there; undefined when b has all of it, and maybe more.
+ * Where the first thing stands that a has and b has not: the keys that lead there; undefined when b has all of it, and
+ * maybe more.
  * @param {Json} a @param {Json | undefined} b
  * @returns {string[] | undefined}
  */
 export function lostAt(a, b) {
-  const pairs = a instanceof Map && b instanceof Map ? [...a].map(([key, member]) => /** @type {const} */ ([key, member, b.get(key)]))
-    : Array.isArray(a) && Array.isArray(b) && a.length === b.length ? a.map((item, i) => /** @type {const} */ ([String(i), item, b[i]])) : undefined;
+  const pairs =
+    a instanceof Map && b instanceof Map
+      ? [...a].map(([key, member]) => /** @type {const} */ ([key, member, b.get(key)]))
+      : Array.isArray(a) && Array.isArray(b) && a.length === b.length
+        ? a.map((item, i) => /** @type {const} */ ([String(i), item, b[i]]))
+        : undefined;
   if (!pairs) return b !== undefined && equal(a, b) ? undefined : [];
   for (const [key, own, other] of pairs) {
     const at = lostAt(own, other);

@@ -1,37 +1,46 @@
-// What people read: times, sizes, and words for the enums of the stream, so that one thing has one name on the whole page; and untrusted text made visible.
+// What people read: times, sizes, and words for the enums of the stream, so that one thing has one name on the whole
+// page; and untrusted text made visible.
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').OriginJson} Origin */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestStateJson} RequestState */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptCauseJson} PromptCause */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState */
 
-// Unicode's own classes and no list of known tricks: controls, format characters (they turn the direction), characters that a font draws as nothing,
-// halves of surrogate pairs, separators that break lines unseen, and the blank Braille pattern.
+// Unicode's own classes and no list of known tricks: controls, format characters (they turn the direction), characters
+// that a font draws as nothing, halves of surrogate pairs, separators that break lines unseen, and the blank Braille
+// pattern.
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
 // Line breaks and tabs show by themselves.
 const harmless = /^[\n\t]$/;
 // What joins one emoji from several can hide nothing between two pictures.
-const joinsEmoji = /\p{Extended_Pictographic}(?:[\p{Emoji_Modifier}\ufe0f]?\u200d(?=\p{Extended_Pictographic})|\ufe0f)/gu;
+const joinsEmoji =
+  /\p{Extended_Pictographic}(?:[\p{Emoji_Modifier}\ufe0f]?\u200d(?=\p{Extended_Pictographic})|\ufe0f)/gu;
 
 /**
- * Shows characters that cannot be seen, or that turn the direction of writing, as their code: a server could hide with them what it really says.
+ * Shows characters that cannot be seen, or that turn the direction of writing, as their code: a server could hide with
+ * them what it really says.
  * @param {string | undefined} text
  */
 export function visible(text) {
   const source = (text ?? '').replace(/\r\n/g, '\n');
   if (source.search(unseen) < 0) return source;
-  const joins = new Set([...source.matchAll(joinsEmoji)].flatMap(({ index, 0: { length } }) => [index + length - 1, index + length - 2]));
+  const joins = new Set(
+    [...source.matchAll(joinsEmoji)].flatMap(({ index, 0: { length } }) => [index + length - 1, index + length - 2]),
+  );
   return source.replace(unseen, (char, at) => {
     if (harmless.test(char) || joins.has(at)) return char;
     return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
   });
 }
 
-/** How many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool Names"). */
+/**
+ * How many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool Names").
+ */
 export const longestName = 128;
 
 /**
- * The name of a tool or a server where it is one among others: of a longer one the start and the length. Where it must be read whole there is fullName.
+ * The name of a tool or a server where it is one among others: of a longer one the start and the length. Where it must
+ * be read whole there is fullName.
  * @param {string | undefined} name
  */
 export function shortName(name = '') {
@@ -42,7 +51,11 @@ export function shortName(name = '') {
   return visible(count <= longestName ? name : `${name.slice(0, end)}… (${count} characters)`);
 }
 
-/** The start of a text that may be as long as a message, and how much is left out. @param {string} text @param {number} most UTF-16 units */
+/**
+ * The start of a text that may be as long as a message, and how much is left out.
+ * @param {string} text
+ * @param {number} most UTF-16 units
+ */
 export function startOf(text, most) {
   if (text.length <= most) return text;
   const kept = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
@@ -51,15 +64,24 @@ export function startOf(text, most) {
 
 const manyLines = /(?:\n[^\n]*){16}/;
 
-/** A very long text scrolls in itself, and then the keyboard must reach it. @param {string} name of its class @param {string} text */
-export const longClass = (name, text) => (text.length > 800 || manyLines.test(text) ? { class: `${name} long`, tabindex: 0 } : { class: name });
+/**
+ * A very long text scrolls in itself, and then the keyboard must reach it.
+ * @param {string} name of its class
+ * @param {string} text
+ */
+export const longClass = (name, text) =>
+  text.length > 800 || manyLines.test(text) ? { class: `${name} long`, tabindex: 0 } : { class: name };
 
 /** @param {number} ms */
 export function duration(ms) {
   if (ms < 950) return `${Math.max(0, Math.round(ms / 100) / 10)} s`;
   const s = Math.round(ms / 1000);
-  const pair = (/** @type {number} */ big, /** @type {string} */ unit, /** @type {number} */ small, /** @type {string} */ sub) =>
-    small ? `${big} ${unit} ${small} ${sub}` : `${big} ${unit}`;
+  const pair = (
+    /** @type {number} */ big,
+    /** @type {string} */ unit,
+    /** @type {number} */ small,
+    /** @type {string} */ sub,
+  ) => (small ? `${big} ${unit} ${small} ${sub}` : `${big} ${unit}`);
   if (s < 60) return `${s} s`;
   if (s < 3600) return pair(Math.floor(s / 60), 'min', s % 60, 's');
   return pair(Math.floor(s / 3600), 'h', Math.floor((s % 3600) / 60), 'min');
@@ -75,7 +97,9 @@ export function durationOf(text) {
 
 /** @param {string | undefined} timestamp */
 export function clockTime(timestamp) {
-  return timestamp ? new Date(timestamp).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' }) : '';
+  return timestamp
+    ? new Date(timestamp).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+    : '';
 }
 
 /** @param {number | string} count of bytes; proto3 JSON has large ones as strings */
@@ -96,8 +120,8 @@ export function plural(count, one, many = `${one}s`) {
 const mostBlanks = 1 << 20; // what is nested deeply at every line would cost far more blanks than text
 
 /**
- * Indents JSON without reading its values: big numbers, spellings and the order of keys stay as they came. What is no JSON comes out with every
- * character that is not blank in its place.
+ * Indents JSON without reading its values: big numbers, spellings and the order of keys stay as they came. What is no
+ * JSON comes out with every character that is not blank in its place.
  * @param {string | undefined} json
  */
 export function pretty(json) {
@@ -126,26 +150,53 @@ export function pretty(json) {
 
 /** @type {Record<Origin, string>} */
 const origins = {
-  ORIGIN_UNSPECIFIED: 'somebody', ORIGIN_USER: 'you', ORIGIN_HOST: 'the host', ORIGIN_SERVER: 'the server', ORIGIN_TIMEOUT: 'a timeout',
-  ORIGIN_PARENT: 'the end of the request that caused it', ORIGIN_TRANSPORT: 'the end of the connection', ORIGIN_POLICY: 'a policy', ORIGIN_SHUTDOWN: 'the end of the hub',
+  ORIGIN_UNSPECIFIED: 'somebody',
+  ORIGIN_USER: 'you',
+  ORIGIN_HOST: 'the host',
+  ORIGIN_SERVER: 'the server',
+  ORIGIN_TIMEOUT: 'a timeout',
+  ORIGIN_PARENT: 'the end of the request that caused it',
+  ORIGIN_TRANSPORT: 'the end of the connection',
+  ORIGIN_POLICY: 'a policy',
+  ORIGIN_SHUTDOWN: 'the end of the hub',
 };
 /** @type {Record<PromptCause, string>} */
 const causes = {
-  PROMPT_CAUSE_UNSPECIFIED: 'Closed', PROMPT_CAUSE_ANSWERED: 'Answered', PROMPT_CAUSE_DECLINED: 'Declined', PROMPT_CAUSE_DISMISSED: 'Dismissed',
-  PROMPT_CAUSE_WITHDRAWN: 'Withdrawn', PROMPT_CAUSE_PARENT: 'The call was cancelled', PROMPT_CAUSE_TIMEOUT: 'Timed out',
-  PROMPT_CAUSE_SERVER_GONE: 'Server gone', PROMPT_CAUSE_SHUTDOWN: 'The hub is shutting down', PROMPT_CAUSE_SUPERSEDED: 'No longer needed',
+  PROMPT_CAUSE_UNSPECIFIED: 'Closed',
+  PROMPT_CAUSE_ANSWERED: 'Answered',
+  PROMPT_CAUSE_DECLINED: 'Declined',
+  PROMPT_CAUSE_DISMISSED: 'Dismissed',
+  PROMPT_CAUSE_WITHDRAWN: 'Withdrawn',
+  PROMPT_CAUSE_PARENT: 'The call was cancelled',
+  PROMPT_CAUSE_TIMEOUT: 'Timed out',
+  PROMPT_CAUSE_SERVER_GONE: 'Server gone',
+  PROMPT_CAUSE_SHUTDOWN: 'The hub is shutting down',
+  PROMPT_CAUSE_SUPERSEDED: 'No longer needed',
 };
 /** @type {Record<RequestState, string>} */
 const requestStates = {
-  REQUEST_STATE_UNSPECIFIED: 'Unknown', REQUEST_STATE_QUEUED: 'Queued', REQUEST_STATE_AWAITING_APPROVAL: 'Waiting for approval',
-  REQUEST_STATE_CONNECTING: 'Connecting', REQUEST_STATE_RUNNING: 'Running', REQUEST_STATE_AWAITING_INPUT: 'Waiting for an answer',
-  REQUEST_STATE_CANCELLING: 'Cancelling…', REQUEST_STATE_DONE: 'Done', REQUEST_STATE_FAILED: 'Failed', REQUEST_STATE_CANCELLED: 'Cancelled',
+  REQUEST_STATE_UNSPECIFIED: 'Unknown',
+  REQUEST_STATE_QUEUED: 'Queued',
+  REQUEST_STATE_AWAITING_APPROVAL: 'Waiting for approval',
+  REQUEST_STATE_CONNECTING: 'Connecting',
+  REQUEST_STATE_RUNNING: 'Running',
+  REQUEST_STATE_AWAITING_INPUT: 'Waiting for an answer',
+  REQUEST_STATE_CANCELLING: 'Cancelling…',
+  REQUEST_STATE_DONE: 'Done',
+  REQUEST_STATE_FAILED: 'Failed',
+  REQUEST_STATE_CANCELLED: 'Cancelled',
   REQUEST_STATE_TASK_WORKING: 'Running as a task',
 };
 /** @type {Record<ServerState, string>} */
 const serverStates = {
-  SERVER_STATE_UNSPECIFIED: 'Unknown', SERVER_STATE_STOPPED: 'Not started', SERVER_STATE_CONNECTING: 'Connecting', SERVER_STATE_READY: 'Ready',
-  SERVER_STATE_STOPPING: 'Stopping', SERVER_STATE_FAILED: 'Failed', SERVER_STATE_DISABLED: 'Off', SERVER_STATE_BROKEN: 'Cannot be used',
+  SERVER_STATE_UNSPECIFIED: 'Unknown',
+  SERVER_STATE_STOPPED: 'Not started',
+  SERVER_STATE_CONNECTING: 'Connecting',
+  SERVER_STATE_READY: 'Ready',
+  SERVER_STATE_STOPPING: 'Stopping',
+  SERVER_STATE_FAILED: 'Failed',
+  SERVER_STATE_DISABLED: 'Off',
+  SERVER_STATE_BROKEN: 'Cannot be used',
   SERVER_STATE_GIVEN_UP: 'Given up',
 };
 

@@ -1,5 +1,5 @@
-// A hub on a script: it answers hello with welcome and snapshot, says what the test tells it to say, and keeps what the page has sent. What it says is
-// checked against the schema before it is sent, and what it hears when it is heard.
+// A hub on a script: it answers hello with welcome and snapshot, says what the test tells it to say, and keeps what the
+// page has sent. What it says is checked against the schema before it is sent, and what it hears when it is heard.
 
 import { EventEmitter, once } from 'node:events';
 import { asRelayed, faultOf } from './schema.js';
@@ -14,7 +14,10 @@ import { asRelayed, faultOf } from './schema.js';
  * @typedef {Omit<AttachResponseJson, 'sequence' | 'reply'>} EventJson
  */
 
-/** Longest wait for a message of the page: far above what any takes, so that a missing one fails the test and does not hang it. */
+/**
+ * Longest wait for a message of the page: far above what any takes, so that a missing one fails the test and does not
+ * hang it.
+ */
 const patience = 20_000;
 
 export class Hub {
@@ -90,7 +93,8 @@ export class Hub {
 
   /** Welcomes a window, with everything there is unless it resumes. @param {boolean} [resumed] */
   async welcome(resumed = false) {
-    // Both at once into the outbox: an event that came between them would be undone by the snapshot, and no hub sends one there.
+    // Both at once into the outbox: an event that came between them would be undone by the snapshot, and no hub sends
+    // one there.
     const welcomed = this.#send({ welcome: { hubId: this.hubId, windowId: this.windowId, version: '1.0.0', resumed } });
     await (resumed ? welcomed : this.say({ snapshot: this.snapshot }));
   }
@@ -145,7 +149,8 @@ export class Hub {
     const signal = AbortSignal.timeout(patience);
     for (;;) {
       const message = this.all(kind)[index];
-      if (message) return /** @type {AttachRequestJson & { [key in K]-?: NonNullable<AttachRequestJson[K]> }} */ (message);
+      if (message)
+        return /** @type {AttachRequestJson & { [key in K]-?: NonNullable<AttachRequestJson[K]> }} */ (message);
       await once(this.#heard, 'message', { signal }).catch((error) => {
         const sent = this.sent.map((other) => Object.keys(other).join('+')).join(', ');
         throw new Error(`the page has not sent ${kind} (message ${index + 1}); it has sent: ${sent}`, { cause: error });

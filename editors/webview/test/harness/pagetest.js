@@ -1,5 +1,6 @@
-// One Chromium for the suite, a fresh document for each test (tab.js), and what must hold in every test: nothing on the console, no CSP report, no page error,
-// and no message that is no AttachRequest. What a failed test looked like is kept in editors/out/page.
+// One Chromium for the suite, a fresh document for each test (tab.js), and what must hold in every test: nothing on the
+// console, no CSP report, no page error, and no message that is no AttachRequest. What a failed test looked like is
+// kept in editors/out/page.
 
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -50,7 +51,10 @@ export const outFolder = fileURLToPath(new URL('../../../out/page/', import.meta
 /** When it is in every test, unless it asks for the real time. */
 export const today = new Date('2026-10-05T12:00:00Z');
 
-/** The browser and the site, once somebody needs them. @type {Promise<{ browser: Browser, site: import('./site.js').Site }> | undefined} */
+/**
+ * The browser and the site, once somebody needs them.
+ * @type {Promise<{ browser: Browser, site: import('./site.js').Site }> | undefined}
+ */
 let started;
 let stopsAfterTests = false;
 /** @typedef {{ name: string, timeout: number, alone: boolean, run: () => Promise<void> }} Collected */
@@ -147,7 +151,8 @@ export async function openPage(setup) {
   const address = `${site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
   const sheet = JSON.stringify(themeSheet(theme, setup.place ?? 'sideBar'));
   /** @param {string} state */
-  const install = (state) => `(${installVsCode})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${sheet} })`;
+  const install = (state) =>
+    `(${installVsCode})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${sheet} })`;
   await tab.runFirst(install('undefined'));
   const reload = page.reload.bind(page);
   page.reload = async (options) => {
@@ -159,14 +164,19 @@ export async function openPage(setup) {
 
   const drawn = () =>
     page.evaluate(() => {
-      const { __frame: frame } = /** @type {Window & { __frame: typeof requestAnimationFrame }} */ (/** @type {unknown} */ (window));
+      const { __frame: frame } = /** @type {Window & { __frame: typeof requestAnimationFrame }} */ (
+        /** @type {unknown} */ (window)
+      );
       return new Promise((resolve) => frame(() => frame(() => resolve(undefined))));
     });
   let frozen = setup.frozen ?? false;
   const settle = async () => {
     await hub.delivered();
     if (frozen) await page.clock.runFor(50);
-    else await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))));
+    else
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))),
+      );
     await drawn();
     const sent = await page.evaluate(() => /** @type {Window & { __sent?: number }} */ (window).__sent ?? 0);
     while (surface.kind === 'vscode' && heard < sent) await page.evaluate(() => undefined);
@@ -295,6 +305,9 @@ async function keep(name, opened) {
   await mkdir(folder, { recursive: true });
   const html = await opened.page.content().catch(() => '');
   await writeFile(`${folder}/page.html`, html);
-  await writeFile(`${folder}/said.json`, JSON.stringify({ noise: opened.noise, faults: opened.hub.faults, sent: opened.hub.sent }, null, 2));
+  await writeFile(
+    `${folder}/said.json`,
+    JSON.stringify({ noise: opened.noise, faults: opened.hub.faults, sent: opened.hub.sent }, null, 2),
+  );
   await opened.page.screenshot({ path: `${folder}/page.png`, fullPage: true }).catch(() => undefined);
 }

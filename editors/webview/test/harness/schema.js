@@ -1,5 +1,5 @@
-// The generated schema of the window stream, for checking what is sent either way. Node 20 does not read TypeScript, so the generated files are
-// bundled in memory; the types come from the very same files.
+// The generated schema of the window stream, for checking what is sent either way. Node 20 does not read TypeScript, so
+// the generated files are bundled in memory; the types come from the very same files.
 
 import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
@@ -15,17 +15,24 @@ const entry = `
 `;
 
 const bundled = await build({
-  stdin: { contents: entry, resolveDir: fileURLToPath(new URL('../../../host/src/gen', import.meta.url)), loader: 'ts' },
+  stdin: {
+    contents: entry,
+    resolveDir: fileURLToPath(new URL('../../../host/src/gen', import.meta.url)),
+    loader: 'ts',
+  },
   bundle: true,
   format: 'esm',
   platform: 'node',
   write: false,
 });
 /** @type {typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js') & typeof import('@bufbuild/protobuf')} */
-const schema = await import(`data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? '').toString('base64')}`);
+const schema = await import(
+  `data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? '').toString('base64')}`
+);
 
 /**
- * What a host would relay for this message: checked against the schema, and spelled as proto3 JSON is, so that a field with its default value is absent.
+ * What a host would relay for this message: checked against the schema, and spelled as proto3 JSON is, so that a field
+ * with its default value is absent.
  *
  * @param {AttachResponseJson} message
  * @returns {AttachResponseJson}
@@ -35,15 +42,18 @@ export function asRelayed(message) {
 }
 
 /**
- * The fault of a message that a page has sent, undefined when the hub would understand all of it. Unknown fields and unknown enum names are faults,
- * and so is a message that says nothing.
+ * The fault of a message that a page has sent, undefined when the hub would understand all of it. Unknown fields and
+ * unknown enum names are faults, and so is a message that says nothing.
  *
  * @param {unknown} message
  * @returns {string | undefined}
  */
 export function faultOf(message) {
   try {
-    const parsed = schema.fromJson(schema.AttachRequestSchema, /** @type {import('@bufbuild/protobuf').JsonValue} */ (message));
+    const parsed = schema.fromJson(
+      schema.AttachRequestSchema,
+      /** @type {import('@bufbuild/protobuf').JsonValue} */ (message),
+    );
     return parsed.message.case === undefined ? 'an AttachRequest that says nothing' : undefined;
   } catch (error) {
     return String(error);

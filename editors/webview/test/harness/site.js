@@ -1,4 +1,5 @@
-// Serves the page as the extension does: page.html with its tokens filled, a strict CSP with a fresh nonce, every file from one origin.
+// Serves the page as the extension does: page.html with its tokens filled, a strict CSP with a fresh nonce, every file
+// from one origin.
 
 import { createServer } from 'node:http';
 import { randomBytes } from 'node:crypto';
@@ -7,7 +8,8 @@ import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, commands?: string[] }} Surface
+ * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, commands?: string[] }}
+ * Surface
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */
 

@@ -1,6 +1,7 @@
-// A tab of the browser that serves one test after another. A context and a page of its own for each test would be cleaner, and cost five times
-// what the page itself does: two processes, and a window. Each test gets a fresh document, and what a document leaves behind is put back: clock,
-// size, media, pointer. A tab is closed when a test has failed in it, and after some tests, since each leaves scripts with Playwright's clock.
+// A tab of the browser that serves one test after another. A context and a page of its own for each test would be
+// cleaner, and cost five times what the page itself does: two processes, and a window. Each test gets a fresh document,
+// and what a document leaves behind is put back: clock, size, media, pointer. A tab is closed when a test has failed in
+// it, and after some tests, since each leaves scripts with Playwright's clock.
 
 /**
  * @typedef {import('playwright-core').Page} Page
@@ -24,7 +25,10 @@
  * @property {(source: string) => Promise<void>} runFirst runs this before the page, in place of what did
  */
 
-/** Longest wait for an element: far above what any takes on a busy machine, so that a missing one fails the test and does not hang it. */
+/**
+ * Longest wait for an element: far above what any takes on a busy machine, so that a missing one fails the test and
+ * does not hang it.
+ */
 const patience = 20_000;
 /** After so many tests a tab is closed. */
 const mostUses = 15;
@@ -94,7 +98,8 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
     },
   };
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') tab.listener.complain(`console ${message.type()}: ${message.text()}`);
+    if (message.type() === 'error' || message.type() === 'warning')
+      tab.listener.complain(`console ${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => tab.listener.complain(`page error: ${error.stack ?? error.message}`));
   page.on('requestfailed', (request) => tab.listener.complain(`request failed: ${request.url()}`));

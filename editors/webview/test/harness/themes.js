@@ -1,5 +1,6 @@
-// What VS Code gives a webview to look like the editor: the colours of its own four themes (Light Modern, Dark Modern, Dark and Light High Contrast) with the
-// colour registry's defaults, and nothing more. A variable that a theme leaves out is left out here too, so a page that counts on it is seen to fail.
+// What VS Code gives a webview to look like the editor: the colours of its own four themes (Light Modern, Dark Modern,
+// Dark and Light High Contrast) with the colour registry's defaults, and nothing more. A variable that a theme leaves
+// out is left out here too, so a page that counts on it is seen to fail.
 
 /** @typedef {'light' | 'dark' | 'high-contrast' | 'high-contrast-light'} ThemeName */
 
@@ -8,7 +9,10 @@ export const themeNames = ['light', 'dark', 'high-contrast', 'high-contrast-ligh
 
 /** @type {Record<ThemeName, string>} */
 export const bodyClassOf = {
-  light: 'vscode-light', dark: 'vscode-dark', 'high-contrast': 'vscode-high-contrast', 'high-contrast-light': 'vscode-high-contrast-light vscode-high-contrast',
+  'light': 'vscode-light',
+  'dark': 'vscode-dark',
+  'high-contrast': 'vscode-high-contrast',
+  'high-contrast-light': 'vscode-high-contrast-light vscode-high-contrast',
 };
 
 const fonts = {
@@ -22,14 +26,14 @@ const fonts = {
 
 /** @type {Record<ThemeName, Record<string, string>>} */
 export const themes = {
-  light: {
+  'light': {
     ...fonts,
-    foreground: '#3b3b3b',
-    descriptionForeground: '#3b3b3b',
-    disabledForeground: '#61616180',
-    errorForeground: '#f85149',
+    'foreground': '#3b3b3b',
+    'descriptionForeground': '#3b3b3b',
+    'disabledForeground': '#61616180',
+    'errorForeground': '#f85149',
     'icon-foreground': '#3b3b3b',
-    focusBorder: '#005fb8',
+    'focusBorder': '#005fb8',
     'editor-background': '#ffffff',
     'editor-foreground': '#3b3b3b',
     'editorWidget-background': '#f8f8f8',
@@ -112,14 +116,14 @@ export const themes = {
     'notifications-border': '#e5e5e5',
     'notifications-foreground': '#3b3b3b',
   },
-  dark: {
+  'dark': {
     ...fonts,
-    foreground: '#cccccc',
-    descriptionForeground: '#9d9d9d',
-    disabledForeground: '#cccccc80',
-    errorForeground: '#f85149',
+    'foreground': '#cccccc',
+    'descriptionForeground': '#9d9d9d',
+    'disabledForeground': '#cccccc80',
+    'errorForeground': '#f85149',
     'icon-foreground': '#cccccc',
-    focusBorder: '#0078d4',
+    'focusBorder': '#0078d4',
     'editor-background': '#1f1f1f',
     'editor-foreground': '#cccccc',
     'editorWidget-background': '#202020',
@@ -204,14 +208,14 @@ export const themes = {
   },
   'high-contrast': {
     ...fonts,
-    foreground: '#ffffff',
-    descriptionForeground: '#ffffffb3',
-    disabledForeground: '#a5a5a5',
-    errorForeground: '#f48771',
+    'foreground': '#ffffff',
+    'descriptionForeground': '#ffffffb3',
+    'disabledForeground': '#a5a5a5',
+    'errorForeground': '#f48771',
     'icon-foreground': '#ffffff',
-    focusBorder: '#f38518',
-    contrastBorder: '#6fc3df',
-    contrastActiveBorder: '#f38518',
+    'focusBorder': '#f38518',
+    'contrastBorder': '#6fc3df',
+    'contrastActiveBorder': '#f38518',
     'editor-background': '#000000',
     'editor-foreground': '#ffffff',
     'editorWidget-background': '#0c141f',
@@ -283,14 +287,14 @@ export const themes = {
   },
   'high-contrast-light': {
     ...fonts,
-    foreground: '#292929',
-    descriptionForeground: '#292929',
-    disabledForeground: '#7f7f7f',
-    errorForeground: '#b5200d',
+    'foreground': '#292929',
+    'descriptionForeground': '#292929',
+    'disabledForeground': '#7f7f7f',
+    'errorForeground': '#b5200d',
     'icon-foreground': '#292929',
-    focusBorder: '#006bbd',
-    contrastBorder: '#0f4a85',
-    contrastActiveBorder: '#006bbd',
+    'focusBorder': '#006bbd',
+    'contrastBorder': '#0f4a85',
+    'contrastActiveBorder': '#006bbd',
     'editor-background': '#ffffff',
     'editor-foreground': '#292929',
     'editorWidget-background': '#ffffff',
@@ -363,7 +367,8 @@ export const themes = {
 };
 
 /**
- * The style sheet that VS Code adds to a webview: the variables, and its default rules in a layer, the padding of the body among them.
+ * The style sheet that VS Code adds to a webview: the variables, and its default rules in a layer, the padding of the
+ * body among them.
  *
  * @param {ThemeName} name
  * @param {'sideBar' | 'editor'} place

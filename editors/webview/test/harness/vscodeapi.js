@@ -1,5 +1,6 @@
-// What VS Code puts into a webview before the page runs: acquireVsCodeApi, its state that outlives a reload, and the theme. It is installed by
-// Playwright's init scripts, which no CSP stops. The state is kept by the test, as VS Code keeps it outside of the page.
+// What VS Code puts into a webview before the page runs: acquireVsCodeApi, its state that outlives a reload, and the
+// theme. It is installed by Playwright's init scripts, which no CSP stops. The state is kept by the test, as VS Code
+// keeps it outside of the page.
 
 /**
  * Runs inside the page. It is sent as text: it must use nothing but its argument and the page's globals.
@@ -7,10 +8,15 @@
  * @param {{ state: unknown, sheet: string, vscode: boolean }} setup
  */
 export function installVsCode(setup) {
-  /** @typedef {{ __sent: number, __hub(message: unknown): void, __keep(state: unknown): void, __violation(text: string): void, acquireVsCodeApi?: () => unknown }} Installed */
+  /**
+   * @typedef {{ __sent: number, __hub(message: unknown): void, __keep(state: unknown): void, __violation(text: string):
+   * void, acquireVsCodeApi?: () => unknown }} Installed
+   */
   const installed = /** @type {Installed} */ (/** @type {unknown} */ (window));
   document.addEventListener('securitypolicyviolation', (event) => {
-    installed.__violation(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile ?? ''}:${event.lineNumber} ${event.sample}`);
+    installed.__violation(
+      `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile ?? ''}:${event.lineNumber} ${event.sample}`,
+    );
   });
   installed.__sent = 0;
   if (!setup.vscode) return;

@@ -290,7 +290,12 @@ export function busySnapshot() {
         signIn: 'SIGN_IN_STATE_NEEDED',
         processId: 0,
       }),
-      server('linter', { state: 'SERVER_STATE_STOPPED', configScope: 'workspace', launchConsent: 'LAUNCH_CONSENT_NEEDED', processId: 0 }),
+      server('linter', {
+        state: 'SERVER_STATE_STOPPED',
+        configScope: 'workspace',
+        launchConsent: 'LAUNCH_CONSENT_NEEDED',
+        processId: 0,
+      }),
       server('old', { state: 'SERVER_STATE_DISABLED', processId: 0 }),
       server('typo', {
         state: 'SERVER_STATE_BROKEN',
@@ -333,7 +338,13 @@ export function busySnapshot() {
         wireIdJson: '',
         openPromptIds: ['p-approval'],
       }),
-      request('r-start', { server: 'booking', method: 'initialize', tool: '', state: 'REQUEST_STATE_CONNECTING', startTime: at(-1) }),
+      request('r-start', {
+        server: 'booking',
+        method: 'initialize',
+        tool: '',
+        state: 'REQUEST_STATE_CONNECTING',
+        startTime: at(-1),
+      }),
       request('r-slow', {
         tool: 'slow',
         state: 'REQUEST_STATE_CANCELLING',
@@ -342,7 +353,15 @@ export function busySnapshot() {
       }),
     ],
     prompts: [prompts.approval],
-    problems: [{ file: '/repos/shop/.cursor/mcp.json', line: 3, column: 1, message: 'a comma is missing after "servers"', fatal: true }],
+    problems: [
+      {
+        file: '/repos/shop/.cursor/mcp.json',
+        line: 3,
+        column: 1,
+        message: 'a comma is missing after "servers"',
+        fatal: true,
+      },
+    ],
     history: [
       finished('h-1', { resultJson: '{"content":[{"type":"text","text":"42 lines"}]}', resultSizeBytes: '47' }, -300),
       finished(
@@ -361,11 +380,19 @@ export function busySnapshot() {
           state: 'REQUEST_STATE_FAILED',
           server: 'booking',
           tool: 'book',
-          hubError: { code: 'UNAVAILABLE', reason: 'SERVER_FAILED', message: 'The server "booking" has ended. Look at its stderr.' },
+          hubError: {
+            code: 'UNAVAILABLE',
+            reason: 'SERVER_FAILED',
+            message: 'The server "booking" has ended. Look at its stderr.',
+          },
         },
         -200,
       ),
-      finished('h-4', { state: 'REQUEST_STATE_FAILED', mcpError: { code: '-32602', message: 'path is missing' } }, -180),
+      finished(
+        'h-4',
+        { state: 'REQUEST_STATE_FAILED', mcpError: { code: '-32602', message: 'path is missing' } },
+        -180,
+      ),
       cancelled('h-5', {}, -120),
       cancelled(
         'h-6',

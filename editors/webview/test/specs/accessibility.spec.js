@@ -5,9 +5,22 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
-import { at, busySnapshot, cancelled, filesTools, finished, prompts, promptNames, request, server } from '../harness/world.js';
+import {
+  at,
+  busySnapshot,
+  cancelled,
+  filesTools,
+  finished,
+  prompts,
+  promptNames,
+  request,
+  server,
+} from '../harness/world.js';
 
-/** @typedef {{ violations: { id: string, help: string, nodes: { html: string, failureSummary?: string }[] }[] }} AxeResult */
+/**
+ * @typedef {{ violations: { id: string, help: string, nodes: { html: string, failureSummary?: string }[] }[] }}
+ * AxeResult
+ */
 
 const axe = /** @type {{ source: string }} */ (createRequire(import.meta.url)('axe-core'));
 
@@ -16,7 +29,9 @@ async function assertNoViolations(page, what) {
   await page.evaluate(axe.source);
   const result = /** @type {AxeResult} */ (
     await page.evaluate(() => {
-      const { axe } = /** @type {{ axe: { run(context: Document, options: object): Promise<unknown> } }} */ (/** @type {unknown} */ (window));
+      const { axe } = /** @type {{ axe: { run(context: Document, options: object): Promise<unknown> } }} */ (
+        /** @type {unknown} */ (window)
+      );
       return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
     })
   );
@@ -24,7 +39,9 @@ async function assertNoViolations(page, what) {
     ({ id, help, nodes }) =>
       `${id}: ${help}\n${nodes
         .slice(0, 3)
-        .map((node) => `    ${node.html.slice(0, 160)}\n      ${node.failureSummary?.replaceAll('\n', ' ').slice(0, 260)}`)
+        .map(
+          (node) => `    ${node.html.slice(0, 160)}\n      ${node.failureSummary?.replaceAll('\n', ' ').slice(0, 260)}`,
+        )
         .join('\n')}`,
   );
   assert.deepEqual(found, [], `axe on ${what}:\n${found.join('\n')}`);
@@ -44,7 +61,9 @@ const scenes = [
     what: 'a busy page with everything unfolded',
     snapshot: busySnapshot(),
     act: async ({ hub, page, pass }) => {
-      await hub.say({ logMessage: { server: 'files', level: 'warning', logger: 'index', dataJson: '"3 files skipped"' } });
+      await hub.say({
+        logMessage: { server: 'files', level: 'warning', logger: 'index', dataJson: '"3 files skipped"' },
+      });
       await unfoldAll(page);
       await pass(1_100);
     },
@@ -66,7 +85,13 @@ const scenes = [
           toolApproval: {
             ...prompts.approval.toolApproval,
             previousDefinitionJson: '{"name":"write_file","description":"Writes a text."}',
-            changes: [{ path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text to a file, and mails it."' }],
+            changes: [
+              {
+                path: 'description',
+                beforeJson: '"Writes a text."',
+                afterJson: '"Writes text to a file, and mails it."',
+              },
+            ],
           },
         },
       ],
@@ -94,7 +119,14 @@ const scenes = [
     what: 'a closed card',
     snapshot: { prompts: [prompts.form] },
     act: async ({ hub, settle }) => {
-      await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' } });
+      await hub.say({
+        promptClosed: {
+          promptId: 'p-form',
+          cause: 'PROMPT_CAUSE_WITHDRAWN',
+          reason: 'no longer needed',
+          origin: 'ORIGIN_SERVER',
+        },
+      });
       await settle();
     },
   },
@@ -103,7 +135,10 @@ const scenes = [
     snapshot: {
       servers: [server('files')],
       history: [
-        finished('h-1', { resultJson: '{"content":[{"type":"text","text":"42 lines"}],"structuredContent":{"lines":42}}', resultSizeBytes: '47' }),
+        finished('h-1', {
+          resultJson: '{"content":[{"type":"text","text":"42 lines"}],"structuredContent":{"lines":42}}',
+          resultSizeBytes: '47',
+        }),
         cancelled('h-2'),
       ],
     },
@@ -118,7 +153,12 @@ const scenes = [
     what: 'a cancel that drags on',
     snapshot: {
       servers: [server('files')],
-      requests: [request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', reason: 'x', time: at(-9) } })],
+      requests: [
+        request('r-1', {
+          state: 'REQUEST_STATE_CANCELLING',
+          cancellation: { origin: 'ORIGIN_USER', reason: 'x', time: at(-9) },
+        }),
+      ],
     },
     act: async ({ pass }) => {
       await pass(1_100);
@@ -128,7 +168,9 @@ const scenes = [
     what: 'the lost connection',
     snapshot: busySnapshot(),
     act: async ({ hub, settle }) => {
-      await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'The hub has failed five times in a row.' } });
+      await hub.sayAside({
+        hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'The hub has failed five times in a row.' },
+      });
       await settle();
     },
   },
@@ -136,11 +178,15 @@ const scenes = [
 
 for (const theme of themeNames) {
   for (const { what, snapshot, act } of scenes) {
-    pageTest(`axe finds nothing on ${what}, ${theme}`, { theme, snapshot, tools: { files: filesTools } }, async (opened) => {
-      await act?.(opened);
-      await opened.settle();
-      await assertNoViolations(opened.page, what);
-    });
+    pageTest(
+      `axe finds nothing on ${what}, ${theme}`,
+      { theme, snapshot, tools: { files: filesTools } },
+      async (opened) => {
+        await act?.(opened);
+        await opened.settle();
+        await assertNoViolations(opened.page, what);
+      },
+    );
   }
 }
 
@@ -165,7 +211,9 @@ test('axe sees what it is there to see', async () => {
   try {
     await opened.hub.next('hello');
     await opened.page.evaluate(() => {
-      document.querySelector('main')?.append(Object.assign(document.createElement('button'), { className: 'nameless' }));
+      document
+        .querySelector('main')
+        ?.append(Object.assign(document.createElement('button'), { className: 'nameless' }));
     });
     await assert.rejects(assertNoViolations(opened.page, 'a button without a name'), /button-name/);
   } finally {
@@ -203,9 +251,12 @@ async function listen(page) {
       for (const { target, addedNodes } of records) {
         const element = target instanceof Element ? target : target.parentElement;
         const region = element?.closest('[aria-live], [role="status"], [role="alert"]');
-        const text = [...addedNodes].map((node) => node.textContent).join('') || (target instanceof Text ? target.data : '');
+        const text =
+          [...addedNodes].map((node) => node.textContent).join('') || (target instanceof Text ? target.data : '');
         if (region && text.trim())
-          said.push(`${region.getAttribute('aria-live') ?? (region.getAttribute('role') === 'alert' ? 'assertive' : 'polite')}: ${text.trim()}`);
+          said.push(
+            `${region.getAttribute('aria-live') ?? (region.getAttribute('role') === 'alert' ? 'assertive' : 'polite')}: ${text.trim()}`,
+          );
       }
     });
     observer.observe(document.body, { subtree: true, childList: true, characterData: true });
@@ -215,13 +266,26 @@ async function listen(page) {
 
 pageTest(
   'live regions tell a question, its withdrawal, and the end of a call',
-  { snapshot: { servers: [server('booking')], requests: [request('r-1', { server: 'booking', tool: 'book' })], prompts: [] } },
+  {
+    snapshot: {
+      servers: [server('booking')],
+      requests: [request('r-1', { server: 'booking', tool: 'book' })],
+      prompts: [],
+    },
+  },
   async ({ hub, page, pass }) => {
     const said = await listen(page);
     await hub.say({ promptOpened: { prompt: prompts.form } });
     await pass(1_500);
     assert.match((await said()).join('\n'), /booking.*Who is the booking for\?/s);
-    await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' } });
+    await hub.say({
+      promptClosed: {
+        promptId: 'p-form',
+        cause: 'PROMPT_CAUSE_WITHDRAWN',
+        reason: 'no longer needed',
+        origin: 'ORIGIN_SERVER',
+      },
+    });
     await pass(1_500);
     assert.match((await said()).join('\n'), /withdrawn by server: no longer needed/i);
     const before = (await said()).length;
@@ -243,7 +307,9 @@ pageTest(
 
 pageTest(
   'fifty calls that end together are told in one polite sentence or few',
-  { snapshot: { servers: [server('files')], requests: Array.from({ length: 50 }, (_, index) => request(`r-${index}`)) } },
+  {
+    snapshot: { servers: [server('files')], requests: Array.from({ length: 50 }, (_, index) => request(`r-${index}`)) },
+  },
   async ({ by, hub, page, pass }) => {
     const said = await listen(page);
     for (let index = 0; index < 50; index++) {
@@ -261,8 +327,14 @@ pageTest(
     await pass(4_000);
     const ends = await said();
     assert.ok(ends.length >= 1 && ends.length <= 8, `${ends.length} announcements: ${ends.slice(0, 4).join(' | ')}`);
-    const told = ends.map((line) => (/index_folder of files: Done/.test(line) ? 1 : Number(/(\d+) calls ended/.exec(line)?.[1] ?? 0)));
-    assert.equal(told.reduce((sum, one) => sum + one, 0), 50, `each call is told once: ${ends.join(' | ')}`);
+    const told = ends.map((line) =>
+      /index_folder of files: Done/.test(line) ? 1 : Number(/(\d+) calls ended/.exec(line)?.[1] ?? 0),
+    );
+    assert.equal(
+      told.reduce((sum, one) => sum + one, 0),
+      50,
+      `each call is told once: ${ends.join(' | ')}`,
+    );
     assert.match(await by('history').locator('h2').innerText(), /50/);
     assert.match(await page.locator('#running').innerText(), /Nothing is running/);
     assert.ok(

@@ -19,8 +19,8 @@ const fill = {
       .filter({ hasText: /by hand/i })
       .first();
     if (
-      (await byHand.count()) > 0 &&
-      !(await card
+      (await byHand.count()) > 0
+      && !(await card
         .getByRole('textbox', { name: /answer|reply|completion/i })
         .first()
         .isVisible())
@@ -49,7 +49,11 @@ const check = {
   sampling: ({ contentJson, ...rest }) => {
     assert.deepEqual(rest, {});
     const { model, ...result } = JSON.parse(contentJson ?? '');
-    assert.deepEqual(result, { role: 'assistant', content: { type: 'text', text: 'Two tests fail.' }, stopReason: 'endTurn' });
+    assert.deepEqual(result, {
+      role: 'assistant',
+      content: { type: 'text', text: 'Two tests fail.' },
+      stopReason: 'endTurn',
+    });
     assert.equal(typeof model, 'string');
     assert.notEqual(model, '');
   },
@@ -94,7 +98,11 @@ for (const name of promptNames) {
       assert.ok(sent.messageId, 'the page wants to know what became of it');
       check[name](sent.answerPrompt.accept);
       for (const id of ['accept', 'decline', 'dismiss'])
-        assert.equal(await card.locator(`[data-testid="${id}"]:enabled:not([aria-disabled="true"])`).count(), 0, `${id} while the reply is due`);
+        assert.equal(
+          await card.locator(`[data-testid="${id}"]:enabled:not([aria-disabled="true"])`).count(),
+          0,
+          `${id} while the reply is due`,
+        );
       await card
         .locator('[data-testid="decline"]')
         .click({ force: true, timeout: 500 })
@@ -106,7 +114,9 @@ for (const name of promptNames) {
         .locator('[data-testid="accept"]')
         .click({ force: true, timeout: 500 })
         .catch(() => undefined);
-      await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
+      await hub.say({
+        promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
+      });
       await settle();
       assert.doesNotMatch(await card.innerText(), /another window/i);
       await page.mouse.move(0, 0);
@@ -136,7 +146,9 @@ for (const name of promptNames) {
     await pass(700);
     const dismiss = card.locator('[data-testid="dismiss"]');
     assert.ok(
-      await dismiss.evaluate((element) => (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().length > 1),
+      await dismiss.evaluate(
+        (element) => (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().length > 1,
+      ),
       'it has a name',
     );
     await dismiss.dblclick({ force: true });
@@ -146,22 +158,32 @@ for (const name of promptNames) {
     assert.equal(hub.all('answerPrompt').length, 1);
   });
 
-  pageTest(`${name} was answered elsewhere meanwhile: the card says so and asks no more`, setup, async ({ by, hub, pass, settle }) => {
-    const card = by(`prompt-${promptId}`);
-    await card.waitFor();
-    await pass(700);
-    await card.locator('[data-testid="decline"]').click();
-    const sent = await hub.next('answerPrompt');
-    await hub.reply(sent, {
-      error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED', message: 'The prompt is closed: another window has answered it.' },
-    });
-    await settle();
-    assert.equal(await card.locator('[data-testid="accept"]:enabled:not([aria-disabled="true"])').count(), 0);
-    await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-2', origin: 'ORIGIN_USER' } });
-    await settle();
-    assert.match(await card.innerText(), /another window|closed/i);
-    assert.equal(hub.all('answerPrompt').length, 1);
-  });
+  pageTest(
+    `${name} was answered elsewhere meanwhile: the card says so and asks no more`,
+    setup,
+    async ({ by, hub, pass, settle }) => {
+      const card = by(`prompt-${promptId}`);
+      await card.waitFor();
+      await pass(700);
+      await card.locator('[data-testid="decline"]').click();
+      const sent = await hub.next('answerPrompt');
+      await hub.reply(sent, {
+        error: {
+          code: 'NOT_FOUND',
+          reason: 'PROMPT_CLOSED',
+          message: 'The prompt is closed: another window has answered it.',
+        },
+      });
+      await settle();
+      assert.equal(await card.locator('[data-testid="accept"]:enabled:not([aria-disabled="true"])').count(), 0);
+      await hub.say({
+        promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-2', origin: 'ORIGIN_USER' },
+      });
+      await settle();
+      assert.match(await card.innerText(), /another window|closed/i);
+      assert.equal(hub.all('answerPrompt').length, 1);
+    },
+  );
 }
 
 for (const name of /** @type {PromptName[]} */ (['form', 'sampling', 'input'])) {
@@ -177,7 +199,11 @@ for (const name of /** @type {PromptName[]} */ (['form', 'sampling', 'input'])) 
       await card.locator('[data-testid="accept"]').click();
       const first = await hub.next('answerPrompt');
       await hub.reply(first, {
-        error: { code: 'INVALID_ARGUMENT', reason: 'INVALID_CONTENT', message: 'The content does not fit: it is one of a kind.' },
+        error: {
+          code: 'INVALID_ARGUMENT',
+          reason: 'INVALID_CONTENT',
+          message: 'The content does not fit: it is one of a kind.',
+        },
       });
       await card.getByText('it is one of a kind').first().waitFor();
       await pass(700);
@@ -191,22 +217,26 @@ for (const name of /** @type {PromptName[]} */ (['form', 'sampling', 'input'])) 
   );
 }
 
-pageTest('Deny with a reason sends the reason', { snapshot: { prompts: [prompts.approval] } }, async ({ by, hub, pass }) => {
-  const card = by('prompt-p-approval');
-  await card.waitFor();
-  await pass(700);
-  const field = card.getByRole('textbox', { name: /reason|why/i });
-  if (!(await field.isVisible()))
-    await card
-      .locator('button, summary')
-      .filter({ hasText: /reason/i })
-      .first()
-      .click();
-  await field.fill('not this file');
-  await card.locator('[data-testid="decline"]').click();
-  const sent = await hub.next('answerPrompt');
-  assert.deepEqual(sent.answerPrompt, { promptId: 'p-approval', decline: { reason: 'not this file' } });
-});
+pageTest(
+  'Deny with a reason sends the reason',
+  { snapshot: { prompts: [prompts.approval] } },
+  async ({ by, hub, pass }) => {
+    const card = by('prompt-p-approval');
+    await card.waitFor();
+    await pass(700);
+    const field = card.getByRole('textbox', { name: /reason|why/i });
+    if (!(await field.isVisible()))
+      await card
+        .locator('button, summary')
+        .filter({ hasText: /reason/i })
+        .first()
+        .click();
+    await field.fill('not this file');
+    await card.locator('[data-testid="decline"]').click();
+    const sent = await hub.next('answerPrompt');
+    assert.deepEqual(sent.answerPrompt, { promptId: 'p-approval', decline: { reason: 'not this file' } });
+  },
+);
 
 for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
   ['approval', ['APPROVAL_SCOPE_WINDOW', 'APPROVAL_SCOPE_WORKSPACE', 'APPROVAL_SCOPE_ALWAYS']],
@@ -227,7 +257,9 @@ for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
         const sent = await hub.next('answerPrompt');
         assert.deepEqual(sent.answerPrompt, { promptId, accept: { scope } });
         await hub.reply(sent);
-        await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
+        await hub.say({
+          promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
+        });
       }
     },
   );
@@ -263,7 +295,10 @@ pageTest(
     await pass(700);
     await card.getByRole('button', { name: 'Run with Small Model 2' }).click();
     const sent = await hub.next('answerPrompt');
-    assert.deepEqual(JSON.parse(sent.answerPrompt.accept?.requestJson ?? ''), { ...JSON.parse(samplingRequest), systemPrompt: 'You are kind.' });
+    assert.deepEqual(JSON.parse(sent.answerPrompt.accept?.requestJson ?? ''), {
+      ...JSON.parse(samplingRequest),
+      systemPrompt: 'You are kind.',
+    });
     assert.match(sent.answerPrompt.accept?.requestJson ?? '', /"speedPriority":\s*1\.0/, 'numbers keep their spelling');
   },
 );

@@ -1,4 +1,5 @@
-// The button that all of this is for: Cancel, what is shown until the server has stopped, and what there is to do when it does not.
+// The button that all of this is for: Cancel, what is shown until the server has stopped, and what there is to do when
+// it does not.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -16,7 +17,13 @@ pageTest(
     const sent = await hub.next('cancelMcpRequest');
     assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
     assert.ok(!sent.cancelMcpRequest.stopWaiting);
-    await hub.say({ mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', reason: '', time: at(0) } } });
+    await hub.say({
+      mcpRequestCancelling: {
+        requestId: 'r-1',
+        server: 'files',
+        cancellation: { origin: 'ORIGIN_USER', reason: '', time: at(0) },
+      },
+    });
     await settle();
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_CANCELLING');
     assert.equal(await row.locator('[data-testid="stop-waiting"]:visible').count(), 0, 'too early for Stop waiting');
@@ -35,20 +42,28 @@ pageTest(
   },
 );
 
-pageTest('Cancel with a reason: Enter in the field cancels, and the reason is in the message', { snapshot: running() }, async ({ by, hub, page }) => {
-  const row = by('request-r-1');
-  await row.getByRole('button', { name: /reason/i }).click();
-  const field = row.getByRole('textbox', { name: /reason|why/i });
-  await field.waitFor();
-  await field.fill('wrong folder, "quoted"');
-  await page.keyboard.press('Enter');
-  const sent = await hub.next('cancelMcpRequest');
-  assert.deepEqual(sent.cancelMcpRequest, { requestId: 'r-1', reason: 'wrong folder, "quoted"' });
-});
+pageTest(
+  'Cancel with a reason: Enter in the field cancels, and the reason is in the message',
+  { snapshot: running() },
+  async ({ by, hub, page }) => {
+    const row = by('request-r-1');
+    await row.getByRole('button', { name: /reason/i }).click();
+    const field = row.getByRole('textbox', { name: /reason|why/i });
+    await field.waitFor();
+    await field.fill('wrong folder, "quoted"');
+    await page.keyboard.press('Enter');
+    const sent = await hub.next('cancelMcpRequest');
+    assert.deepEqual(sent.cancelMcpRequest, { requestId: 'r-1', reason: 'wrong folder, "quoted"' });
+  },
+);
 
 pageTest('a cancel of somebody else shows who it was and why', { snapshot: running() }, async ({ by, hub, settle }) => {
   await hub.say({
-    mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_HOST', reason: 'the task was stopped', time: at(0) } },
+    mcpRequestCancelling: {
+      requestId: 'r-1',
+      server: 'files',
+      cancellation: { origin: 'ORIGIN_HOST', reason: 'the task was stopped', time: at(0) },
+    },
   });
   await settle();
   const text = await by('request-r-1').innerText();
@@ -56,63 +71,85 @@ pageTest('a cancel of somebody else shows who it was and why', { snapshot: runni
   assert.match(text, /host/i);
 });
 
-pageTest('Stop waiting sends stopWaiting, and the end says that the server may go on', { snapshot: running() }, async ({ by, hub, pass, settle }) => {
-  await hub.say({ mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } } });
-  await pass(4_000);
-  await by('request-r-1').locator('[data-testid="stop-waiting"]').click();
-  const sent = await hub.next('cancelMcpRequest');
-  assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
-  assert.equal(sent.cancelMcpRequest.stopWaiting, true);
-  await hub.say({
-    mcpRequestCancelled: {
-      requestId: 'r-1',
-      server: 'files',
-      direction: 'REQUEST_DIRECTION_OUTGOING',
-      method: 'tools/call',
-      tool: 'index_folder',
-      cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(0) },
-      delivery: 'CANCEL_DELIVERY_PENDING',
-      serverMayContinue: true,
-      timings: { active: '46s' },
-    },
-  });
-  await by('request-r-1').waitFor({ state: 'detached' });
-  await settle();
-  const history = await by('history').innerText();
-  assert.match(history, /index_folder/);
-  assert.match(history, /cancelled/i);
-});
+pageTest(
+  'Stop waiting sends stopWaiting, and the end says that the server may go on',
+  { snapshot: running() },
+  async ({ by, hub, pass, settle }) => {
+    await hub.say({
+      mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } },
+    });
+    await pass(4_000);
+    await by('request-r-1').locator('[data-testid="stop-waiting"]').click();
+    const sent = await hub.next('cancelMcpRequest');
+    assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
+    assert.equal(sent.cancelMcpRequest.stopWaiting, true);
+    await hub.say({
+      mcpRequestCancelled: {
+        requestId: 'r-1',
+        server: 'files',
+        direction: 'REQUEST_DIRECTION_OUTGOING',
+        method: 'tools/call',
+        tool: 'index_folder',
+        cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(0) },
+        delivery: 'CANCEL_DELIVERY_PENDING',
+        serverMayContinue: true,
+        timings: { active: '46s' },
+      },
+    });
+    await by('request-r-1').waitFor({ state: 'detached' });
+    await settle();
+    const history = await by('history').innerText();
+    assert.match(history, /index_folder/);
+    assert.match(history, /cancelled/i);
+  },
+);
 
 // Finding B2: what lay in a queue was called told.
-pageTest('the details of a cancelled call say what is known of the cancel, and then what became of it', { snapshot: running() }, async ({ by, hub, settle }) => {
-  await hub.say({
-    mcpRequestCancelled: {
-      requestId: 'r-1',
-      server: 'files',
-      direction: 'REQUEST_DIRECTION_OUTGOING',
-      method: 'tools/call',
-      tool: 'index_folder',
-      cancellation: { origin: 'ORIGIN_USER', reason: 'too slow', time: at(0) },
-      wireIdJson: '9',
-      delivery: 'CANCEL_DELIVERY_PENDING',
-      serverMayContinue: true,
-    },
-  });
-  await by('request-r-1').waitFor({ state: 'detached' });
-  await by('ended-r-1').click();
-  await settle();
-  assert.match(await by('history').innerText(), /is being sent to the server/);
-  await hub.say({ mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', delivery: 'CANCEL_DELIVERY_FAILED', error: 'the server did not take it within 30s' } });
-  await settle();
-  assert.match(await by('history').innerText(), /could not be sent to the server: the server did not take it within 30s/);
-});
+pageTest(
+  'the details of a cancelled call say what is known of the cancel, and then what became of it',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    await hub.say({
+      mcpRequestCancelled: {
+        requestId: 'r-1',
+        server: 'files',
+        direction: 'REQUEST_DIRECTION_OUTGOING',
+        method: 'tools/call',
+        tool: 'index_folder',
+        cancellation: { origin: 'ORIGIN_USER', reason: 'too slow', time: at(0) },
+        wireIdJson: '9',
+        delivery: 'CANCEL_DELIVERY_PENDING',
+        serverMayContinue: true,
+      },
+    });
+    await by('request-r-1').waitFor({ state: 'detached' });
+    await by('ended-r-1').click();
+    await settle();
+    assert.match(await by('history').innerText(), /is being sent to the server/);
+    await hub.say({
+      mcpRequestCancelDelivery: {
+        requestId: 'r-1',
+        server: 'files',
+        delivery: 'CANCEL_DELIVERY_FAILED',
+        error: 'the server did not take it within 30s',
+      },
+    });
+    await settle();
+    assert.match(
+      await by('history').innerText(),
+      /could not be sent to the server: the server did not take it within 30s/,
+    );
+  },
+);
 
 pageTest(
   'Restart server, beside a cancel that drags on, restarts that server',
   {
     snapshot: {
       servers: [server('files')],
-      requests: [request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-8) } })],
+      requests: [
+        request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-8) } }),
+      ],
     },
   },
   async ({ by, hub, pass }) => {
@@ -136,7 +173,10 @@ pageTest(
     snapshot: {
       servers: [server('files')],
       requests: [
-        request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: at(-30) } }),
+        request('r-1', {
+          state: 'REQUEST_STATE_CANCELLING',
+          cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: at(-30) },
+        }),
       ],
     },
   },
@@ -149,7 +189,12 @@ pageTest(
 
 pageTest(
   'what cannot be cancelled has no Cancel',
-  { snapshot: { servers: [server('files')], requests: [request('r-1', { method: 'initialize', tool: '', state: 'REQUEST_STATE_CONNECTING' })] } },
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [request('r-1', { method: 'initialize', tool: '', state: 'REQUEST_STATE_CONNECTING' })],
+    },
+  },
   async ({ by }) => {
     await by('request-r-1').waitFor();
     assert.equal(await by('request-r-1').locator('[data-testid="cancel"]').count(), 0);
@@ -161,7 +206,13 @@ pageTest('a refused cancel says why', { snapshot: running() }, async ({ by, hub,
   await by('request-r-1').locator('[data-testid="cancel"]').click();
   const sent = await hub.next('cancelMcpRequest');
   if (!sent.messageId) throw new Error('nothing can refuse a cancel that wants no reply');
-  await hub.reply(sent, { error: { code: 'FAILED_PRECONDITION', reason: 'UNCANCELLABLE', message: 'The start of a session cannot be cancelled.' } });
+  await hub.reply(sent, {
+    error: {
+      code: 'FAILED_PRECONDITION',
+      reason: 'UNCANCELLABLE',
+      message: 'The start of a session cannot be cancelled.',
+    },
+  });
   await page.getByText('The start of a session cannot be cancelled.').first().waitFor();
 });
 
@@ -185,42 +236,50 @@ pageTest(
   },
 );
 
-pageTest('a server with calls running is stopped and restarted only after a second step', { snapshot: running() }, async ({ by, hub, settle }) => {
-  const card = by('server-files');
-  const restart = card.locator('[data-testid="restart-server"]');
-  if (!(await restart.isVisible())) await card.getByRole('button').first().click();
-  await restart.click();
-  await settle();
-  assert.equal(hub.all('restartServer').length, 0, 'one click must not end a running call');
-  await card
-    .getByRole('button', { name: /restart/i })
-    .last()
-    .click();
-  const sent = await hub.next('restartServer');
-  assert.equal(sent.restartServer.server, 'files');
-});
+pageTest(
+  'a server with calls running is stopped and restarted only after a second step',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    const card = by('server-files');
+    const restart = card.locator('[data-testid="restart-server"]');
+    if (!(await restart.isVisible())) await card.getByRole('button').first().click();
+    await restart.click();
+    await settle();
+    assert.equal(hub.all('restartServer').length, 0, 'one click must not end a running call');
+    await card
+      .getByRole('button', { name: /restart/i })
+      .last()
+      .click();
+    const sent = await hub.next('restartServer');
+    assert.equal(sent.restartServer.server, 'files');
+  },
+);
 
-pageTest('progress shows as a progress bar with values and the text of the server', { snapshot: running() }, async ({ by, hub, settle }) => {
-  await hub.say({
-    mcpRequestProgressed: {
-      requestId: 'r-1',
-      server: 'files',
-      state: 'REQUEST_STATE_RUNNING',
-      progress: { progress: 30, total: 120, message: 'src/orders' },
-    },
-  });
-  await settle();
-  const bar = by('request-r-1').getByRole('progressbar');
-  assert.equal(
-    await bar.evaluate((element) =>
-      element instanceof HTMLProgressElement
-        ? element.value / element.max
-        : Number(element.getAttribute('aria-valuenow')) / Number(element.getAttribute('aria-valuemax')),
-    ),
-    0.25,
-  );
-  assert.match(await by('request-r-1').innerText(), /src\/orders/);
-});
+pageTest(
+  'progress shows as a progress bar with values and the text of the server',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    await hub.say({
+      mcpRequestProgressed: {
+        requestId: 'r-1',
+        server: 'files',
+        state: 'REQUEST_STATE_RUNNING',
+        progress: { progress: 30, total: 120, message: 'src/orders' },
+      },
+    });
+    await settle();
+    const bar = by('request-r-1').getByRole('progressbar');
+    assert.equal(
+      await bar.evaluate((element) =>
+        element instanceof HTMLProgressElement
+          ? element.value / element.max
+          : Number(element.getAttribute('aria-valuenow')) / Number(element.getAttribute('aria-valuemax')),
+      ),
+      0.25,
+    );
+    assert.match(await by('request-r-1').innerText(), /src\/orders/);
+  },
+);
 
 pageTest(
   'a double click on Cancel cancels one request, also when the next one moves up between the clicks',
@@ -232,39 +291,58 @@ pageTest(
     await page.mouse.down();
     await page.mouse.up();
     await hub.next('cancelMcpRequest');
-    await hub.say({ mcpRequestCancelled: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } } });
+    await hub.say({
+      mcpRequestCancelled: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } },
+    });
     await by('request-r-1').waitFor({ state: 'detached' });
     await settle();
     await page.mouse.down({ clickCount: 2 });
     await page.mouse.up({ clickCount: 2 });
     await settle();
-    assert.deepEqual(hub.all('cancelMcpRequest').map((message) => message.cancelMcpRequest?.requestId), ['r-1']);
+    assert.deepEqual(
+      hub.all('cancelMcpRequest').map((message) => message.cancelMcpRequest?.requestId),
+      ['r-1'],
+    );
     await by('request-r-2').locator('[data-testid="cancel"]').click();
-    assert.equal((await hub.next('cancelMcpRequest')).cancelMcpRequest.requestId, 'r-2', 'a click of its own does cancel it');
+    assert.equal(
+      (await hub.next('cancelMcpRequest')).cancelMcpRequest.requestId,
+      'r-2',
+      'a click of its own does cancel it',
+    );
   },
 );
 
-pageTest('a double click on Restart asks, and restarts nothing', { snapshot: running() }, async ({ by, hub, settle }) => {
-  const card = by('server-files');
-  await card.getByRole('button').first().click();
-  const restart = card.locator('[data-testid="restart-server"]');
-  await restart.dblclick();
-  await settle();
-  assert.equal(hub.all('restartServer').length, 0);
-  await restart.click();
-  await hub.next('restartServer');
-});
-
-pageTest('progress below nothing or beyond everything stays within the bar', { snapshot: running() }, async ({ by, hub, settle }) => {
-  const bar = by('request-r-1').getByRole('progressbar');
-  /** @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').ProgressJson} progress */
-  const shown = async (progress) => {
-    await hub.say({ mcpRequestProgressed: { requestId: 'r-1', server: 'files', state: 'REQUEST_STATE_RUNNING', progress } });
+pageTest(
+  'a double click on Restart asks, and restarts nothing',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    const card = by('server-files');
+    await card.getByRole('button').first().click();
+    const restart = card.locator('[data-testid="restart-server"]');
+    await restart.dblclick();
     await settle();
-    return [await bar.getAttribute('aria-valuenow'), await bar.getAttribute('aria-valuemax')];
-  };
-  assert.deepEqual(await shown({ progress: -5, total: 10 }), ['0', '10']);
-  assert.deepEqual(await shown({ progress: 50, total: 10 }), ['10', '10']);
-  assert.deepEqual(await shown({ progress: 1, total: 'Infinity' }), [null, null]);
-  assert.deepEqual(await shown({ progress: 'NaN', total: 10 }), [null, null]);
-});
+    assert.equal(hub.all('restartServer').length, 0);
+    await restart.click();
+    await hub.next('restartServer');
+  },
+);
+
+pageTest(
+  'progress below nothing or beyond everything stays within the bar',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    const bar = by('request-r-1').getByRole('progressbar');
+    /** @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').ProgressJson} progress */
+    const shown = async (progress) => {
+      await hub.say({
+        mcpRequestProgressed: { requestId: 'r-1', server: 'files', state: 'REQUEST_STATE_RUNNING', progress },
+      });
+      await settle();
+      return [await bar.getAttribute('aria-valuenow'), await bar.getAttribute('aria-valuemax')];
+    };
+    assert.deepEqual(await shown({ progress: -5, total: 10 }), ['0', '10']);
+    assert.deepEqual(await shown({ progress: 50, total: 10 }), ['10', '10']);
+    assert.deepEqual(await shown({ progress: 1, total: 'Infinity' }), [null, null]);
+    assert.deepEqual(await shown({ progress: 'NaN', total: 10 }), [null, null]);
+  },
+);

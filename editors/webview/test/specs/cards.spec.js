@@ -4,11 +4,23 @@ import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
 import { prompts, server } from '../harness/world.js';
 
-pageTest('an approval shows the arguments whole, and numbers as they are spelled', { snapshot: { prompts: [prompts.approval] } }, async ({ by }) => {
-  const text = await by('prompt-p-approval').innerText();
-  for (const part of ['write_file', 'files', '/repos/shop/orders.csv', 'overwrite', '9007199254740993', '1.0', '12.50'])
-    assert.ok(text.includes(part), part);
-});
+pageTest(
+  'an approval shows the arguments whole, and numbers as they are spelled',
+  { snapshot: { prompts: [prompts.approval] } },
+  async ({ by }) => {
+    const text = await by('prompt-p-approval').innerText();
+    for (const part of [
+      'write_file',
+      'files',
+      '/repos/shop/orders.csv',
+      'overwrite',
+      '9007199254740993',
+      '1.0',
+      '12.50',
+    ])
+      assert.ok(text.includes(part), part);
+  },
+);
 
 pageTest(
   'arguments of 200 KB can be read to the end',
@@ -17,7 +29,10 @@ pageTest(
       prompts: [
         {
           ...prompts.approval,
-          toolApproval: { ...prompts.approval.toolApproval, argumentsJson: JSON.stringify({ text: 'x'.repeat(200_000), last: 'the very end' }) },
+          toolApproval: {
+            ...prompts.approval.toolApproval,
+            argumentsJson: JSON.stringify({ text: 'x'.repeat(200_000), last: 'the very end' }),
+          },
         },
       ],
     },
@@ -31,23 +46,27 @@ pageTest(
   },
 );
 
-pageTest('a launch shows all that would be run, word for word', { snapshot: { prompts: [prompts.launch] } }, async ({ by }) => {
-  const text = await by('prompt-p-launch').innerText();
-  for (const part of [
-    'npx',
-    '-y',
-    'lint-mcp@3',
-    '--root',
-    '/repos/my shop',
-    '/repos/shop',
-    'LINT_LEVEL',
-    'GITHUB_TOKEN',
-    'lint_*',
-    '/repos/shop/.vscode/mcp.json',
-    'lint-key',
-  ])
-    assert.ok(text.includes(part), part);
-});
+pageTest(
+  'a launch shows all that would be run, word for word',
+  { snapshot: { prompts: [prompts.launch] } },
+  async ({ by }) => {
+    const text = await by('prompt-p-launch').innerText();
+    for (const part of [
+      'npx',
+      '-y',
+      'lint-mcp@3',
+      '--root',
+      '/repos/my shop',
+      '/repos/shop',
+      'LINT_LEVEL',
+      'GITHUB_TOKEN',
+      'lint_*',
+      '/repos/shop/.vscode/mcp.json',
+      'lint-key',
+    ])
+      assert.ok(text.includes(part), part);
+  },
+);
 
 // Finding C1: in words, and not by colour alone.
 pageTest(
@@ -74,7 +93,8 @@ pageTest(
   async ({ by }) => {
     const card = by('prompt-p-launch');
     const text = await card.innerText();
-    for (const part of ['/repos/my shop/bin/npx', '/repos/my shop/evil', 'LINT_LEVEL=strict']) assert.ok(text.includes(part), part);
+    for (const part of ['/repos/my shop/bin/npx', '/repos/my shop/evil', 'LINT_LEVEL=strict'])
+      assert.ok(text.includes(part), part);
     const danger = await card.getByTestId('loads-code').innerText();
     assert.match(danger, /Danger:.*load other code/);
     assert.ok(danger.includes('PATH=/repos/my shop/bin') && !danger.includes('LINT_LEVEL'), danger);
@@ -88,7 +108,11 @@ pageTest(
       prompts: [
         {
           ...prompts.url,
-          elicitationUrl: { ...prompts.url.elicitationUrl, url: 'http://user@xn--pypal-4ve.com:8080/a?b=c', urlHost: 'xn--pypal-4ve.com' },
+          elicitationUrl: {
+            ...prompts.url.elicitationUrl,
+            url: 'http://user@xn--pypal-4ve.com:8080/a?b=c',
+            urlHost: 'xn--pypal-4ve.com',
+          },
         },
       ],
     },
@@ -97,7 +121,12 @@ pageTest(
     const card = by('prompt-p-url');
     const text = await card.innerText();
     assert.ok(text.includes('http://user@xn--pypal-4ve.com:8080/a?b=c'));
-    for (const warning of [/punycode|xn--|look like|other letters/i, /not (use )?https|unencrypted|not encrypted|http:/i, /user/i, /port/i])
+    for (const warning of [
+      /punycode|xn--|look like|other letters/i,
+      /not (use )?https|unencrypted|not encrypted|http:/i,
+      /user/i,
+      /port/i,
+    ])
       assert.match(text.replace('http://user@xn--pypal-4ve.com:8080/a?b=c', ''), warning);
     const sizes = await card.evaluate((element) => {
       const host = [...element.querySelectorAll('*')]
@@ -113,7 +142,9 @@ pageTest(
   'in a browser of its own the page opens the address itself, only after the hub has said yes',
   { snapshot: { prompts: [prompts.url] }, surface: { kind: 'web', socket: '/stream', opensUrls: true } },
   async ({ by, hub, page, pass }) => {
-    await page.context().route('https://pay.example.com/**', (route) => route.fulfill({ body: 'paid', contentType: 'text/plain' }));
+    await page
+      .context()
+      .route('https://pay.example.com/**', (route) => route.fulfill({ body: 'paid', contentType: 'text/plain' }));
     const card = by('prompt-p-url');
     await card.waitFor();
     await pass(700);
@@ -158,18 +189,22 @@ pageTest(
   },
 );
 
-pageTest('a secret is not shown while it is typed, unless the user wants to see it', { snapshot: { prompts: [prompts.input] } }, async ({ by }) => {
-  const card = by('prompt-p-input');
-  const field = card.locator('input').first();
-  assert.equal(await field.getAttribute('type'), 'password');
-  assert.match((await field.getAttribute('autocomplete')) ?? '', /off|new-password/);
-  await card
-    .getByRole('button', { name: /show/i })
-    .or(card.getByRole('checkbox', { name: /show/i }))
-    .first()
-    .click();
-  assert.equal(await field.getAttribute('type'), 'text');
-});
+pageTest(
+  'a secret is not shown while it is typed, unless the user wants to see it',
+  { snapshot: { prompts: [prompts.input] } },
+  async ({ by }) => {
+    const card = by('prompt-p-input');
+    const field = card.locator('input').first();
+    assert.equal(await field.getAttribute('type'), 'password');
+    assert.match((await field.getAttribute('autocomplete')) ?? '', /off|new-password/);
+    await card
+      .getByRole('button', { name: /show/i })
+      .or(card.getByRole('checkbox', { name: /show/i }))
+      .first()
+      .click();
+    assert.equal(await field.getAttribute('type'), 'text');
+  },
+);
 
 pageTest(
   'a changed definition is shown as before and after',
@@ -181,7 +216,9 @@ pageTest(
           toolApproval: {
             ...prompts.approval.toolApproval,
             previousDefinitionJson: '{"description":"Writes a text."}',
-            changes: [{ path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text and mails it."' }],
+            changes: [
+              { path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text and mails it."' },
+            ],
           },
         },
       ],
@@ -190,7 +227,8 @@ pageTest(
   async ({ by }) => {
     const text = await by('prompt-p-approval').innerText();
     assert.match(text, /changed this tool since you approved it/);
-    for (const part of ['description', 'Writes a text.', 'Writes text and mails it.']) assert.ok(text.includes(part), part);
+    for (const part of ['description', 'Writes a text.', 'Writes text and mails it.'])
+      assert.ok(text.includes(part), part);
   },
 );
 
@@ -245,12 +283,20 @@ pageTest(
       prompts: [
         {
           ...prompts.sampling,
-          sampling: { requestJson: JSON.stringify({ messages: [{ role: 'constructor', content: { type: 'text', text: 'Hi.' } }], maxTokens: 5 }) },
+          sampling: {
+            requestJson: JSON.stringify({
+              messages: [{ role: 'constructor', content: { type: 'text', text: 'Hi.' } }],
+              maxTokens: 5,
+            }),
+          },
         },
       ],
     },
   },
   async ({ by }) => {
-    assert.equal(await by('prompt-p-sampling').getByRole('list', { name: 'Messages' }).locator('h4').first().innerText(), 'constructor');
+    assert.equal(
+      await by('prompt-p-sampling').getByRole('list', { name: 'Messages' }).locator('h4').first().innerText(),
+      'constructor',
+    );
   },
 );

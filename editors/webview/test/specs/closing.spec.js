@@ -29,10 +29,22 @@ const ends = [
     closed: { cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' },
     says: /withdrawn by server: no longer needed/i,
   },
-  { end: 'its call was cancelled', closed: { cause: 'PROMPT_CAUSE_PARENT', reason: 'wrong folder', origin: 'ORIGIN_PARENT' }, says: /call|request/i },
+  {
+    end: 'its call was cancelled',
+    closed: { cause: 'PROMPT_CAUSE_PARENT', reason: 'wrong folder', origin: 'ORIGIN_PARENT' },
+    says: /call|request/i,
+  },
   { end: 'timed out', closed: { cause: 'PROMPT_CAUSE_TIMEOUT', origin: 'ORIGIN_TIMEOUT' }, says: /timed out/i },
-  { end: 'the server has gone', closed: { cause: 'PROMPT_CAUSE_SERVER_GONE', origin: 'ORIGIN_TRANSPORT' }, says: /server/i },
-  { end: 'the hub shuts down', closed: { cause: 'PROMPT_CAUSE_SHUTDOWN', origin: 'ORIGIN_SHUTDOWN' }, says: /shutting down|shut down|hub/i },
+  {
+    end: 'the server has gone',
+    closed: { cause: 'PROMPT_CAUSE_SERVER_GONE', origin: 'ORIGIN_TRANSPORT' },
+    says: /server/i,
+  },
+  {
+    end: 'the hub shuts down',
+    closed: { cause: 'PROMPT_CAUSE_SHUTDOWN', origin: 'ORIGIN_SHUTDOWN' },
+    says: /shutting down|shut down|hub/i,
+  },
   { end: 'pointless', closed: { cause: 'PROMPT_CAUSE_SUPERSEDED', origin: 'ORIGIN_POLICY' }, says: /\w/ },
 ];
 
@@ -52,7 +64,11 @@ for (const name of promptNames) {
         await settle();
         assert.match(await card.innerText(), says, end);
         for (const id of ['accept', 'decline', 'dismiss']) {
-          assert.equal(await card.locator(`[data-testid="${id}"]:enabled:not([aria-disabled="true"])`).count(), 0, `${end}: ${id} is still there`);
+          assert.equal(
+            await card.locator(`[data-testid="${id}"]:enabled:not([aria-disabled="true"])`).count(),
+            0,
+            `${end}: ${id} is still there`,
+          );
         }
         await page.mouse.move(0, 0);
         await pass(5_500);
@@ -71,7 +87,14 @@ pageTest(
   async ({ by, hub, page, pass, settle }) => {
     const card = by('prompt-p-form');
     await card.waitFor();
-    await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'changed my mind', origin: 'ORIGIN_SERVER' } });
+    await hub.say({
+      promptClosed: {
+        promptId: 'p-form',
+        cause: 'PROMPT_CAUSE_WITHDRAWN',
+        reason: 'changed my mind',
+        origin: 'ORIGIN_SERVER',
+      },
+    });
     await settle();
     await card.hover();
     await pass(30_000);

@@ -27,7 +27,11 @@ pageTest(
   async ({ by, hub, page, settle }) => {
     await by('prompt-p-form').waitFor();
     const own = hub.windowId;
-    hub.snapshot = { servers: [server('files'), server('late')], requests: [request('r-2')], prompts: [prompts.approval] };
+    hub.snapshot = {
+      servers: [server('files'), server('late')],
+      requests: [request('r-2')],
+      prompts: [prompts.approval],
+    };
     await page.reload();
     await by('server-late').waitFor();
     await by('prompt-p-approval').waitFor();
@@ -48,18 +52,25 @@ pageTest(
     await by('prompt-p-approval').waitFor();
     await pass(1_000);
     await hub.sayAside({
-      hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The hub has ended (signal 9). It is being started again.' },
+      hubConnection: {
+        state: 'HUB_CONNECTION_STATE_STARTING',
+        message: 'The hub has ended (signal 9). It is being started again.',
+      },
     });
     await by('connection').filter({ hasText: 'It is being started again.' }).waitFor();
     await settle();
     const before = hub.sent.length;
     for (const id of ['cancel', 'accept', 'decline']) {
-      for (const button of await by(id).all()) await button.click({ force: true, timeout: 1_000 }).catch(() => undefined);
+      for (const button of await by(id).all())
+        await button.click({ force: true, timeout: 1_000 }).catch(() => undefined);
     }
     await settle();
     assert.equal(hub.sent.length, before, 'what is sent now would not arrive');
     await hub.sayAside({
-      hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'The hub has failed five times in a row. See the output.' },
+      hubConnection: {
+        state: 'HUB_CONNECTION_STATE_FAILED',
+        message: 'The hub has failed five times in a row. See the output.',
+      },
     });
     await by('connection').filter({ hasText: 'five times in a row' }).waitFor();
     hub.hubId = 'hub-2';
@@ -79,7 +90,9 @@ pageTest(
     await hub.say({ serverChanged: { server: server('late') } });
     await by('server-late').waitFor();
     const seen = hub.sequence;
-    await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The connection is being made anew.' } });
+    await hub.sayAside({
+      hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The connection is being made anew.' },
+    });
     await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
     await hub.next('hello');
     const again = hub.all('hello')[1]?.hello;
@@ -136,7 +149,10 @@ pageTest(
 
 pageTest(
   'the same page over a WebSocket: hello, snapshot, an answer',
-  { snapshot: { servers: [server('files')], prompts: [prompts.approval] }, surface: { kind: 'web', socket: '/stream', opensUrls: true } },
+  {
+    snapshot: { servers: [server('files')], prompts: [prompts.approval] },
+    surface: { kind: 'web', socket: '/stream', opensUrls: true },
+  },
   async ({ by, hub, pass }) => {
     await by('server-files').waitFor();
     await pass(1_000);

@@ -1,4 +1,5 @@
-// The real thing: the page as the binary serves it in "mcphub demo --web", over its real hub and servers. Needs MCPHUB_BINARY; CI must have it.
+// The real thing: the page as the binary serves it in "mcphub demo --web", over its real hub and servers. Needs
+// MCPHUB_BINARY; CI must have it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -60,7 +61,10 @@ async function openTool(page, server, name) {
 /** The card that is asked with these words. @param {Page} page @param {RegExp} words */
 const cardOf = (page, words) => page.locator('article.card:not(.card-note)').filter({ hasText: words });
 
-/** Presses what accepts, as a person does: not within half a second after the card has come or moved. @param {import('playwright-core').Locator} card */
+/**
+ * Presses what accepts, as a person does: not within half a second after the card has come or moved.
+ * @param {import('playwright-core').Locator} card
+ */
 async function accept(card) {
   const button = card.locator('[data-testid="accept"]');
   await button.focus();
@@ -123,7 +127,9 @@ describe('the demo in a browser', { skip }, () => {
     const launch = cardOf(page, /demo-workspace/).first();
     await launch.getByText('mcphub').first().waitFor();
     await accept(launch);
-    const input = page.locator('article.card:not(.card-note)').filter({ has: page.getByRole('button', { name: 'Save' }) });
+    const input = page
+      .locator('article.card:not(.card-note)')
+      .filter({ has: page.getByRole('button', { name: 'Save' }) });
     await input.locator('input, select').first().waitFor();
     const field = input.locator('input').first();
     if (await field.count()) await field.fill('Ada');
@@ -135,7 +141,10 @@ describe('the demo in a browser', { skip }, () => {
 
   test('a slow call is made from its form, watched, and cancelled with a reason that the server is told', async () => {
     const tool = await openTool(page, 'demo-legacy', 'sleep');
-    await tool.getByLabel(/seconds/).first().fill('120');
+    await tool
+      .getByLabel(/seconds/)
+      .first()
+      .fill('120');
     await tool.getByLabel(/steps/).first().fill('400');
     await tool.locator('[data-testid="call"]').click();
     const row = page.locator('#running .request').filter({ hasText: 'sleep' });
@@ -148,20 +157,33 @@ describe('the demo in a browser', { skip }, () => {
     const entry = by(page, 'history-list').getByRole('option').filter({ hasText: 'took too long' });
     assert.match(await entry.innerText(), /Cancelled\s*by you: took too long/);
     await entry.click();
-    await page.locator('#history .details').getByText(/sent to the server/).waitFor();
+    await page
+      .locator('#history .details')
+      .getByText(/sent to the server/)
+      .waitFor();
     assert.match(await tool.innerText(), /The last call: Cancelled/);
   });
 
   test('a question that its server takes back goes by itself, with a note of who and why', async () => {
     const tool = await openTool(page, 'demo-legacy', 'ask_then_withdraw');
-    await tool.getByLabel(/after_ms/).first().fill('2500');
-    await tool.getByLabel(/reason/).first().fill('found it elsewhere');
+    await tool
+      .getByLabel(/after_ms/)
+      .first()
+      .fill('2500');
+    await tool
+      .getByLabel(/reason/)
+      .first()
+      .fill('found it elsewhere');
     await tool.locator('[data-testid="call"]').click();
     const card = cardOf(page, /demo-legacy/);
     await card.waitFor();
     await page.locator('article.card-note').filter({ hasText: 'Withdrawn by server: found it elsewhere' }).waitFor();
     await card.waitFor({ state: 'detached' });
-    await by(page, 'history-list').getByRole('option').filter({ hasText: /Withdrawn\s*by the server: found it elsewhere/ }).first().waitFor();
+    await by(page, 'history-list')
+      .getByRole('option')
+      .filter({ hasText: /Withdrawn\s*by the server: found it elsewhere/ })
+      .first()
+      .waitFor();
   });
 
   test('a form is refused while it does not fit, and taken when it does', async () => {
@@ -179,7 +201,10 @@ describe('the demo in a browser', { skip }, () => {
 
   test('a reload in the middle of a call and of a question finds both again, and the question can be answered', async () => {
     const sleep = await openTool(page, 'demo-legacy', 'sleep');
-    await sleep.getByLabel(/seconds/).first().fill('120');
+    await sleep
+      .getByLabel(/seconds/)
+      .first()
+      .fill('120');
     await sleep.locator('[data-testid="call"]').click();
     await page.locator('#running .request').filter({ hasText: 'sleep' }).waitFor();
     const ask = await openTool(page, 'demo-legacy', 'ask_name');
@@ -215,6 +240,9 @@ describe('the demo in a browser', { skip }, () => {
   });
 
   test('nothing of this was an error for the browser', () => {
-    assert.deepEqual(noise.filter((line) => !/favicon/.test(line)), []);
+    assert.deepEqual(
+      noise.filter((line) => !/favicon/.test(line)),
+      [],
+    );
   });
 });

@@ -80,10 +80,13 @@ pageTest(
   async ({ by, hub, page, pass }) => {
     await by('prompt-p-url').waitFor();
     await pass(700);
-    const inCard = (/** @type {string} */ id) => page.evaluate((test) => document.activeElement?.closest(`[data-testid="${test}"]`) !== null, id);
+    const inCard = (/** @type {string} */ id) =>
+      page.evaluate((test) => document.activeElement?.closest(`[data-testid="${test}"]`) !== null, id);
     const onYes = () => page.evaluate(() => document.activeElement?.closest('[data-testid="accept"]') !== null);
     await by('prompt-p-approval').locator('[data-testid="decline"]').focus();
-    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'x', origin: 'ORIGIN_SERVER' } });
+    await hub.say({
+      promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'x', origin: 'ORIGIN_SERVER' },
+    });
     await pass(50);
     await page.mouse.move(0, 0);
     // While its note has the focus it stays; whoever moves on, or waits, is not thrown to the top of the page.
@@ -158,7 +161,8 @@ pageTest(
         const style = getComputedStyle(element);
         return {
           what: `${element.tagName} ${element.textContent?.trim().slice(0, 30)}`,
-          outlined: (style.outlineStyle !== 'none' && Number.parseFloat(style.outlineWidth) >= 1) || style.boxShadow !== 'none',
+          outlined:
+            (style.outlineStyle !== 'none' && Number.parseFloat(style.outlineWidth) >= 1) || style.boxShadow !== 'none',
         };
       });
       if (!focus) break;
@@ -171,14 +175,27 @@ pageTest(
 
 pageTest(
   'what is typed survives events that have nothing to do with it',
-  { snapshot: { servers: [server('booking')], requests: [request('r-1', { server: 'booking' })], prompts: [prompts.form] } },
+  {
+    snapshot: {
+      servers: [server('booking')],
+      requests: [request('r-1', { server: 'booking' })],
+      prompts: [prompts.form],
+    },
+  },
   async ({ by, hub, page, pass }) => {
     const field = by('prompt-p-form').getByLabel('Full name').first();
     await field.waitFor();
     await pass(700);
     await field.focus();
     await page.keyboard.type('Ada Lo');
-    await hub.say({ mcpRequestProgressed: { requestId: 'r-1', server: 'booking', state: 'REQUEST_STATE_RUNNING', progress: { progress: 1 } } });
+    await hub.say({
+      mcpRequestProgressed: {
+        requestId: 'r-1',
+        server: 'booking',
+        state: 'REQUEST_STATE_RUNNING',
+        progress: { progress: 1 },
+      },
+    });
     await hub.say({ serverChanged: { server: server('booking', { version: '9' }) } });
     await hub.say({ promptOpened: { prompt: prompts.approval } });
     await pass(100);
@@ -196,13 +213,21 @@ pageTest(
     assert.equal((await hub.next('answerPrompt')).answerPrompt.promptId, 'p-approval');
     await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_DISMISSED' } });
     await settle();
-    assert.equal(await by('prompt-p-launch').evaluate((card) => card.contains(document.activeElement)), true, 'the next question has the focus');
+    assert.equal(
+      await by('prompt-p-launch').evaluate((card) => card.contains(document.activeElement)),
+      true,
+      'the next question has the focus',
+    );
     await page.keyboard.down('Escape'); // what Playwright calls down while it is down is the repetition of the key
     await settle();
     await page.keyboard.up('Escape');
     assert.equal(hub.all('answerPrompt').length, 1);
     await page.keyboard.press('Escape');
-    assert.equal((await hub.next('answerPrompt')).answerPrompt.promptId, 'p-launch', 'another press is for the next one');
+    assert.equal(
+      (await hub.next('answerPrompt')).answerPrompt.promptId,
+      'p-launch',
+      'another press is for the next one',
+    );
   },
 );
 
@@ -228,7 +253,12 @@ pageTest(
   async ({ by, hub, settle }) => {
     const ahead = 600_000;
     const time = new Date(today.getTime() + ahead).toISOString();
-    await hub.say({ time, promptOpened: { prompt: { ...prompts.approval, deadline: new Date(today.getTime() + ahead + 50_000).toISOString() } } });
+    await hub.say({
+      time,
+      promptOpened: {
+        prompt: { ...prompts.approval, deadline: new Date(today.getTime() + ahead + 50_000).toISOString() },
+      },
+    });
     await settle();
     assert.match(await by('prompt-p-approval').innerText(), /Closes in (50|49) s/);
   },
@@ -242,7 +272,8 @@ pageTest(
     await hub.next('answerPrompt');
     await hub.say({ promptClosed: { promptId: 'p-url', cause: 'PROMPT_CAUSE_DECLINED' } });
     await settle();
-    for (const id of ['decline', 'dismiss']) await by('prompt-p-second').locator(`[data-testid="${id}"]`).dispatchEvent('click', { detail: 2 });
+    for (const id of ['decline', 'dismiss'])
+      await by('prompt-p-second').locator(`[data-testid="${id}"]`).dispatchEvent('click', { detail: 2 });
     await settle();
     assert.equal(hub.all('answerPrompt').length, 1);
   },

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { prompts } from '../harness/world.js';
 
-pageTest('a card that has moved under a pointer that stands still takes no yes for half a second, and then does',
-  { snapshot: { prompts: [prompts.approval] } }, async ({ by, hub, page }) => {
+pageTest(
+  'a card that has moved under a pointer that stands still takes no yes for half a second, and then does',
+  { snapshot: { prompts: [prompts.approval] } },
+  async ({ by, hub, page }) => {
     const accept = by('prompt-p-approval').locator('[data-testid="accept"]');
     await accept.waitFor();
     await page.clock.pauseAt(new Date('2027-01-01T00:00:00Z'));
@@ -16,19 +18,25 @@ pageTest('a card that has moved under a pointer that stands still takes no yes f
       return hub.all('answerPrompt').length;
     };
     /** Shifts the page, and waits until the browser has told all observers. @param {number} height */
-    const shift = (height) => page.evaluate((to) => new Promise((done) => {
-      let told = false;
-      new ResizeObserver((_, observer) => {
-        if (told) {
-          observer.disconnect();
-          return done(undefined);
-        }
-        told = true;
-        const above = document.getElementById('above') ?? Object.assign(document.createElement('div'), { id: 'above' });
-        above.style.setProperty('height', `${to}px`);
-        document.querySelector('main')?.prepend(above);
-      }).observe(document.body);
-    }), height);
+    const shift = (height) =>
+      page.evaluate(
+        (to) =>
+          new Promise((done) => {
+            let told = false;
+            new ResizeObserver((_, observer) => {
+              if (told) {
+                observer.disconnect();
+                return done(undefined);
+              }
+              told = true;
+              const above =
+                document.getElementById('above') ?? Object.assign(document.createElement('div'), { id: 'above' });
+              above.style.setProperty('height', `${to}px`);
+              document.querySelector('main')?.prepend(above);
+            }).observe(document.body);
+          }),
+        height,
+      );
     await accept.hover();
     await shift(40);
     await page.clock.runFor(600);
@@ -40,4 +48,5 @@ pageTest('a card that has moved under a pointer that stands still takes no yes f
     assert.equal(await click(), 1);
     assert.deepEqual(hub.all('answerPrompt')[0]?.answerPrompt?.accept, { scope: 'APPROVAL_SCOPE_ONCE' });
     await page.clock.resume();
-  });
+  },
+);

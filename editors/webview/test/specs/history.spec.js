@@ -6,7 +6,9 @@ import { busySnapshot, cancelled, finished, server } from '../harness/world.js';
 
 /** @param {number} count @param {number} [from] */
 const many = (count, from = 0) =>
-  Array.from({ length: count }, (_, index) => finished(`h-${from + index}`, { tool: `tool_${from + index}` }, index - count));
+  Array.from({ length: count }, (_, index) =>
+    finished(`h-${from + index}`, { tool: `tool_${from + index}` }, index - count),
+  );
 
 /** Nodes of the document. @param {import('../harness/pagetest.js').Page} page */
 const nodes = (page) => page.evaluate(() => document.querySelectorAll('*').length);
@@ -75,7 +77,10 @@ pageTest(
         await frame();
         await frame();
         const box = element.getBoundingClientRect();
-        const middle = document.elementFromPoint(box.left + 20, box.top + Math.min(box.height, innerHeight - box.top) / 2);
+        const middle = document.elementFromPoint(
+          box.left + 20,
+          box.top + Math.min(box.height, innerHeight - box.top) / 2,
+        );
         if (!middle?.closest('[aria-posinset]')) blank++;
         largest = Math.max(largest, element.querySelectorAll('[aria-posinset]').length);
       }

@@ -2,7 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { at, busySnapshot, cancelled, filesTools, finished, formSchema, prompts, request, server } from '../harness/world.js';
+import {
+  at,
+  busySnapshot,
+  cancelled,
+  filesTools,
+  finished,
+  formSchema,
+  prompts,
+  request,
+  server,
+} from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Page} Page */
 
@@ -37,7 +47,10 @@ pageTest(
   async ({ by, hub, page, settle }) => {
     await by('server-files').waitFor();
     for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
-      await tabTo(page, '[data-testid="server-files"] summary:not(details[open] > summary), [data-testid="server-files"] [aria-expanded="false"]');
+      await tabTo(
+        page,
+        '[data-testid="server-files"] summary:not(details[open] > summary), [data-testid="server-files"] [aria-expanded="false"]',
+      );
       await page.keyboard.press('Enter');
       await settle();
     }
@@ -48,7 +61,8 @@ pageTest(
     await by('call').first().waitFor();
     const path = page.getByRole('textbox', { name: /folder/i }).first();
     await tabTo(page, 'input[type="text"], input:not([type]), textarea');
-    for (let step = 0; step < 10 && !(await path.evaluate((element) => element === document.activeElement)); step++) await page.keyboard.press('Tab');
+    for (let step = 0; step < 10 && !(await path.evaluate((element) => element === document.activeElement)); step++)
+      await page.keyboard.press('Tab');
     await page.keyboard.type('/repos/shop');
     await tabTo(page, '[data-testid="call"]');
     await page.keyboard.press('Enter');
@@ -127,7 +141,12 @@ pageTest(
 
 pageTest(
   'a tool is approved and another denied by keyboard',
-  { snapshot: { servers: [server('files')], prompts: [prompts.approval, { ...prompts.approval, promptId: 'p-second' }] } },
+  {
+    snapshot: {
+      servers: [server('files')],
+      prompts: [prompts.approval, { ...prompts.approval, promptId: 'p-second' }],
+    },
+  },
   async ({ by, hub, page, pass }) => {
     await by('prompt-p-second').waitFor();
     await pass(700);
@@ -136,7 +155,14 @@ pageTest(
     const yes = await hub.next('answerPrompt');
     assert.ok(yes.answerPrompt.accept);
     await hub.reply(yes);
-    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
+    await hub.say({
+      promptClosed: {
+        promptId: 'p-approval',
+        cause: 'PROMPT_CAUSE_ANSWERED',
+        windowId: hub.windowId,
+        origin: 'ORIGIN_USER',
+      },
+    });
     await pass(700);
     await tabTo(page, '[data-testid="prompt-p-second"] [data-testid="decline"]');
     await page.keyboard.press('Space');
@@ -150,7 +176,9 @@ pageTest(
   {
     snapshot: {
       servers: [server('files')],
-      requests: [request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-9) } })],
+      requests: [
+        request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-9) } }),
+      ],
     },
   },
   async ({ hub, page, pass }) => {
@@ -175,13 +203,20 @@ pageTest(
   },
   async ({ by, page, settle }) => {
     await by('history').scrollIntoViewIfNeeded();
-    await tabTo(page, '[data-testid="history"] [aria-posinset], [data-testid="history"] [aria-posinset] *, [data-testid="history"] [role="listbox"]');
+    await tabTo(
+      page,
+      '[data-testid="history"] [aria-posinset], [data-testid="history"] [aria-posinset] *, [data-testid="history"] [role="listbox"]',
+    );
     const place = async () => {
       await settle();
       return page.evaluate(() => {
         const element = document.activeElement;
         const active = element?.getAttribute('aria-activedescendant');
-        return Number((active ? document.getElementById(active) : element?.closest('[aria-posinset]'))?.getAttribute('aria-posinset') ?? 0);
+        return Number(
+          (active ? document.getElementById(active) : element?.closest('[aria-posinset]'))?.getAttribute(
+            'aria-posinset',
+          ) ?? 0,
+        );
       });
     };
     const first = await place();
@@ -215,7 +250,9 @@ pageTest(
         await page.keyboard.press(key);
         const where = await page.evaluate(() => {
           const element = document.activeElement;
-          return element && element !== document.body ? [...document.querySelectorAll('*')].indexOf(element).toString() : '';
+          return element && element !== document.body
+            ? [...document.querySelectorAll('*')].indexOf(element).toString()
+            : '';
         });
         if (where === '') break;
         same = where === last ? same + 1 : 0;

@@ -15,13 +15,20 @@ const overflow = (page) =>
       const box = element.getBoundingClientRect();
       if (box.width === 0 || box.right <= innerWidth + 1) return false;
       for (let above = element.parentElement; above; above = above.parentElement) {
-        if (above !== document.body && above !== document.documentElement && getComputedStyle(above).overflowX !== 'visible') return false;
+        if (
+          above !== document.body
+          && above !== document.documentElement
+          && getComputedStyle(above).overflowX !== 'visible'
+        )
+          return false;
       }
       return true;
     });
     return {
       wide: root.scrollWidth > innerWidth,
-      out: out.slice(0, 5).map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`),
+      out: out
+        .slice(0, 5)
+        .map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`),
     };
   });
 
@@ -49,8 +56,15 @@ pageTest(
     await unfoldAll(page);
     await settle();
     const small = await page.evaluate(() =>
-      [...document.querySelectorAll('button, summary, select, input, textarea, [role="button"], [role="option"][tabindex]')].flatMap((element) => {
-        const target = element instanceof HTMLInputElement && /^(checkbox|radio)$/.test(element.type) ? (element.labels?.[0] ?? element) : element;
+      [
+        ...document.querySelectorAll(
+          'button, summary, select, input, textarea, [role="button"], [role="option"][tabindex]',
+        ),
+      ].flatMap((element) => {
+        const target =
+          element instanceof HTMLInputElement && /^(checkbox|radio)$/.test(element.type)
+            ? (element.labels?.[0] ?? element)
+            : element;
         const box = target.getBoundingClientRect();
         if (box.width === 0 || getComputedStyle(element).visibility === 'hidden') return [];
         return box.height < 23.5 || box.width < 23.5
@@ -64,30 +78,44 @@ pageTest(
   },
 );
 
-pageTest('reduced motion: nothing moves', { snapshot: everything(), reducedMotion: true }, async ({ by, hub, page, settle }) => {
-  await by('prompt-p-input').waitFor();
-  await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'x', origin: 'ORIGIN_SERVER' } });
-  await settle();
-  const moving = await page.evaluate(() =>
-    document
-      .getAnimations()
-      .filter((animation) => animation.playState === 'running' && Number(animation.effect?.getComputedTiming().duration ?? 0) > 1)
-      .map((animation) => {
-        const target = animation.effect instanceof KeyframeEffect ? animation.effect.target : undefined;
-        return `${target?.tagName}.${target?.className}`;
-      }),
-  );
-  assert.deepEqual(moving, []);
-});
+pageTest(
+  'reduced motion: nothing moves',
+  { snapshot: everything(), reducedMotion: true },
+  async ({ by, hub, page, settle }) => {
+    await by('prompt-p-input').waitFor();
+    await hub.say({
+      promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'x', origin: 'ORIGIN_SERVER' },
+    });
+    await settle();
+    const moving = await page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter(
+          (animation) =>
+            animation.playState === 'running' && Number(animation.effect?.getComputedTiming().duration ?? 0) > 1,
+        )
+        .map((animation) => {
+          const target = animation.effect instanceof KeyframeEffect ? animation.effect.target : undefined;
+          return `${target?.tagName}.${target?.className}`;
+        }),
+    );
+    assert.deepEqual(moving, []);
+  },
+);
 
-pageTest('forced colours: borders are there, and nothing is told by colour alone', { snapshot: everything(), forcedColors: true }, async ({ by }) => {
-  const border = await by('prompt-p-approval').evaluate((element) => {
-    const style = getComputedStyle(element);
-    return Number.parseFloat(style.borderTopWidth) + Number.parseFloat(style.outlineWidth || '0');
-  });
-  assert.ok(border > 0, 'a card has an edge');
-  for (const name of ['files', 'booking', 'old']) assert.match(await by(`server-${name}`).innerText(), /ready|failed|disabled|off/i);
-});
+pageTest(
+  'forced colours: borders are there, and nothing is told by colour alone',
+  { snapshot: everything(), forcedColors: true },
+  async ({ by }) => {
+    const border = await by('prompt-p-approval').evaluate((element) => {
+      const style = getComputedStyle(element);
+      return Number.parseFloat(style.borderTopWidth) + Number.parseFloat(style.outlineWidth || '0');
+    });
+    assert.ok(border > 0, 'a card has an edge');
+    for (const name of ['files', 'booking', 'old'])
+      assert.match(await by(`server-${name}`).innerText(), /ready|failed|disabled|off/i);
+  },
+);
 
 pageTest(
   'a card that opens or moves under the pointer takes no yes for half a second',
@@ -103,7 +131,9 @@ pageTest(
     assert.deepEqual(hub.all('answerPrompt'), [], 'a click that was meant for something else');
     await page.clock.runFor(600);
     // A card above goes, and this one moves up: the same click again may be meant for what stood there.
-    await hub.say({ promptOpened: { prompt: { ...prompts.url, promptId: 'p-first', openTime: '2026-10-05T11:00:00Z' } } });
+    await hub.say({
+      promptOpened: { prompt: { ...prompts.url, promptId: 'p-first', openTime: '2026-10-05T11:00:00Z' } },
+    });
     await page.clock.runFor(50);
     await accept.click({ force: true });
     await settlePaused();
@@ -133,11 +163,17 @@ pageTest('an empty hub says what to do', { snapshot: {} }, async ({ page }) => {
 });
 
 for (const theme of themeNames) {
-  pageTest(`what is done of a call differs from what is not, ${theme}`, {
-    theme,
-    snapshot: { servers: [server('files')], requests: [request('r-1', { progress: { progress: 1, total: 2 } })] },
-  }, async ({ by }) => {
-    const [bar, done] = await by('request-r-1').locator('.bar, .done').evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
-    assert.notEqual(done, bar);
-  });
+  pageTest(
+    `what is done of a call differs from what is not, ${theme}`,
+    {
+      theme,
+      snapshot: { servers: [server('files')], requests: [request('r-1', { progress: { progress: 1, total: 2 } })] },
+    },
+    async ({ by }) => {
+      const [bar, done] = await by('request-r-1')
+        .locator('.bar, .done')
+        .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+      assert.notEqual(done, bar);
+    },
+  );
 }

@@ -1,4 +1,5 @@
-// 100 progress events a second for 5 s over 50 requests: what counts is how often the page paints and how much it changes, not how fast this machine is.
+// 100 progress events a second for 5 s over 50 requests: what counts is how often the page paints and how much it
+// changes, not how fast this machine is.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -15,7 +16,8 @@ pageTest(
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');
     /** @param {string} name */
-    const metric = async (name) => (await session.send('Performance.getMetrics')).metrics.find((one) => one.name === name)?.value ?? 0;
+    const metric = async (name) =>
+      (await session.send('Performance.getMetrics')).metrics.find((one) => one.name === name)?.value ?? 0;
     const before = {
       script: await metric('ScriptDuration'),
       layout: await metric('LayoutDuration'),
@@ -30,7 +32,8 @@ pageTest(
           let added = 0;
           let frames = 0;
           const touched = new Set();
-          // All callbacks of one painting frame come before the next: a microtask of the observer tells how many bursts of changes there were.
+          // All callbacks of one painting frame come before the next: a microtask of the observer tells how many bursts
+          // of changes there were.
           let lastFrame = -1;
           const observer = new MutationObserver((records) => {
             mutations += records.length;
@@ -38,9 +41,9 @@ pageTest(
               added += record.addedNodes.length + record.removedNodes.length;
               const element = record.target instanceof Element ? record.target : record.target.parentElement;
               touched.add(
-                element?.closest('[data-testid^="request-"]')?.getAttribute('data-testid') ??
-                  element?.closest('[data-testid], section, header')?.id ??
-                  'elsewhere',
+                element?.closest('[data-testid^="request-"]')?.getAttribute('data-testid')
+                  ?? element?.closest('[data-testid], section, header')?.id
+                  ?? 'elsewhere',
               );
             }
             if (lastFrame === frames) extra++;
@@ -107,8 +110,8 @@ pageTest(
     await settle();
     const script = (await metric('ScriptDuration')) - before.script;
     console.log(
-      `100 events/s for ${figures.seconds.toFixed(1)} s: ${figures.frames} frames, ${figures.paints} paints, ${figures.mutations} changes, ${figures.added} nodes added or removed; ` +
-        `scripting ${(script * 1000).toFixed(0)} ms (${((script * 1000) / Math.max(1, figures.paints)).toFixed(2)} ms a paint), layout ${(((await metric('LayoutDuration')) - before.layout) * 1000).toFixed(0)} ms in ${(await metric('LayoutCount')) - before.layouts}`,
+      `100 events/s for ${figures.seconds.toFixed(1)} s: ${figures.frames} frames, ${figures.paints} paints, ${figures.mutations} changes, ${figures.added} nodes added or removed; `
+        + `scripting ${(script * 1000).toFixed(0)} ms (${((script * 1000) / Math.max(1, figures.paints)).toFixed(2)} ms a paint), layout ${(((await metric('LayoutDuration')) - before.layout) * 1000).toFixed(0)} ms in ${(await metric('LayoutCount')) - before.layouts}`,
     );
     assert.match(await by('request-r-9').innerText(), /page 499/, 'the newest progress is shown');
     assert.ok(figures.paints <= figures.frames + 2, `${figures.paints} bursts of changes in ${figures.frames} frames`);

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
 import { at, cancelled, filesTools, finished, prompts, promptNames, request, server, tool } from '../harness/world.js';
 
-const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><b>bold</b>\u202Etxt.exe\u200B\u0007';
+const hostile =
+  '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><b>bold</b>\u202Etxt.exe\u200B\u0007';
 
 /**
  * The same value with hostile text in every string that a server or a file can choose.
@@ -15,10 +16,13 @@ const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</scr
  * @returns {T}
  */
 function poison(value, names) {
-  return JSON.parse(JSON.stringify(value), (key, member) => (typeof member === 'string' && names.test(key) ? `${member} ${hostile}` : member));
+  return JSON.parse(JSON.stringify(value), (key, member) =>
+    typeof member === 'string' && names.test(key) ? `${member} ${hostile}` : member,
+  );
 }
 
-const free = /^(title|description|message|version|lastError|lastExit|instructions|tool|reason|subject|command|issuer|resource|label|text|status)$/;
+const free =
+  /^(title|description|message|version|lastError|lastExit|instructions|tool|reason|subject|command|issuer|resource|label|text|status)$/;
 
 const poisoned = () => ({
   servers: [
@@ -36,7 +40,13 @@ const poisoned = () => ({
   ],
   requests: [
     poison(request('r-1', { progress: { progress: 1, total: 2, message: 'at' }, subject: 'x' }), free),
-    poison(request('r-2', { state: 'REQUEST_STATE_TASK_WORKING', task: { taskId: hostile, status: 'working', message: 'm' } }), free),
+    poison(
+      request('r-2', {
+        state: 'REQUEST_STATE_TASK_WORKING',
+        task: { taskId: hostile, status: 'working', message: 'm' },
+      }),
+      free,
+    ),
   ],
   prompts: promptNames.map((name) => poison(prompts[name], free)),
   problems: [{ file: 'x', line: 1, message: hostile }],
@@ -54,7 +64,13 @@ const poisoned = () => ({
       }),
       free,
     ),
-    poison(finished('h-2', { state: 'REQUEST_STATE_FAILED', mcpError: { code: '-1', message: 'no', dataJson: JSON.stringify(hostile) } }), free),
+    poison(
+      finished('h-2', {
+        state: 'REQUEST_STATE_FAILED',
+        mcpError: { code: '-1', message: 'no', dataJson: JSON.stringify(hostile) },
+      }),
+      free,
+    ),
     poison(cancelled('h-3'), free),
   ],
 });
@@ -65,15 +81,25 @@ pageTest(
   async ({ by, hub, page, settle }) => {
     await by('prompt-p-approval').waitFor();
     await unfoldAll(page);
-    await hub.say({ logMessage: { server: 'files', level: 'info', logger: hostile, dataJson: JSON.stringify(hostile) } });
     await hub.say({
-      mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_SERVER', reason: hostile, time: at(0) } },
+      logMessage: { server: 'files', level: 'info', logger: hostile, dataJson: JSON.stringify(hostile) },
     });
-    await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: hostile, origin: 'ORIGIN_SERVER' } });
+    await hub.say({
+      mcpRequestCancelling: {
+        requestId: 'r-1',
+        server: 'files',
+        cancellation: { origin: 'ORIGIN_SERVER', reason: hostile, time: at(0) },
+      },
+    });
+    await hub.say({
+      promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: hostile, origin: 'ORIGIN_SERVER' },
+    });
     await settle();
     const found = await page.evaluate(() => ({
       pwned: 'pwned' in window,
-      elements: document.querySelectorAll('img[src="x"], body script:not([type="module"]), b, [onerror], a[href^="javascript"]').length,
+      elements: document.querySelectorAll(
+        'img[src="x"], body script:not([type="module"]), b, [onerror], a[href^="javascript"]',
+      ).length,
       raw: /[\u202E\u200B\u0007]/.exec(document.body.innerText)?.[0] ?? '',
       attributes: [...document.querySelectorAll('*')]
         .flatMap((element) => [...element.attributes])

@@ -7,50 +7,95 @@ import { server } from '../harness/world.js';
 const setup = {
   snapshot: {
     servers: [
-      server('files', { protocolRevision: '2025-06-18', era: 'ERA_LEGACY', stderr: ['reading /repos/shop', 'ready'], lastError: 'it had lost its connection', place: 1 }),
-      server('docs', { protocolRevision: '2026-07-28', era: 'ERA_MODERN', transport: 'SERVER_TRANSPORT_HTTP', url: 'https://docs.example', command: '', place: 2 }),
+      server('files', {
+        protocolRevision: '2025-06-18',
+        era: 'ERA_LEGACY',
+        stderr: ['reading /repos/shop', 'ready'],
+        lastError: 'it had lost its connection',
+        place: 1,
+      }),
+      server('docs', {
+        protocolRevision: '2026-07-28',
+        era: 'ERA_MODERN',
+        transport: 'SERVER_TRANSPORT_HTTP',
+        url: 'https://docs.example',
+        command: '',
+        place: 2,
+      }),
       server('broken', {
-        state: 'SERVER_STATE_GIVEN_UP', processId: 0, failures: 5, lastError: 'it ended with status 3 before it answered', lastExit: 'status 3', stderr: ['no token: set TOKEN'], place: 3,
+        state: 'SERVER_STATE_GIVEN_UP',
+        processId: 0,
+        failures: 5,
+        lastError: 'it ended with status 3 before it answered',
+        lastExit: 'status 3',
+        stderr: ['no token: set TOKEN'],
+        place: 3,
       }),
     ],
   },
 };
 
-pageTest('a server shows its state, and opened its era, its last error and its stderr', setup, async ({ by, settle }) => {
-  await settle();
-  assert.match(await by('server-files').innerText(), /files\s+Ready/);
-  assert.match(await by('server-broken').innerText(), /broken\s+Given up.*5 failures in a row\s+it ended with status 3/s, 'what went wrong is there without a click');
-  assert.doesNotMatch(await by('server-files').innerText(), /lost its connection/, 'an old error is no news of a server that is ready');
+pageTest(
+  'a server shows its state, and opened its era, its last error and its stderr',
+  setup,
+  async ({ by, settle }) => {
+    await settle();
+    assert.match(await by('server-files').innerText(), /files\s+Ready/);
+    assert.match(
+      await by('server-broken').innerText(),
+      /broken\s+Given up.*5 failures in a row\s+it ended with status 3/s,
+      'what went wrong is there without a click',
+    );
+    assert.doesNotMatch(
+      await by('server-files').innerText(),
+      /lost its connection/,
+      'an old error is no news of a server that is ready',
+    );
 
-  for (const name of ['files', 'docs', 'broken']) await by(`server-${name}`).getByRole('button').first().click();
-  await settle();
-  assert.match(await by('server-files').innerText(), /2025-06-18 · legacy/);
-  assert.match(await by('server-files').innerText(), /Last error\s+it had lost its connection/);
-  assert.match(await by('server-docs').innerText(), /2026-07-28 · modern/);
-  assert.match(await by('server-docs').innerText(), /Streamable HTTP · https:\/\/docs\.example/);
-  assert.match(await by('server-broken').innerText(), /Last exit\s+status 3/);
+    for (const name of ['files', 'docs', 'broken']) await by(`server-${name}`).getByRole('button').first().click();
+    await settle();
+    assert.match(await by('server-files').innerText(), /2025-06-18 · legacy/);
+    assert.match(await by('server-files').innerText(), /Last error\s+it had lost its connection/);
+    assert.match(await by('server-docs').innerText(), /2026-07-28 · modern/);
+    assert.match(await by('server-docs').innerText(), /Streamable HTTP · https:\/\/docs\.example/);
+    assert.match(await by('server-broken').innerText(), /Last exit\s+status 3/);
 
-  await by('server-broken').getByText('What broken writes to stderr (1)').click();
-  // What is unfolded is drawn when the browser tells of it, a moment after the click.
-  await by('server-broken').getByRole('region', { name: 'What broken writes to stderr' }).filter({ hasText: /^no token: set TOKEN$/ }).waitFor();
-});
+    await by('server-broken').getByText('What broken writes to stderr (1)').click();
+    // What is unfolded is drawn when the browser tells of it, a moment after the click.
+    await by('server-broken')
+      .getByRole('region', { name: 'What broken writes to stderr' })
+      .filter({ hasText: /^no token: set TOKEN$/ })
+      .waitFor();
+  },
+);
 
 pageTest('what a server writes later stands behind what it wrote before', setup, async ({ by, hub, settle }) => {
   await by('server-files').getByRole('button').first().click();
   await hub.say({ logMessage: { server: 'files', level: 'stderr', dataJson: '"slow disk"' } });
   await settle();
   await by('server-files').getByText('What files writes to stderr (3)').click();
-  await by('server-files').getByRole('region', { name: 'What files writes to stderr' }).filter({ hasText: /^reading \/repos\/shop\s+ready\s+slow disk$/ }).waitFor();
+  await by('server-files')
+    .getByRole('region', { name: 'What files writes to stderr' })
+    .filter({ hasText: /^reading \/repos\/shop\s+ready\s+slow disk$/ })
+    .waitFor();
 });
 
 // Finding C3.
-const waiting = server('shared', { configFile: '/config/mcp.json', configLine: 2, waitingForConsent: [{ file: '/repos/shop/.mcp.json', line: 7, scope: 'workspace' }] });
-pageTest('an entry of the workspace that waits for a yes is told of, and can be looked at', { snapshot: { servers: [waiting] } }, async ({ by, hub, settle }) => {
-  assert.match(await by('server-shared').innerText(), /another entry waits for your yes/);
-  await by('server-shared').getByRole('button').first().click();
-  await settle();
-  assert.match(await by('server-shared').innerText(), /\/repos\/shop\/\.mcp\.json:7/);
-  await by('review-entry').click();
-  const sent = await hub.next('startServer');
-  assert.deepEqual(sent.startServer, { server: 'shared', workspaceEntry: true });
+const waiting = server('shared', {
+  configFile: '/config/mcp.json',
+  configLine: 2,
+  waitingForConsent: [{ file: '/repos/shop/.mcp.json', line: 7, scope: 'workspace' }],
 });
+pageTest(
+  'an entry of the workspace that waits for a yes is told of, and can be looked at',
+  { snapshot: { servers: [waiting] } },
+  async ({ by, hub, settle }) => {
+    assert.match(await by('server-shared').innerText(), /another entry waits for your yes/);
+    await by('server-shared').getByRole('button').first().click();
+    await settle();
+    assert.match(await by('server-shared').innerText(), /\/repos\/shop\/\.mcp\.json:7/);
+    await by('review-entry').click();
+    const sent = await hub.next('startServer');
+    assert.deepEqual(sent.startServer, { server: 'shared', workspaceEntry: true });
+  },
+);

@@ -1,4 +1,5 @@
-// A server that nags can be silenced, and asked to ask again; what a window did not get is told; and no name fills the page.
+// A server that nags can be silenced, and asked to ask again; what a window did not get is told; and no name fills the
+// page.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -11,97 +12,146 @@ const axe = /** @type {{ source: string }} */ (createRequire(import.meta.url)('a
 async function assertAccessible(page) {
   await page.evaluate(axe.source);
   const found = await page.evaluate(async () => {
-    const { axe } = /** @type {Window & { axe: { run(): Promise<{ violations: { id: string, nodes: { html: string }[] }[] }> } }} */ (/** @type {unknown} */ (window));
-    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join('\n')}`);
+    const { axe } =
+      /** @type {Window & { axe: { run(): Promise<{ violations: { id: string, nodes: { html: string }[] }[] }> } }} */ (
+        /** @type {unknown} */ (window)
+      );
+    return (await axe.run()).violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join('\n')}`,
+    );
   });
   assert.deepEqual(found, []);
 }
 
 for (const name of /** @type {const} */ (['sampling', 'form', 'url'])) {
   const { promptId = '', server: asker = '' } = prompts[name];
-  pageTest(`a ${name} question can be declined so that its server asks no more, once and by keyboard`, { snapshot: { servers: [server(asker)], prompts: [prompts[name]] } }, async ({ by, hub, page, pass, settle }) => {
-    const card = by(`prompt-${promptId}`);
-    await card.waitFor();
-    await pass(700);
-    const silence = card.getByRole('button', { name: `Decline and silence ${asker}` });
-    assert.match(await silence.innerText(), /^Decline and silence$/);
-    await silence.focus();
-    await page.keyboard.press('Enter');
-    const sent = await hub.next('answerPrompt');
-    assert.deepEqual(sent.answerPrompt, { promptId, decline: {}, muteServer: true });
-    await page.keyboard.press('Enter');
-    await hub.reply(sent);
-    await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_DECLINED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
-    await settle();
-    assert.match(await card.innerText(), /Declined, and its questions are silenced/);
-    assert.equal(hub.all('answerPrompt').length, 1);
-  });
+  pageTest(
+    `a ${name} question can be declined so that its server asks no more, once and by keyboard`,
+    { snapshot: { servers: [server(asker)], prompts: [prompts[name]] } },
+    async ({ by, hub, page, pass, settle }) => {
+      const card = by(`prompt-${promptId}`);
+      await card.waitFor();
+      await pass(700);
+      const silence = card.getByRole('button', { name: `Decline and silence ${asker}` });
+      assert.match(await silence.innerText(), /^Decline and silence$/);
+      await silence.focus();
+      await page.keyboard.press('Enter');
+      const sent = await hub.next('answerPrompt');
+      assert.deepEqual(sent.answerPrompt, { promptId, decline: {}, muteServer: true });
+      await page.keyboard.press('Enter');
+      await hub.reply(sent);
+      await hub.say({
+        promptClosed: { promptId, cause: 'PROMPT_CAUSE_DECLINED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
+      });
+      await settle();
+      assert.match(await card.innerText(), /Declined, and its questions are silenced/);
+      assert.equal(hub.all('answerPrompt').length, 1);
+    },
+  );
 }
 
 for (const name of /** @type {const} */ (['approval', 'signin', 'launch', 'input'])) {
-  pageTest(`a ${name} question is none that a server asks by itself: there is nothing to silence`, { snapshot: { prompts: [prompts[name]] } }, async ({ by }) => {
-    const card = by(`prompt-${prompts[name].promptId}`);
-    await card.getByTestId('decline').waitFor();
-    assert.equal(await card.getByRole('button', { name: /silence/i }).count(), 0);
-  });
+  pageTest(
+    `a ${name} question is none that a server asks by itself: there is nothing to silence`,
+    { snapshot: { prompts: [prompts[name]] } },
+    async ({ by }) => {
+      const card = by(`prompt-${prompts[name].promptId}`);
+      await card.getByTestId('decline').waitFor();
+      assert.equal(await card.getByRole('button', { name: /silence/i }).count(), 0);
+    },
+  );
 }
 
-pageTest('a refusal to silence a server is told on the card, which can be answered again', { snapshot: { prompts: [prompts.form] } }, async ({ by, hub, pass, settle }) => {
-  const card = by('prompt-p-form');
-  await pass(700);
-  await card.getByTestId('silence').click();
-  await hub.reply(await hub.next('answerPrompt'), { error: { code: 'INTERNAL', reason: 'X', message: 'The disk is full.' } });
-  await card.getByText('The disk is full.').waitFor();
-  await card.getByTestId('decline').click();
-  await settle();
-  assert.deepEqual((await hub.next('answerPrompt')).answerPrompt, { promptId: 'p-form', decline: {} });
-});
+pageTest(
+  'a refusal to silence a server is told on the card, which can be answered again',
+  { snapshot: { prompts: [prompts.form] } },
+  async ({ by, hub, pass, settle }) => {
+    const card = by('prompt-p-form');
+    await pass(700);
+    await card.getByTestId('silence').click();
+    await hub.reply(await hub.next('answerPrompt'), {
+      error: { code: 'INTERNAL', reason: 'X', message: 'The disk is full.' },
+    });
+    await card.getByText('The disk is full.').waitFor();
+    await card.getByTestId('decline').click();
+    await settle();
+    assert.deepEqual((await hub.next('answerPrompt')).answerPrompt, { promptId: 'p-form', decline: {} });
+  },
+);
 
 const second = { ...prompts.form, promptId: 'p-second' };
-pageTest('the other questions of a server that is silenced here were not declined in another window', { snapshot: { servers: [server('booking')], prompts: [prompts.form, second] } }, async ({ by, hub, pass, settle }) => {
-  await pass(700);
-  await by('prompt-p-form').getByTestId('silence').click();
-  await hub.reply(await hub.next('answerPrompt'));
-  await hub.say({ promptClosed: { promptId: 'p-second', cause: 'PROMPT_CAUSE_DECLINED', windowId: hub.windowId, origin: 'ORIGIN_USER', reason: 'the user wants no more questions of this server' } });
-  await settle();
-  assert.match(await by('prompt-p-second').innerText(), /— Declined: the user wants no more questions/);
-});
+pageTest(
+  'the other questions of a server that is silenced here were not declined in another window',
+  { snapshot: { servers: [server('booking')], prompts: [prompts.form, second] } },
+  async ({ by, hub, pass, settle }) => {
+    await pass(700);
+    await by('prompt-p-form').getByTestId('silence').click();
+    await hub.reply(await hub.next('answerPrompt'));
+    await hub.say({
+      promptClosed: {
+        promptId: 'p-second',
+        cause: 'PROMPT_CAUSE_DECLINED',
+        windowId: hub.windowId,
+        origin: 'ORIGIN_USER',
+        reason: 'the user wants no more questions of this server',
+      },
+    });
+    await settle();
+    assert.match(await by('prompt-p-second').innerText(), /— Declined: the user wants no more questions/);
+  },
+);
 
-pageTest('a server says that its questions are silenced, and they are allowed again by one order', { snapshot: { servers: [server('booking', { questionsMuted: true }), server('files')] } }, async ({ by, hub, page, settle, focused }) => {
-  const row = by('server-booking');
-  assert.match(await row.innerText(), /Ready · questions are silenced/);
-  for (const name of ['booking', 'files']) await by(`server-${name}`).getByRole('button').first().click();
-  await settle();
-  assert.match(await row.innerText(), /Questions\s+silenced: declined without asking you/);
-  assert.equal(await by('server-files').getByRole('button', { name: /allow questions/i }).count(), 0);
-  await assertAccessible(page);
-  const allow = row.getByRole('button', { name: 'Allow questions booking' });
-  await allow.focus();
-  await page.keyboard.press('Enter');
-  const sent = await hub.next('muteServer');
-  assert.deepEqual(sent.muteServer, { server: 'booking', muted: false });
-  await hub.reply(sent);
-  await hub.say({ serverChanged: { server: server('booking') } });
-  await settle();
-  assert.doesNotMatch(await row.innerText(), /silenced/i);
-  assert.equal(await allow.count(), 0);
-  assert.match(await focused(), /booking/, 'the focus is not lost');
-});
+pageTest(
+  'a server says that its questions are silenced, and they are allowed again by one order',
+  { snapshot: { servers: [server('booking', { questionsMuted: true }), server('files')] } },
+  async ({ by, hub, page, settle, focused }) => {
+    const row = by('server-booking');
+    assert.match(await row.innerText(), /Ready · questions are silenced/);
+    for (const name of ['booking', 'files']) await by(`server-${name}`).getByRole('button').first().click();
+    await settle();
+    assert.match(await row.innerText(), /Questions\s+silenced: declined without asking you/);
+    assert.equal(
+      await by('server-files')
+        .getByRole('button', { name: /allow questions/i })
+        .count(),
+      0,
+    );
+    await assertAccessible(page);
+    const allow = row.getByRole('button', { name: 'Allow questions booking' });
+    await allow.focus();
+    await page.keyboard.press('Enter');
+    const sent = await hub.next('muteServer');
+    assert.deepEqual(sent.muteServer, { server: 'booking', muted: false });
+    await hub.reply(sent);
+    await hub.say({ serverChanged: { server: server('booking') } });
+    await settle();
+    assert.doesNotMatch(await row.innerText(), /silenced/i);
+    assert.equal(await allow.count(), 0);
+    assert.match(await focused(), /booking/, 'the focus is not lost');
+  },
+);
 
-pageTest('what the window did not get is told, and tools are listed again when notices were among it', { snapshot: { servers: [server('files')] } }, async ({ by, hub, settle }) => {
-  await by('server-files').getByRole('button').first().click();
-  await hub.next('listTools');
-  await settle();
-  assert.equal(await by('dropped').isVisible(), false);
-  await hub.sayAside({ dropped: { logMessages: '40' } });
-  await settle();
-  assert.equal(await by('dropped').innerText(), 'Left out, since there were too many: 40 log messages.');
-  assert.equal(hub.all('listTools').length, 1);
-  await hub.sayAside({ dropped: { logMessages: '2', notices: '1' } });
-  await settle();
-  assert.equal(await by('dropped').innerText(), 'Left out, since there were too many: 42 log messages, 1 notice of a change.');
-  await hub.next('listTools');
-});
+pageTest(
+  'what the window did not get is told, and tools are listed again when notices were among it',
+  { snapshot: { servers: [server('files')] } },
+  async ({ by, hub, settle }) => {
+    await by('server-files').getByRole('button').first().click();
+    await hub.next('listTools');
+    await settle();
+    assert.equal(await by('dropped').isVisible(), false);
+    await hub.sayAside({ dropped: { logMessages: '40' } });
+    await settle();
+    assert.equal(await by('dropped').innerText(), 'Left out, since there were too many: 40 log messages.');
+    assert.equal(hub.all('listTools').length, 1);
+    await hub.sayAside({ dropped: { logMessages: '2', notices: '1' } });
+    await settle();
+    assert.equal(
+      await by('dropped').innerText(),
+      'Left out, since there were too many: 42 log messages, 1 notice of a change.',
+    );
+    await hub.next('listTools');
+  },
+);
 
 // Finding C9.
 const long = `evil${'x'.repeat(99_996)}`;
@@ -109,36 +159,72 @@ const longNames = {
   tools: { files: [tool('files', long, { type: 'object' }, { title: long, description: 'Reads.' })] },
   snapshot: {
     servers: [server('files', { title: long })],
-    requests: [request('r-long', { tool: long }), request('r-read', { method: 'resources/read', tool: '', subject: long })],
+    requests: [
+      request('r-long', { tool: long }),
+      request('r-read', { method: 'resources/read', tool: '', subject: long }),
+    ],
     prompts: [
       { ...prompts.approval, toolApproval: { ...prompts.approval.toolApproval, tool: long, title: long } },
       { ...prompts.form, server: 'files', parentRequestId: 'r-long' },
-      { ...prompts.sampling, server: 'files', sampling: { requestJson: JSON.stringify({ messages: [], tools: [{ name: long }], modelPreferences: { hints: [{ name: long }] } }) } },
+      {
+        ...prompts.sampling,
+        server: 'files',
+        sampling: {
+          requestJson: JSON.stringify({
+            messages: [],
+            tools: [{ name: long }],
+            modelPreferences: { hints: [{ name: long }] },
+          }),
+        },
+      },
     ],
     history: [finished('h-long', { tool: long })],
   },
 };
-pageTest('a name of 100,000 characters is shown shortened with its length, and whole only where it is unfolded', longNames, async ({ by, page, settle }) => {
-  await by('server-files').getByRole('button').first().click();
-  await settle();
-  await by(`tool-${long}`).getByRole('button').first().click();
-  await by('ended-h-long').click();
-  await settle();
-  for (const id of ['server-files', 'request-r-long', 'request-r-read', 'prompt-p-approval', 'prompt-p-form', 'prompt-p-sampling', 'ended-h-long']) {
-    const text = await by(id).innerText();
-    assert.match(text, /evilx{60}… \(100000 characters\)/, id);
-    assert.doesNotMatch(text, /x{200}/, id);
-  }
-  const longest = () => page.evaluate(() => {
-    const texts = [document.body.innerText, ...[...document.querySelectorAll('[aria-label], [title]')].map((e) => `${e.getAttribute('aria-label')} ${e.getAttribute('title')}`)];
-    return Math.max(...texts.join('\n').split(/[^x]/).map((run) => run.length));
-  });
-  assert.ok((await longest()) < 200, 'neither texts nor names for screen readers');
-  assert.match(await page.locator('#polite').innerText(), /100000 characters/);
+pageTest(
+  'a name of 100,000 characters is shown shortened with its length, and whole only where it is unfolded',
+  longNames,
+  async ({ by, page, settle }) => {
+    await by('server-files').getByRole('button').first().click();
+    await settle();
+    await by(`tool-${long}`).getByRole('button').first().click();
+    await by('ended-h-long').click();
+    await settle();
+    for (const id of [
+      'server-files',
+      'request-r-long',
+      'request-r-read',
+      'prompt-p-approval',
+      'prompt-p-form',
+      'prompt-p-sampling',
+      'ended-h-long',
+    ]) {
+      const text = await by(id).innerText();
+      assert.match(text, /evilx{60}… \(100000 characters\)/, id);
+      assert.doesNotMatch(text, /x{200}/, id);
+    }
+    const longest = () =>
+      page.evaluate(() => {
+        const texts = [
+          document.body.innerText,
+          ...[...document.querySelectorAll('[aria-label], [title]')].map(
+            (e) => `${e.getAttribute('aria-label')} ${e.getAttribute('title')}`,
+          ),
+        ];
+        return Math.max(
+          ...texts
+            .join('\n')
+            .split(/[^x]/)
+            .map((run) => run.length),
+        );
+      });
+    assert.ok((await longest()) < 200, 'neither texts nor names for screen readers');
+    assert.match(await page.locator('#polite').innerText(), /100000 characters/);
 
-  await by('prompt-p-approval').locator('summary').filter({ hasText: '100000 characters' }).click();
-  const whole = by('prompt-p-approval').getByRole('group', { name: 'Whole name' });
-  assert.match(await whole.innerText(), /^evilx{65532} … and 34464 more characters$/);
-  assert.ok(((await whole.boundingBox())?.height ?? 1e9) < 400, 'it scrolls in itself');
-  await assertAccessible(page);
-});
+    await by('prompt-p-approval').locator('summary').filter({ hasText: '100000 characters' }).click();
+    const whole = by('prompt-p-approval').getByRole('group', { name: 'Whole name' });
+    assert.match(await whole.innerText(), /^evilx{65532} … and 34464 more characters$/);
+    assert.ok(((await whole.boundingBox())?.height ?? 1e9) < 400, 'it scrolls in itself');
+    await assertAccessible(page);
+  },
+);

@@ -18,10 +18,15 @@ test('the page that a host ships is at most 120 KB: html, css and js together, w
   const folder = await mkdtemp(join(tmpdir(), 'mcphub-page-'));
   try {
     const files = await packPage(folder);
-    assert.ok(files.some(({ name }) => name === 'page.html') && files.some(({ name }) => name === 'main.js'), 'the page is there');
+    assert.ok(
+      files.some(({ name }) => name === 'page.html') && files.some(({ name }) => name === 'main.js'),
+      'the page is there',
+    );
     const total = files.reduce((sum, { size }) => sum + size, 0);
     const written = (await shipped()).reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    console.log(`size of the page: ${(total / 1024).toFixed(1)} KB in ${files.length} files; as it is written ${(written / 1024).toFixed(1)} KB`);
+    console.log(
+      `size of the page: ${(total / 1024).toFixed(1)} KB in ${files.length} files; as it is written ${(written / 1024).toFixed(1)} KB`,
+    );
     assert.ok(total <= pageLimit, files.map(({ name, size }) => `${name} ${size}`).join(', '));
   } finally {
     await rm(folder, { recursive: true });
@@ -45,11 +50,13 @@ test('page.html has neither inline styles nor inline scripts, and every token of
     assert.match(script[1] ?? '', /nonce="\{\{nonce\}\}"/);
     assert.equal(script[2]?.trim(), '');
   }
-  for (const token of ['csp', 'nonce', 'base', 'body_class', 'surface']) assert.ok(html.includes(`{{${token}}}`), `{{${token}}}`);
+  for (const token of ['csp', 'nonce', 'base', 'body_class', 'surface'])
+    assert.ok(html.includes(`{{${token}}}`), `{{${token}}}`);
 });
 
 test('page.css and cards.css take every colour from the theme', async () => {
-  const literal = /#[0-9a-f]{3,8}\b|\b(rgba?|hsla?|oklch|oklab|lab|lch|color)\(|:\s*(black|white|red|green|blue|yellow|orange|gr[ae]y|purple)\b/i;
+  const literal =
+    /#[0-9a-f]{3,8}\b|\b(rgba?|hsla?|oklch|oklab|lab|lch|color)\(|:\s*(black|white|red|green|blue|yellow|orange|gr[ae]y|purple)\b/i;
   for (const { name, text } of await shipped()) {
     if (!name.endsWith('.css') || name === 'theme.css') continue;
     const bare = text.replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '));

@@ -12,7 +12,9 @@ const before = tool('files', 'index', schema, { policy: 'APPROVAL_POLICY_ASK', d
 /** Opens the tool and begins to type. @param {Opened} opened */
 async function begin({ by, settle }) {
   await by('server-files').getByRole('button').first().click();
-  await by('tool-index').getByRole('button', { name: /^index/ }).click();
+  await by('tool-index')
+    .getByRole('button', { name: /^index/ })
+    .click();
   await settle();
   await by('tool-index').getByLabel('path').pressSequentially('/repos/sh');
 }
@@ -36,22 +38,42 @@ pageTest('a policy that changes leaves what is being typed alone', setup, async 
   assert.match(await opened.by('tool-index').innerText(), /called without a question/);
 });
 
-pageTest('a definition that changes keeps the tool open, what was typed and the focus, and says so', setup, async (opened) => {
-  const { by, focused } = opened;
-  await begin(opened);
-  await change(opened, tool('files', 'index', { ...schema, properties: { ...schema.properties, deep: { type: 'boolean' } } }, { definitionHash: 'two' }));
-  assert.equal(await by('tool-index').getByLabel('path').inputValue(), '/repos/sh');
-  await by('tool-index').getByLabel('deep').waitFor();
-  await by('tool-index').getByText('The server has changed this tool.').waitFor();
-  assert.match(await focused(), /^button index/);
-});
+pageTest(
+  'a definition that changes keeps the tool open, what was typed and the focus, and says so',
+  setup,
+  async (opened) => {
+    const { by, focused } = opened;
+    await begin(opened);
+    await change(
+      opened,
+      tool(
+        'files',
+        'index',
+        { ...schema, properties: { ...schema.properties, deep: { type: 'boolean' } } },
+        { definitionHash: 'two' },
+      ),
+    );
+    assert.equal(await by('tool-index').getByLabel('path').inputValue(), '/repos/sh');
+    await by('tool-index').getByLabel('deep').waitFor();
+    await by('tool-index').getByText('The server has changed this tool.').waitFor();
+    assert.match(await focused(), /^button index/);
+  },
+);
 
 pageTest('a definition that changes keeps JSON that is only half typed', setup, async (opened) => {
   const { by } = opened;
   await begin(opened);
   await by('tool-index').getByRole('button', { name: 'Edit as JSON' }).click();
   await by('tool-index').getByLabel('All values as JSON').fill('{"path": "/repos/sh');
-  await change(opened, tool('files', 'index', { ...schema, properties: { ...schema.properties, deep: { type: 'boolean' } } }, { definitionHash: 'two' }));
+  await change(
+    opened,
+    tool(
+      'files',
+      'index',
+      { ...schema, properties: { ...schema.properties, deep: { type: 'boolean' } } },
+      { definitionHash: 'two' },
+    ),
+  );
   await by('tool-index').getByText('The server has changed this tool.').waitFor();
   assert.equal(await by('tool-index').getByLabel('All values as JSON').inputValue(), '{"path": "/repos/sh');
 });
