@@ -96,12 +96,16 @@ $(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 test: test-go test-editors ## all tests but the end-to-end ones
 
 .PHONY: test-go
-test-go: peers ## the Go tests, with the race detector
-	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$)')"; go test $(TESTFLAGS) $$packages
+test-go: peers ## the Go tests, with the race detector; those that have a long form in their short one
+	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$)')"; go test -short $(TESTFLAGS) $$packages
 
-# Bounded at ten minutes with its start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
+# The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
+LONG := TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
+
+# The random calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
 .PHONY: soak
-soak: peers ## 300,000 calls at servers that others wrote, cancelled at random moments: what was sent, received and left
+soak: peers ## the long forms of tests; 300,000 calls at servers that others wrote, cancelled at random moments
+	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
 .PHONY: e2e

@@ -75,6 +75,7 @@ func (w *returned) see(what string, found func(*mcphubv1.AttachResponse) bool) {
 // TestHostReturns: a host is killed in the middle of a call and of a question; another that has what it kept finds both
 // again under the same window, answers the one, cancels the other, and ends the hub in order.
 func TestHostReturns(t *testing.T) {
+	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, "1m")
 	if runtime.GOOS == "linux" {
 		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", h.ServerPID))
@@ -128,6 +129,7 @@ func (h *keptHub) noSocket(t *testing.T) {
 // TestHostReturnsTwice: a hub that waits is there when one that does not has gone. Each host that goes leaves the same
 // time for the next one; a window that did not come back in between is not lost.
 func TestHostReturnsTwice(t *testing.T) {
+	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, "1m")
 	impatient := leaveBehind(t, "") // its host died later, and it is gone first
 	impatient.hub.Wait(t, bound)
@@ -208,6 +210,7 @@ func openStdio(t *testing.T, conn *grpc.ClientConn) grpc.ClientStream {
 // has got hold of the socket alone is refused, with another key, with none, and without TLS; and does not make the hub
 // wait longer.
 func TestOtherKeyIsRefused(t *testing.T) {
+	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, "3s")
 	other := h.kept
 	var err error
@@ -248,10 +251,13 @@ func TestOtherKeyIsRefused(t *testing.T) {
 // at once.
 func TestNobodyReturns(t *testing.T) {
 	for _, grace := range []string{"1500ms", "never mind", ""} {
-		h := leaveBehind(t, grace)
-		h.hub.Wait(t, bound)
-		h.server.Wait(t, bound)
-		h.noSocket(t)
+		t.Run(grace, func(t *testing.T) {
+			t.Parallel() // what it waits for is other processes
+			h := leaveBehind(t, grace)
+			h.hub.Wait(t, bound)
+			h.server.Wait(t, bound)
+			h.noSocket(t)
+		})
 	}
 }
 

@@ -26,18 +26,21 @@ func TestDiskThatFailsAtAnyStepLosesNothing(t *testing.T) {
 		for what, old := range texts {
 			for _, lasting := range []bool{false, true} { // one step, or this one and all later ones, as in a crash
 				name := fmt.Sprintf("%v over %s, lasting %t", failure.err, what, lasting)
-				clean := 0
-				for step := 1; clean == 0; step++ {
-					if step > 50 {
-						t.Fatal("no end of steps")
+				t.Run(name, func(t *testing.T) {
+					t.Parallel() // what it waits for is the disk
+					clean := 0
+					for step := 1; clean == 0; step++ {
+						if step > 50 {
+							t.Fatal("no end of steps")
+						}
+						if !failsAt(t, name, old, step, lasting, failure.err, failure.want) {
+							clean = step
+						}
 					}
-					if !failsAt(t, name, old, step, lasting, failure.err, failure.want) {
-						clean = step
+					if clean < 9 {
+						t.Errorf("%s: only %d steps", name, clean-1)
 					}
-				}
-				if clean < 9 {
-					t.Errorf("%s: only %d steps", name, clean-1)
-				}
+				})
 			}
 		}
 	}

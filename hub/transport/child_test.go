@@ -210,7 +210,7 @@ func alive(pid int) bool {
 // gone fails the test unless the process ends in time.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.After(5 * time.Second)
+	deadline := time.After(20 * time.Second) // the bound of a hang
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for alive(pid) {
