@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -102,7 +103,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 			id: h.mint("ask"), server: c.server, direction: event.Incoming, method: methodOf(kind), parent: caller,
 			wireID: shownWireID(q.WireID.String()),
 		}
-		r.trace, _ = q.Trace.(*timeline)
+		r.trace, _ = q.Trace.(*journal.Timeline)
 		h.register(ctx, r)
 	case caller == nil:
 		return nil, nil // a round of a call that is over
@@ -323,13 +324,9 @@ func hasTools(payload json.RawMessage) bool {
 	return some
 }
 
-// maxShownWireID bounds the id of a server's question for all who look at it, in bytes: the server chooses it, and each
-// event of the request would carry it.
-const maxShownWireID = 128
-
 // shownWireID is the JSON text of an id, "" when it is too long.
 func shownWireID(text string) string {
-	if len(text) > maxShownWireID {
+	if len(text) > bounds.WireIDBytes {
 		return ""
 	}
 	return text

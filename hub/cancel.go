@@ -46,7 +46,7 @@ func (h *Hub) cancelByID(id, server string, cause *event.CancelCause, stopWaitin
 			h.stopWaiting(r)
 		}
 		return event.OutcomeCancelling, nil
-	case h.ended.has(id):
+	case h.ended.Has(id):
 		if !strings.Contains(id, "-"+h.mark+"-") {
 			// a host may use its id again, and this may be the cancel of that call, which it has overtaken
 			h.rememberCancel(id, server, cause)
@@ -84,7 +84,7 @@ func (h *Hub) cancel(r *request, cause *event.CancelCause) {
 	}
 	r.cancellation = &event.Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
 	r.cause = cause
-	r.trace.add(record{what: recordCancel, detail: r.cancellation})
+	r.trace.Cancelled(r.cancellation)
 	r.spanCancel()
 	h.moveTo(r, event.StateCancelling)
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -24,7 +25,7 @@ const deliveryPatience = 100 * time.Millisecond
 // one transition: from pending to the outcome. Guarded by Hub.mu.
 type delivery struct {
 	request, server string
-	trace           *timeline
+	trace           *journal.Timeline
 	ended           uint64 // Seq of the terminal event of the request
 	clock           *time.Timer
 }
@@ -52,8 +53,8 @@ func (h *Hub) settleDelivery(d *delivery, s event.Sending) {
 	d.clock.Stop()
 	h.log.Info("a cancel that was on its way is settled", "request_id", d.request, "server", d.server,
 		"delivery", s.Delivery.String(), "error", bounds.Printable(s.Err))
-	d.trace.add(record{what: recordDelivery, detail: &s})
-	h.history.delivered(d.ended, s)
+	d.trace.Delivered(s)
+	h.history.Delivered(d.ended, s)
 	h.emit(&event.RequestCancelDelivery{RequestID: d.request, Server: d.server, Sending: s})
 }
 

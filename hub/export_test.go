@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -47,7 +46,7 @@ func (h *Hub) Leftovers() string {
 	add("cancels on their way", len(h.deliveries))
 	early := 0
 	for id, e := range h.early {
-		if time.Now().Before(e.until) && !h.ended.has(id) { // a late click is kept, in case its id is used again
+		if time.Now().Before(e.until) && !h.ended.Has(id) { // a late click is kept, in case its id is used again
 			early++
 		}
 	}
@@ -87,7 +86,7 @@ func init() {
 	var sections atomic.Uint64
 	checkInvariants = func(h *Hub) string {
 		n := sections.Add(1)
-		if timelines := uint64(len(h.requests) + len(h.record.ended)); n%(1+timelines/16) == 0 {
+		if timelines := uint64(len(h.requests) + h.record.Kept()); n%(1+timelines/16) == 0 {
 			if wrong := h.tracesInconsistent(); wrong != "" {
 				return wrong + "\n" + string(debug.Stack())
 			}
@@ -324,35 +323,10 @@ func (h *Hub) Unleft() int {
 }
 
 // KeptHistory gives every end that is remembered, oldest first. For tests: a snapshot may bring less.
-func (h *Hub) KeptHistory() (list []event.Ended) {
+func (h *Hub) KeptHistory() []event.Ended {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range h.history.ended {
-		list = append(list, event.Ended{Time: e.event.Time, Body: e.event.Body})
-	}
-	return list
-}
-
-// HistoryHeap fills a history with n ends of tool calls, as end makes them, and gives the heap that it holds then. For
-// benchmarks.
-func HistoryHeap(n int) uint64 {
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
-	var y history
-	for i := range n {
-		y.add(event.Event{Seq: uint64(i), Time: time.Now(), Body: &event.RequestFinished{
-			RequestID: fmt.Sprintf("5f0f6d2e-8a4b-4c1e-9d3c-%012d", i), Server: "s", Direction: event.Outgoing,
-			Method: "tools/call", Tool: "echo", State: event.StateDone,
-		}})
-	}
-	held := heap() - before
-	runtime.KeepAlive(&y)
-	return held
+	return h.history.All()
 }
 
 // SkipInvariants is for tests that break them on purpose. Before anything is under way, or after.

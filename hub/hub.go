@@ -21,6 +21,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -107,8 +108,8 @@ type Hub struct {
 
 	mu          sync.Mutex // guards all below; never held while waiting; taken by lock alone
 	seq         uint64     // of the latest event
-	journal     journal
-	history     history
+	missed      journal.Missed
+	history     journal.History
 	windows     map[string]*Window // attached ones, and detached ones that may come back
 	attached    uint64             // counts attachments, for order
 	windowsWork int                // what all windows have under way
@@ -117,7 +118,7 @@ type Hub struct {
 	begun       uint64                 // counts requests, for order and minted ids
 	leaving     map[*request]struct{}  // ended, with a goroutine that has not left them yet
 	deliveries  map[*delivery]struct{} // cancels of requests that have ended, on their way to the server
-	ended       ring                   // ids of requests that are over
+	ended       journal.Recent         // ids of requests that are over
 	early       map[string]earlyCancel
 	prompts     map[string]*prompt
 	asked       uint64                // counts prompts, for order and ids
@@ -134,7 +135,7 @@ type Hub struct {
 	draining bool
 	closed   bool
 	over     chan struct{} // made by shut; closed when every goroutine of work has ended
-	record   recorder
+	record   *journal.Recorder
 }
 
 // New makes a hub without servers; LoadConfig brings them.
@@ -173,7 +174,7 @@ func New(o Options) *Hub {
 		h.fatal = crash
 	}
 	h.budgets = newBudgets(h.released.note)
-	h.record.began = time.Now()
+	h.record = journal.NewRecorder()
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	if o.Tracer != nil {
 		h.tracer = o.Tracer.Tracer(tracerName, trace.WithInstrumentationVersion(o.Version))
@@ -336,13 +337,11 @@ func (h *Hub) shut() {
 func (h *Hub) emit(b event.Body) {
 	h.seq++
 	e := event.Event{Seq: h.seq, Time: time.Now(), Body: b}
-	if journaled(b) {
-		h.journal.add(e, "")
-	}
+	h.missed.Add(e, "")
 	switch b.(type) {
 	case *event.RequestCancelled, *event.RequestFinished:
-		for _, without := range h.history.add(e) {
-			h.journal.replace(without)
+		for _, without := range h.history.Add(e) {
+			h.missed.Replace(without)
 		}
 	}
 	for _, w := range h.windows {

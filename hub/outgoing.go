@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -221,7 +222,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	if err == nil {
 		e := ending{state: event.StateDone, isError: result.IsError}
 		if r.ofWindow {
-			e.result, e.resultSize = shownResult(result.Raw), len(result.Raw)
+			e.result, e.resultSize = journal.ShownResult(result.Raw), len(result.Raw)
 		}
 		h.end(r, e)
 		return &CallResult{

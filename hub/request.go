@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -52,8 +53,8 @@ type request struct {
 	delivery  *delivery     // of its cancel, when that was on its way at its end
 	abandoned chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
-	trace *timeline  // never nil once it is registered; not changed then
-	span  trace.Span // nil = no telemetry
+	trace *journal.Timeline // never nil once it is registered; not changed then
+	span  trace.Span        // nil = no telemetry
 }
 
 // successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel
@@ -88,7 +89,7 @@ func (h *Hub) moveTo(r *request, to event.RequestState) bool {
 	r.account(now)
 	r.state, r.since = to, now
 	r.handed = r.handed || r.carried && to == event.StateRunning
-	r.trace.add(record{what: recordState, state: uint8(to)})
+	r.trace.State(to)
 	h.wind(r, now)
 	if to < event.StateCancelling {
 		h.emitProgress(r)
@@ -139,10 +140,10 @@ func (h *Hub) register(ctx context.Context, r *request) {
 	r.since = r.start
 	r.state = event.StateQueued
 	if r.trace == nil {
-		r.trace = h.record.timeline()
+		r.trace = h.record.NewTimeline()
 	}
-	r.trace.begin(r.n)
-	r.trace.add(record{what: recordState, state: uint8(event.StateQueued)})
+	r.trace.Begin(r.n)
+	r.trace.State(event.StateQueued)
 	h.startSpan(ctx, r)
 	h.requests[r.id] = r
 	if r.parent != nil {
@@ -227,7 +228,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	delete(h.requests, r.id)
 	h.endAmong(r)
 	h.unheld(r)
-	h.ended.add(r.id)
+	h.ended.Add(r.id)
 	if r.parent != nil {
 		delete(r.parent.children, r)
 	}

@@ -105,13 +105,7 @@ func (r *request) propagated(meta map[string]json.RawMessage, said *TraceContext
 	}
 	set(metaBaggage, c.Baggage)
 	if ids, ok := traceIDs(c.Parent); ok {
-		r.trace.identify(ids.TraceID.String())
+		r.trace.Identify(ids.TraceID.String())
 	}
 	return meta
-}
-
-func (t *timeline) identify(traceID string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.traceID = traceID
 }

@@ -101,7 +101,7 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 	resume := hello.Resume
 	if resume != nil && before != nil && resume.HubID == h.id && resume.After <= h.seq {
-		if events, ok := h.journal.after(resume.After, w.id); ok {
+		if events, ok := h.missed.After(resume.After, w.id); ok {
 			s := &Start{Resumed: true}
 			told := map[string]bool{}
 			for _, e := range events {
@@ -128,7 +128,7 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 		}
 	}
 	snap := &event.Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems,
-		History: h.history.latest(hello.MaxHistory)}
+		History: h.history.Latest(hello.MaxHistory)}
 	start := &Start{Snapshot: snap}
 	room := bounds.SnapshotServers / max(len(h.servers), 1)
 	for _, s := range h.servers {
@@ -163,9 +163,7 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 func (h *Hub) private(w *Window, b event.Body) event.Event {
 	h.seq++
 	e := event.Event{Seq: h.seq, Time: time.Now(), Body: b}
-	if journaled(b) {
-		h.journal.add(e, w.id)
-	}
+	h.missed.Add(e, w.id)
 	return e
 }
 

@@ -157,6 +157,9 @@ const (
 	AnswersBytes = 22 << 20
 	// ProgressRate is how many progress events a second a window gets for each request.
 	ProgressRate = 20
+	// WireIDBytes bounds the id of a server's question for all who look at it: the server chooses it, and each event of
+	// the request would carry it.
+	WireIDBytes = 128
 )
 
 // What the hub remembers of what was.

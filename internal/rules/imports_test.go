@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"hub/event":     {"hub/event", "hub/bounds"},
 	"hub/servers":   {"hub/servers", "hub/event", "hub/bounds", "hub/config", "hub/mcp", "hub/jsonrpc", "hub/transport", "hub/redact", "hub/statefile"},
 	"hub/grants":    {"hub/grants", "hub/event", "hub/config", "hub/transport", "hub/statefile", "hub/bounds", "hub/redact"},
+	"hub/journal":   {"hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/redact"},
 	"hub/jsontext":  {"hub/jsontext"},
 	"hub/redact":    {"hub/redact", "hub/bounds"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},

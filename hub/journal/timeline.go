@@ -1,7 +1,6 @@
-package hub
+package journal
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,20 +26,22 @@ const (
 	timelineBytes = smallTrace*recordBytes + 400 // with what it shows of its request
 )
 
-// recorder keeps the timelines.
-type recorder struct {
+// Recorder is the flight recorder: it keeps the timelines of requests. NewRecorder makes one.
+type Recorder struct {
 	began time.Time
 	bytes atomic.Int64 // that the kept timelines, and those of open requests, hold; about
 
-	ended []*timeline // of requests that are over, in the order of their ends; guarded by Hub.mu
+	ended []*Timeline // of requests that are over, in the order of their ends; guarded by the hub's lock
 }
 
-// timeline is what happened to one request. Its lock is a leaf: the engine tells of messages with locks of its own
+const methodProgress = "notifications/progress"
+
+// Timeline is what happened to one request. Its lock is a leaf: the engine tells of messages with locks of its own
 // held, so nothing is called under it.
-type timeline struct {
-	of *recorder
+type Timeline struct {
+	of *Recorder
 	n  uint64             // of its request, for order; set when that begins
-	at *event.RequestInfo // what the request was at its end, nil while it is open; guarded by Hub.mu
+	at *event.RequestInfo // what the request was at its end, nil while it is open; guarded by the hub's lock
 
 	mu       sync.Mutex // guards all below
 	records  []record
@@ -51,14 +52,14 @@ type timeline struct {
 	step     *record // the latest progress, when there was more than is kept one by one
 	omitted  int
 	traceID  string
-	charged  int64 // what of recorder.bytes it stands for
+	charged  int64 // what of Recorder.bytes it stands for
 	gone     bool  // forgotten: the engine may tell of a late message all the same
 	smallest [smallTrace]record
 }
 
 // record is one entry. A zero what stands for one that was taken back.
 type record struct {
-	at     time.Duration // since recorder.began
+	at     time.Duration // since Recorder.began
 	seq    uint32
 	bytes  uint32
 	method string
@@ -86,14 +87,21 @@ const (
 	recordDelivery
 )
 
-func (rec *recorder) timeline() *timeline {
-	t := &timeline{of: rec}
+// NewRecorder makes a recorder that begins now.
+func NewRecorder() *Recorder { return &Recorder{began: time.Now()} }
+
+// Began is when rec was made.
+func (rec *Recorder) Began() time.Time { return rec.began }
+
+// NewTimeline makes the timeline of what may become a request.
+func (rec *Recorder) NewTimeline() *Timeline {
+	t := &Timeline{of: rec}
 	t.records = t.smallest[:0]
 	return t
 }
 
-// begin makes t the timeline of a request, the n-th.
-func (t *timeline) begin(n uint64) {
+// Begin makes t the timeline of a request, the n-th.
+func (t *Timeline) Begin(n uint64) {
 	t.n = n
 	t.of.bytes.Add(timelineBytes)
 	t.mu.Lock()
@@ -101,8 +109,8 @@ func (t *timeline) begin(n uint64) {
 	t.charged += timelineBytes
 }
 
-// end keeps t for later, and forgets the oldest. Hub.mu is held.
-func (t *timeline) end(info event.RequestInfo) {
+// End keeps t for later, and forgets the oldest. It is called with the hub's lock.
+func (t *Timeline) End(info event.RequestInfo) {
 	rec := t.of
 	t.at = &info
 	rec.ended = append(rec.ended, t)
@@ -114,7 +122,7 @@ func (t *timeline) end(info event.RequestInfo) {
 }
 
 // forget gives up what t holds: others may hold t for longer, to tell of messages that come late.
-func (t *timeline) forget() {
+func (t *Timeline) forget() {
 	t.at = nil
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,7 +133,7 @@ func (t *timeline) forget() {
 }
 
 // add notes one thing that happened just now.
-func (t *timeline) add(r record) {
+func (t *Timeline) add(r record) {
 	if t == nil {
 		return
 	}
@@ -135,7 +143,7 @@ func (t *timeline) add(r record) {
 }
 
 // put: t.mu is held.
-func (t *timeline) put(r record) {
+func (t *Timeline) put(r record) {
 	if t.gone {
 		return
 	}
@@ -157,13 +165,13 @@ func (t *timeline) put(r record) {
 	}
 }
 
-func (t *timeline) stamp(r *record) {
+func (t *Timeline) stamp(r *record) {
 	t.seq++
 	r.seq, r.at = t.seq, time.Since(t.of.began)
 }
 
 // grow makes room, unless t has all that it may have or all timelines together have. t.mu is held.
-func (t *timeline) grow() bool {
+func (t *Timeline) grow() bool {
 	size := min(4*cap(t.records), maxTraceEntries)
 	more := int64(size) * recordBytes
 	if cap(t.records) > smallTrace {
@@ -178,10 +186,10 @@ func (t *timeline) grow() bool {
 	return true
 }
 
-// message notes a message. The first ones of progress are noted one by one, of the others the latest.
-func (t *timeline) message(m jsonrpc.Observed) {
+// Message notes a message. The first ones of progress are noted one by one, of the others the latest.
+func (t *Timeline) Message(m jsonrpc.Observed) {
 	id := m.ID.String()
-	if len(id) > maxShownWireID {
+	if len(id) > bounds.WireIDBytes {
 		id = fmt.Sprintf(`"an id of %d bytes"`, len(id))
 	}
 	r := record{
@@ -214,7 +222,7 @@ func (t *timeline) message(m jsonrpc.Observed) {
 }
 
 // takeBack undoes the latest record of a message that is not written yet after all. t.mu is held.
-func (t *timeline) takeBack(m record) {
+func (t *Timeline) takeBack(m record) {
 	found := -1
 	for i, r := range t.records {
 		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method &&
@@ -232,53 +240,4 @@ func (t *timeline) takeBack(m record) {
 		}
 		t.records[found] = record{}
 	}
-}
-
-// read gives what was noted, in order, and how much was left out.
-func (t *timeline) read() (entries []event.TraceEntry, omitted int, traceID string) {
-	records, omitted, traceID := t.copied()
-	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.seq, b.seq) })
-	for _, r := range records {
-		if r.what != 0 {
-			entries = append(entries, r.entry(t.of.began))
-		}
-	}
-	return entries, omitted, traceID
-}
-
-func (t *timeline) copied() (records []record, omitted int, traceID string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	records = slices.Clone(t.records)
-	if t.step != nil {
-		records = append(records, *t.step)
-	}
-	return records, t.omitted, t.traceID
-}
-
-func (r *record) entry(began time.Time) event.TraceEntry {
-	e := event.TraceEntry{Time: began.Add(r.at)}
-	switch r.what {
-	case recordState:
-		e.State = event.RequestState(r.state)
-	case recordMessage:
-		m := &event.TraceMessage{
-			Direction: event.Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes),
-			Dropped: r.unread,
-		}
-		m.ErrorCode, _ = r.detail.(int64)
-		if r.outgoing {
-			m.Direction = event.Outgoing
-		}
-		e.Message = m
-	case recordCancel:
-		e.Cancellation, _ = r.detail.(*event.Cancellation)
-	case recordPrompt:
-		e.Prompt = &event.TracePrompt{PromptID: r.id, Kind: event.PromptKind(r.prompt), Cause: event.PromptCause(r.cause)}
-	case recordError:
-		e.Err, _ = r.detail.(*event.Error)
-	case recordDelivery:
-		e.Sending, _ = r.detail.(*event.Sending)
-	}
-	return e
 }

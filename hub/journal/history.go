@@ -1,6 +1,7 @@
-package hub
+package journal
 
 import (
+	"math"
 	"sort"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -24,10 +25,9 @@ const (
 // has.
 const endedOverhead = 512 - event.Overhead
 
-// history keeps the terminal events of the requests that ended last, for windows that attach later. The journal holds
-// the same events for those that resume; so that it pins no result that is no longer kept here, add tells which are.
-// Guarded by Hub.mu.
-type history struct {
+// History keeps the terminal events of the requests that ended last, for windows that attach later. [Missed] holds
+// the same events for those that resume; so that it pins no result that is no longer kept here, Add tells which are.
+type History struct {
 	ended   []endedEvent // oldest first
 	bytes   int
 	results int // how many of them have one
@@ -38,9 +38,9 @@ type endedEvent struct {
 	size  int
 }
 
-// add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what add gives
+// Add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what Add gives
 // are events of before, anew, without the results that have had their time.
-func (y *history) add(e event.Event) (without []event.Event) {
+func (y *History) Add(e event.Event) (without []event.Event) {
 	y.keep(e)
 	if len(y.ended) > maxHistory {
 		without = y.dropOldest(without)
@@ -61,8 +61,8 @@ func (y *history) add(e event.Event) (without []event.Event) {
 	return without
 }
 
-// delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
-func (y *history) delivered(seq uint64, s event.Sending) {
+// Delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
+func (y *History) Delivered(seq uint64, s event.Sending) {
 	i := sort.Search(len(y.ended), func(i int) bool { return y.ended[i].event.Seq >= seq })
 	if i == len(y.ended) || y.ended[i].event.Seq != seq {
 		return
@@ -81,7 +81,7 @@ func (y *history) delivered(seq uint64, s event.Sending) {
 }
 
 // dropOldest forgets the end that is the oldest; without gets its event, if that has lost its result by it.
-func (y *history) dropOldest(without []event.Event) []event.Event {
+func (y *History) dropOldest(without []event.Event) []event.Event {
 	gone := y.ended[0].event
 	y.drop(0)
 	y.ended[0] = endedEvent{}
@@ -92,7 +92,7 @@ func (y *history) dropOldest(without []event.Event) []event.Event {
 	return without
 }
 
-func (y *history) keep(e event.Event) {
+func (y *History) keep(e event.Event) {
 	size := endedSize(e.Body)
 	y.bytes += size
 	if _, has := bared(e); has {
@@ -102,7 +102,7 @@ func (y *history) keep(e event.Event) {
 }
 
 // drop takes the i-th off the books.
-func (y *history) drop(i int) {
+func (y *History) drop(i int) {
 	y.bytes -= y.ended[i].size
 	if _, had := bared(y.ended[i].event); had {
 		y.results--
@@ -121,15 +121,20 @@ func bared(e event.Event) (bare event.Event, had bool) {
 	return e, true
 }
 
-// latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one
+// Latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one
 // snapshot brings. The latest come first to it.
-func (y *history) latest(n int) []event.Ended {
+func (y *History) Latest(n int) []event.Ended { return y.within(n, maxSentResults, maxSentErrors) }
+
+// All gives every end that is kept, oldest first.
+func (y *History) All() []event.Ended { return y.within(len(y.ended), math.MaxInt, math.MaxInt) }
+
+// within gives the n that ended last, with so many bytes of results and of what errors say.
+func (y *History) within(n, results, errors int) []event.Ended {
 	n = min(n, len(y.ended))
 	if n <= 0 {
 		return nil
 	}
 	list := make([]event.Ended, n)
-	results, errors := maxSentResults, maxSentErrors
 	for i := n - 1; i >= 0; i-- {
 		e := y.ended[len(y.ended)-n+i].event
 		if f, ok := e.Body.(*event.RequestFinished); ok {
@@ -160,8 +165,8 @@ func briefed(e event.Event) event.Event {
 	return e
 }
 
-// shownResult is what the windows are told of a result.
-func shownResult(raw []byte) string {
+// ShownResult is what the windows are told of a result.
+func ShownResult(raw []byte) string {
 	if len(raw) > maxShownResult {
 		return ""
 	}
