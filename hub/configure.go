@@ -158,7 +158,7 @@ func readSources(ctx context.Context, sources []ConfigSource) (read []config.Sou
 // hold a lock beside it.
 func readFile(ctx context.Context, path, scope string) ([]byte, error) {
 	// a lock that stays says nothing; half a text is found out
-	_ = statefile.AwaitForeignLock(ctx, path, statefile.DefaultForeignWait)
+	_ = statefile.AwaitForeignLock(ctx, path)
 	return config.ReadFile(path, scope)
 }
 

@@ -40,8 +40,7 @@ func openFormKey(dir string, log *slog.Logger) *formKey {
 		}
 		return nil
 	}
-	return &formKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check,
-		Told: dir == ""})}
+	return &formKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check})}
 }
 
 func keyIn(text []byte) []byte {

@@ -53,7 +53,7 @@ func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSticky != 0 { // /tmp and its like: not ours to close, and anybody can lay links there
-		return fmt.Errorf("%w: %s is a directory for everybody", ErrReadOnly, dir)
+		return fmt.Errorf("%w: %s is a directory for everybody", errReadOnly, dir)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("the directory of the hub's own files was open to others; it is closed now", "directory", dir)
@@ -66,7 +66,7 @@ func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 // system frees the lock of a process that dies.
 func (systemDisk) lock(ctx context.Context, path string) (func(), error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s", ErrIrregular, path)
+		return nil, fmt.Errorf("%w: %s", errIrregular, path)
 	}
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	ok, err := l.TryLockContext(ctx, lockPause)
@@ -112,7 +112,7 @@ func (d systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
 			return nil, nil, err
 		}
 		if !before.Mode().IsRegular() || before.Size() > maxText {
-			return nil, nil, fmt.Errorf("%w: %s", ErrIrregular, path)
+			return nil, nil, fmt.Errorf("%w: %s", errIrregular, path)
 		}
 		file, err := open(path)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -4,8 +4,8 @@
 //
 // A change is a function from the old text to the new one. It runs under a lock that all hubs take, so that none loses
 // what another wrote, and the file is replaced in one step, so that no reader sees half of it and a crash leaves the
-// old text or the new one. Where the disk does not take it, the change holds in this process, and is written with the
-// next one that is.
+// old text or the new one. Where the disk does not take it, a change of a List holds in this process, and is written
+// with the next one that is.
 //
 // The package knows nothing of what the texts and entries mean. It keeps no secrets: those belong in the system's
 // keyring.

@@ -8,13 +8,16 @@ import (
 	"syscall"
 )
 
+// ErrNoPlace is what an Update gives when there is no directory for the hub's own files.
+var ErrNoPlace = errors.New("there is no directory for the hub's own files")
+
 // What keeps a file from being read or written, for errors.Is. Each comes with the path and the system's own words.
 var (
-	ErrReadOnly  = errors.New("the hub may not write its own files there")
-	ErrFull      = errors.New("the disk is full")
-	ErrBusy      = errors.New("another hub holds the file for too long")
-	ErrIrregular = errors.New("the hub's own file must be a plain one, and is a link or something else")
-	ErrBroken    = errors.New("the hub's own file cannot be understood")
+	errReadOnly  = errors.New("the hub may not write its own files there")
+	errFull      = errors.New("the disk is full")
+	errBusy      = errors.New("another hub holds the file for too long")
+	errIrregular = errors.New("the hub's own file must be a plain one, and is a link or something else")
+	errBroken    = errors.New("the hub's own file cannot be understood")
 )
 
 // explain gives err one of the words above, when one fits.
@@ -23,14 +26,14 @@ func explain(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case slices.ContainsFunc([]error{ErrReadOnly, ErrFull, ErrBusy, ErrIrregular, ErrBroken}, func(word error) bool {
+	case slices.ContainsFunc([]error{errReadOnly, errFull, errBusy, errIrregular, errBroken}, func(word error) bool {
 		return errors.Is(err, word)
 	}):
 		return err
 	case diskFull(err):
-		word = ErrFull
+		word = errFull
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		word = ErrReadOnly
+		word = errReadOnly
 	default:
 		return fmt.Errorf("the hub's own file %s: %w", path, err)
 	}

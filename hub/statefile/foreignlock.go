@@ -8,29 +8,23 @@ import (
 	"time"
 )
 
-// DefaultForeignWait bounds AwaitForeignLock.
-const DefaultForeignWait = 2 * time.Second
-
 const (
+	foreignWait  = 2 * time.Second       // at most
 	foreignStale = 10 * time.Second      // Cline takes a lock over that is as old as this
 	foreignPause = 25 * time.Millisecond // and looks this often
 )
 
-// ErrForeignLock is what AwaitForeignLock returns when another program did not let go in time.
-var ErrForeignLock = errors.New("another program holds the file for too long")
+// errForeignLock is what AwaitForeignLock returns when another program did not let go in time.
+var errForeignLock = errors.New("another program holds the file for too long")
 
 // AwaitForeignLock waits while another program writes the file at path under Cline's protocol: a directory path +
 // ".lock" with the owner's file in it, stale ten seconds after it was made. An empty one is being given up. It waits
-// for at most limit (0 = DefaultForeignWait). After any error the file can be read all the same: the lock asks for
-// patience, nothing more.
+// for two seconds at most. After any error the file can be read all the same: the lock asks for patience, nothing more.
 //
 // The hub only reads such files, so it never takes the lock.
-func AwaitForeignLock(ctx context.Context, path string, limit time.Duration) error {
-	if limit <= 0 {
-		limit = DefaultForeignWait
-	}
+func AwaitForeignLock(ctx context.Context, path string) error {
 	lock := path + ".lock"
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: %s", ErrForeignLock, lock))
+	ctx, cancel := context.WithTimeoutCause(ctx, foreignWait, fmt.Errorf("%w: %s", errForeignLock, lock))
 	defer cancel()
 	for foreignHeld(lock) {
 		select {

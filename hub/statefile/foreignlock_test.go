@@ -30,7 +30,6 @@ func TestForeignLock(t *testing.T) {
 		set    func(t *testing.T, dir string) string
 		free   time.Duration // when the owner lets go; 0 = never
 		cancel time.Duration // when the caller gives up; 0 = never
-		limit  time.Duration
 		want   error
 		waits  time.Duration
 	}{
@@ -42,9 +41,7 @@ func TestForeignLock(t *testing.T) {
 			return filepath.Join(dir, "settings.json")
 		}},
 		{name: "held", set: func(t *testing.T, dir string) string { return foreign(t, dir, "owner.1", 0) },
-			want: ErrForeignLock, waits: DefaultForeignWait},
-		{name: "held, shorter limit", set: func(t *testing.T, dir string) string { return foreign(t, dir, "owner.1", 0) },
-			limit: 30 * time.Millisecond, want: ErrForeignLock, waits: 30 * time.Millisecond},
+			want: errForeignLock, waits: foreignWait},
 		{name: "let go", set: func(t *testing.T, dir string) string { return foreign(t, dir, "owner.1", 0) },
 			free: 490 * time.Millisecond, waits: 500 * time.Millisecond},
 		{name: "becomes stale", set: func(t *testing.T, dir string) string {
@@ -68,7 +65,7 @@ func TestForeignLock(t *testing.T) {
 					time.AfterFunc(tt.cancel, func() { cancel(gone) })
 				}
 				begin := time.Now()
-				err := AwaitForeignLock(ctx, path, tt.limit)
+				err := AwaitForeignLock(ctx, path)
 				if !errors.Is(err, tt.want) || tt.want == nil && err != nil {
 					t.Errorf("the error is %v, want %v", err, tt.want)
 				}

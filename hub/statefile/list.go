@@ -39,9 +39,9 @@ type ListForm[E any] struct {
 
 // List is a list of entries in a [File]. Several hubs share the file, and what it says counts: each Refresh takes up
 // what others have written, each Save changes what is there. What the disk does not take holds in this process all the
-// same, and what this version does not understand is set aside before another text takes its place: File sees to both.
-// So no trouble with a file ever fails a call. Its methods are safe for concurrent use; Refresh and Save alone may read
-// and write the file, and the lock of the list is not held meanwhile.
+// same, and is written by the next Save that can; what this version does not understand is set aside before another
+// text takes its place. So no trouble with a file ever fails a call. Its methods are safe for concurrent use; Refresh
+// and Save alone may read and write the file, and the lock of the list is not held meanwhile.
 type List[K comparable, E Entry[K]] struct {
 	form ListForm[E]
 	file textFile
@@ -64,8 +64,12 @@ type textFile interface {
 
 // OpenList opens a list in dir; dir "" keeps it in memory. Nothing is read before Refresh.
 func OpenList[K comparable, E Entry[K]](dir string, form ListForm[E], log *slog.Logger) *List[K, E] {
+	return openListOn[K](systemDisk{}, dir, form, log)
+}
+
+func openListOn[K comparable, E Entry[K]](d disk, dir string, form ListForm[E], log *slog.Logger) *List[K, E] {
 	l := &List[K, E]{form: form, log: log, known: map[K]E{}, unsaved: map[K]*E{}}
-	l.file = Open(dir, form.File, Options{Logger: log, Check: l.understood, Told: dir == ""})
+	l.file = openOn(d, dir, form.File, Options{Logger: log, Check: l.understood})
 	return l
 }
 
@@ -180,29 +184,36 @@ func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E, err error, s
 
 // Save writes what is not written, unless somebody else does: then that one takes it along.
 func (l *List[K, E]) Save() {
-	for written := map[K]*E(nil); ; {
-		changes := l.toWrite(written)
-		if changes == nil {
+	var tried map[K]*E
+	for kept := true; ; {
+		if tried = l.toWrite(tried, kept); tried == nil {
 			return
 		}
-		l.write(changes)
-		written = changes
+		err := l.write(tried)
+		if err != nil {
+			l.trim(tried)
+		}
+		kept = err == nil || errors.Is(err, ErrNoPlace) // then all there is is in memory
 	}
 }
 
-// toWrite gives what one writer writes next, nil when there is nothing more, or another writer. written is what it has
-// written last, nil at first.
-func (l *List[K, E]) toWrite(written map[K]*E) map[K]*E {
+// toWrite gives what one writer writes next, nil when there is nothing more, or another writer. tried is what it has
+// tried last, nil at first, and kept whether the file has it: if not, only something new is a reason to try again.
+func (l *List[K, E]) toWrite(tried map[K]*E, kept bool) map[K]*E {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if written == nil && l.saving {
+	if tried == nil && l.saving {
 		return nil
 	}
-	if written != nil {
+	if tried != nil {
 		l.turns++
 	}
-	for key, e := range written {
-		if now, ok := l.unsaved[key]; ok && now == e {
+	if !kept && maps.Equal(l.unsaved, tried) {
+		l.saving = false
+		return nil
+	}
+	for key, e := range tried {
+		if now, ok := l.unsaved[key]; ok && now == e && kept {
 			delete(l.unsaved, key)
 		}
 	}
@@ -212,12 +223,11 @@ func (l *List[K, E]) toWrite(written map[K]*E) map[K]*E {
 	return maps.Clone(l.unsaved)
 }
 
-// write changes the file. When it says that it could not, the changes hold in it all the same, as far as this hub goes,
-// and the log has that.
-func (l *List[K, E]) write(changes map[K]*E) {
+// write changes the file.
+func (l *List[K, E]) write(changes map[K]*E) error {
 	l.Refresh()
 	before := l.ifUnread()
-	_ = l.file.Update(func(old []byte) ([]byte, error) {
+	return l.file.Update(func(old []byte) ([]byte, error) {
 		entries, err := l.decode(old)
 		if err != nil { // cannot be: File has asked understood
 			return nil, err
@@ -227,6 +237,43 @@ func (l *List[K, E]) write(changes map[K]*E) {
 		}
 		return l.encode(changed(entries, changes))
 	})
+}
+
+// trim keeps what the disk did not take within the bounds of the file: the oldest entries go, or are shortened. What
+// was changed after tried is left to the next time.
+func (l *List[K, E]) trim(tried map[K]*E) {
+	text, err := l.encode(l.All())
+	if err != nil {
+		return
+	}
+	_, read := l.lastRead()
+	fits, err := l.decode(text)
+	onDisk, readErr := l.decode(read)
+	if err != nil || readErr != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := maps.Clone(l.known)
+	for key := range l.known {
+		if l.unsaved[key] != tried[key] {
+			continue
+		}
+		if e, ok := fits[key]; !ok {
+			delete(known, key)
+			delete(l.unsaved, key)
+			delete(tried, key)
+		} else if tried[key] != nil {
+			known[key], l.unsaved[key], tried[key] = e, &e, &e
+		}
+	}
+	for key, e := range tried {
+		if _, ok := onDisk[key]; e == nil && l.unsaved[key] == nil && !ok { // gone without ever having been there
+			delete(l.unsaved, key)
+			delete(tried, key)
+		}
+	}
+	l.known = known
 }
 
 // ifUnread gives what was known when the text could be read, nil when it can be.

@@ -30,8 +30,8 @@ type brokenError struct {
 	text []byte
 }
 
-func (e *brokenError) Error() string   { return fmt.Sprintf("%v: %s: %v", ErrBroken, e.path, e.why) }
-func (e *brokenError) Unwrap() []error { return []error{ErrBroken, e.why} }
+func (e *brokenError) Error() string   { return fmt.Sprintf("%v: %s: %v", errBroken, e.path, e.why) }
+func (e *brokenError) Unwrap() []error { return []error{errBroken, e.why} }
 
 // setAside keeps a copy of a text that was not understood: a newer hub may have written it, or a person. The copy has
 // the time of the original in its name, so that it is made once however often it is tried. A copy, not a rename: at no

@@ -4,24 +4,48 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 )
+
+func thingsOn(d disk, dir string, log *bytes.Buffer) *List[string, entry] {
+	return openListOn[string](d, dir, things, slog.New(slog.NewTextHandler(log, nil)))
+}
+
+func ids(l *List[string, entry]) []string { return slices.Sorted(maps.Keys(l.All())) }
+
+func wantIDs(t *testing.T, what string, l *List[string, entry], want ...string) {
+	t.Helper()
+	if got := ids(l); !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// wantIDsOnDisk reads the file as another hub would.
+func wantIDsOnDisk(t *testing.T, what, dir string, want ...string) {
+	t.Helper()
+	other := openThings(dir, &bytes.Buffer{})
+	other.Refresh()
+	wantIDs(t, what+", on disk", other, want...)
+}
 
 // Whatever step fails, for whatever reason: the disk has the old text or the new one, the change holds here, and the
 // next change brings both to the disk.
 func TestDiskThatFailsAtAnyStepLosesNothing(t *testing.T) {
 	failures := []struct{ err, want error }{
-		{syscall.ENOSPC, ErrFull}, {syscall.EDQUOT, ErrFull}, {syscall.EROFS, ErrReadOnly}, {syscall.EACCES, ErrReadOnly},
+		{syscall.ENOSPC, errFull}, {syscall.EDQUOT, errFull}, {syscall.EROFS, errReadOnly}, {syscall.EACCES, errReadOnly},
 		{syscall.EIO, syscall.EIO},
 	}
-	texts := map[string]string{"nothing": "", "a text": `["old"]`, "a broken text": `{"old`}
+	texts := map[string]string{"nothing": "", "broken text": `{"old`,
+		"text": `{"version":3,"things":[{"id":"old","at":"2026-01-01T00:00:00Z"}]}`}
 	for _, failure := range failures {
 		for what, old := range texts {
 			for _, lasting := range []bool{false, true} { // one step, or this one and all later ones, as in a crash
@@ -33,9 +57,10 @@ func TestDiskThatFailsAtAnyStepLosesNothing(t *testing.T) {
 						if step > 50 {
 							t.Fatal("no end of steps")
 						}
-						if !failsAt(t, name, old, step, lasting, failure.err, failure.want) {
+						if !failsAt(t, name, old, step, lasting, failure.err) {
 							clean = step
 						}
+						updateFailsAt(t, name, step, lasting, failure.err, failure.want)
 					}
 					if clean < 9 {
 						t.Errorf("%s: only %d steps", name, clean-1)
@@ -46,74 +71,101 @@ func TestDiskThatFailsAtAnyStepLosesNothing(t *testing.T) {
 	}
 }
 
-// failsAt says whether there was such a step.
-func failsAt(t *testing.T, name, old string, at int, lasting bool, failure, want error) (failed bool) {
-	t.Helper()
-	dir, where, sick := t.TempDir(), "", true
-	d := &stepDisk{at: func(step int, name string) error {
-		if sick && (step == at || lasting && step > at) {
-			if !failed {
-				failed, where = true, name
+// failing is a disk of which a step fails, while *sick, and where that was.
+func failing(at int, lasting bool, failure error) (d *stepDisk, sick *bool, where *string) {
+	sick, where = new(bool), new(string)
+	*sick = true
+	d = &stepDisk{at: func(step int, name string) error {
+		if *sick && (step == at || lasting && step > at) {
+			if *where == "" {
+				*where = name
 			}
 			return failure
 		}
 		return nil
 	}}
-	if old != "" {
-		must(t, os.WriteFile(statePath(dir), []byte(old), 0o600))
-	}
-	f := openOn(d, dir, "state.json", Options{})
-	err := f.Update(add("new"))
-	sick = false
+	return d, sick, where
+}
 
-	next := `["new"]`
-	if old == `["old"]` {
-		next = `["old","new"]`
+// failsAt says whether there was such a step.
+func failsAt(t *testing.T, name, old string, at int, lasting bool, failure error) (failed bool) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, things.File)
+	d, sick, where := failing(at, lasting, failure)
+	before := []string{}
+	if old != "" {
+		must(t, os.WriteFile(path, []byte(old), 0o600))
 	}
-	onDisk, readErr := os.ReadFile(statePath(dir))
-	switch {
-	case err == nil && string(onDisk) != next:
-		t.Errorf("%s at %s: no error, and the disk has %q", name, where, onDisk)
-	case err != nil && string(onDisk) != old:
-		t.Errorf("%s at %s: %v, and the disk has %q", name, where, err, onDisk)
-	case err != nil && !errors.Is(err, want):
-		t.Errorf("%s at %s: the error is %v, want %v", name, where, err, want)
-	case old != "" && readErr != nil:
-		t.Errorf("%s at %s: the file is gone: %v", name, where, readErr)
+	if strings.Contains(old, `"id":"old"`) {
+		before = []string{"old"}
 	}
-	if got := f.Persistent(); got != (err == nil) {
-		t.Errorf("%s at %s: error %v, persistent %t", name, where, err, got)
+	l := thingsOn(d, dir, &bytes.Buffer{})
+	l.add(at3("new"))
+	*sick = false
+	what := fmt.Sprintf("%s at %s", name, *where)
+	onDisk, readErr := os.ReadFile(path)
+	if string(onDisk) == old {
+		if len(l.unsaved) == 0 {
+			t.Errorf("%s: what the disk has not is taken for saved", what)
+		}
+	} else {
+		wantIDsOnDisk(t, what, dir, slices.Sorted(slices.Values(append(before, "new")))...)
 	}
-	if text, _ := f.Read(); string(text) != next {
-		t.Errorf("%s at %s: %q holds, want %q", name, where, text, next)
+	if old != "" && readErr != nil {
+		t.Errorf("%s: the file is gone: %v", what, readErr)
 	}
-	if err := f.Update(add("later")); err != nil {
-		t.Errorf("%s at %s: the next change: %v", name, where, err)
+	if _, ok := l.Get("new"); !ok {
+		t.Errorf("%s: the change does not hold", what)
 	}
-	wantOnDisk(t, statePath(dir), next[:len(next)-1]+`,"later"]`)
-	if !f.Persistent() {
-		t.Errorf("%s at %s: not persistent at the end", name, where)
+	l.add(at3("later"))
+	want := slices.Sorted(slices.Values(append(before, "later", "new")))
+	wantIDs(t, what, l, want...)
+	wantIDsOnDisk(t, what, dir, want...)
+	if len(l.unsaved) != 0 {
+		t.Errorf("%s: %d are not saved at the end", what, len(l.unsaved))
 	}
-	if copies, _ := filepath.Glob(statePath(dir) + ".broken-*"); old == `{"old` && len(copies) != 1 {
-		t.Errorf("%s at %s: copies of the broken text: %q", name, where, copies)
+	if copies, _ := filepath.Glob(path + ".broken-*"); old == `{"old` && len(copies) != 1 {
+		t.Errorf("%s: copies of the broken text: %q", what, copies)
 	}
-	return failed
+	return *where != ""
+}
+
+func at3(id string) entry { return at(id, "", 3) }
+
+// updateFailsAt is the same for a change of a plain text: its error says why, and the file is as it was.
+func updateFailsAt(t *testing.T, name string, at int, lasting bool, failure, want error) {
+	t.Helper()
+	d, _, where := failing(at, lasting, failure)
+	dir := t.TempDir()
+	must(t, os.WriteFile(statePath(dir), []byte(`["old"]`), 0o600))
+	err := openOn(d, dir, "state.json", Options{}).Update(add("new"))
+	next := `["old","new"]`
+	if err != nil {
+		next = `["old"]`
+		if !errors.Is(err, want) {
+			t.Errorf("%s at %s: the error is %v, want %v", name, *where, err, want)
+		}
+	}
+	wantOnDisk(t, statePath(dir), next)
 }
 
 func TestNoDirectoryIsMemoryOnly(t *testing.T) {
 	var log bytes.Buffer
-	f := Open("", "state.json", logTo(&log))
-	must(t, f.Update(add("1")))
-	must(t, f.Update(add("2")))
-	wantRead(t, f, `["1","2"]`)
-	refusal := errors.New("no")
-	if err := f.Update(func([]byte) ([]byte, error) { return nil, refusal }); err != refusal {
-		t.Errorf("the error is %v", err)
+	l := openThings("", &log)
+	for i := range 3 * things.Max {
+		l.add(at(fmt.Sprintf("%03d", i), "", i))
 	}
-	if f.Persistent() || f.Path() != "" {
-		t.Errorf("persistent %t, path %q", f.Persistent(), f.Path())
+	if l.count() != things.Max || len(l.unsaved) != 0 {
+		t.Errorf("%d entries, %d to be saved", l.count(), len(l.unsaved))
 	}
-	wantLogged(t, &log, "level=WARN", 1)
+	if newest := fmt.Sprintf("%03d", 3*things.Max-1); !l.remove(newest) || l.remove(newest) {
+		t.Error("the newest was not removed once")
+	}
+	wantLogged(t, &log, "level=WARN", 0)
+	f := Open("", "state.json", Options{})
+	wantError(t, f.Update(add("1")), ErrNoPlace)
+	wantRead(t, f, "")
 }
 
 // The real thing: places where nobody can make a directory, root included.
@@ -131,21 +183,19 @@ func TestUnwritableDirectoryIsMemoryOnly(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		var log bytes.Buffer
-		f := Open(dir, "state.json", logTo(&log))
-		err := f.Update(add("1"))
+		l := openThings(dir, &log)
+		l.add(at("1", "", 1))
+		l.add(at("2", "", 2))
+		l.Refresh()
+		wantIDs(t, dir, l, "1", "2")
+		wantLogged(t, &log, "cannot be written", 1)
+		err := Open(dir, "state.json", Options{}).Update(add("1"))
 		if err == nil {
 			t.Errorf("%s can be written to", dir)
 		}
 		if dir == "/sys/mcphub" {
-			wantError(t, err, ErrReadOnly)
+			wantError(t, err, errReadOnly)
 		}
-		if err := f.Update(add("2")); err == nil {
-			t.Errorf("%s can be written to", dir)
-		}
-		if text, _ := f.Read(); string(text) != `["1","2"]` || f.Persistent() {
-			t.Errorf("%s: %q holds, persistent %t", dir, text, f.Persistent())
-		}
-		wantLogged(t, &log, "level=WARN", 1)
 	}
 }
 
@@ -158,76 +208,46 @@ func TestHeldBackChangesMeetThoseOfOtherHubs(t *testing.T) {
 		return nil
 	}}
 	var log bytes.Buffer
-	one, two := openOn(d, dir, "state.json", logTo(&log)), Open(dir, "state.json", Options{})
-	wantError(t, one.Update(add("a")), ErrFull)
-	must(t, two.Update(add("x")))
-	wantError(t, one.Update(add("b")), ErrFull)
-	wantRead(t, one, `["x","a","b"]`)
-	wantOnDisk(t, statePath(dir), `["x"]`)
-	must(t, two.Update(add("y")))
+	one, two := thingsOn(d, dir, &log), openThings(dir, &bytes.Buffer{})
+	one.add(at3("a"))
+	two.add(at3("x"))
+	one.add(at3("b"))
+	one.Refresh()
+	wantIDs(t, "held back", one, "a", "b", "x")
+	wantIDsOnDisk(t, "held back", dir, "x")
+	two.add(at3("y"))
 	sick = false
-	must(t, one.Update(add("c")))
-	wantOnDisk(t, statePath(dir), `["x","y","a","b","c"]`)
+	one.add(at3("c"))
+	wantIDsOnDisk(t, "written", dir, "a", "b", "c", "x", "y")
 	wantLogged(t, &log, "cannot be written", 1)
 	wantLogged(t, &log, "can be written again", 1)
 }
 
-// While a Read is on its way to the disk, what was held back gets there: it must not count twice.
-func TestReadAmidAWriteOfWhatWasHeldBack(t *testing.T) {
-	more := func(old []byte) ([]byte, error) { return append(bytes.Clone(old), "1 "...), nil }
-	var f *File
-	sick, amid := true, false
-	d := &stepDisk{at: func(_ int, name string) error {
-		switch {
-		case sick && name == "create":
-			return syscall.ENOSPC
-		case amid && name == "stat":
-			amid = false
-			return f.Update(more)
-		}
-		return nil
-	}}
-	f = openOn(d, t.TempDir(), "state.json", Options{Check: func([]byte) error { return nil }})
-	wantError(t, f.Update(more), ErrFull)
-	wantRead(t, f, "1 ")
-	sick, amid = false, true
-	wantRead(t, f, "1 1 ")
-	wantOnDisk(t, f.Path(), "1 1 ")
-}
-
-func TestDiskIsGivenUpAfterManyFailures(t *testing.T) {
-	dir := t.TempDir()
+// A disk that never takes anything costs a bounded memory: of what is put, and of what is taken out again.
+func TestFullDiskCostsBoundedMemory(t *testing.T) {
 	d := &stepDisk{at: func(_ int, name string) error {
 		if name == "create" {
 			return syscall.EROFS
 		}
 		return nil
 	}}
-	f := openOn(d, dir, "state.json", Options{})
-	var want []string
-	for i := range maxPending + 10 {
-		want = append(want, fmt.Sprintf("%q", fmt.Sprint(i)))
-		err := f.Update(add(fmt.Sprint(i)))
-		if i <= maxPending {
-			wantError(t, err, ErrReadOnly)
-		} else {
-			must(t, err)
+	l := thingsOn(d, t.TempDir(), &bytes.Buffer{})
+	for i := range 3 * things.Max {
+		id := fmt.Sprintf("%03d", i)
+		l.add(at(id, "", i))
+		if l.add(at("short-lived "+id, "", i)); !l.remove("short-lived " + id) {
+			t.Errorf("%s was not removed", id)
 		}
 	}
-	wantRead(t, f, "["+string(bytes.Join(split(want), []byte(",")))+"]")
-	if n := d.count("create"); n != maxPending+1 || len(f.pending) != 0 || f.Persistent() {
-		t.Errorf("tried %d times, %d pending, persistent %t", n, len(f.pending), f.Persistent())
+	if l.count() != things.Max-1 && l.count() != things.Max || len(l.unsaved) > things.Max {
+		t.Errorf("%d entries, %d to be saved", l.count(), len(l.unsaved))
+	}
+	if _, ok := l.Get(fmt.Sprintf("%03d", 3*things.Max-1)); !ok {
+		t.Error("the newest was forgotten")
 	}
 }
 
-func split(all []string) (parts [][]byte) {
-	for _, s := range all {
-		parts = append(parts, []byte(s))
-	}
-	return parts
-}
-
-// A hub whose own disk hangs still takes decisions: they hold, in order, and are written when the disk is back.
+// A hub whose own disk hangs still takes decisions: they hold at once, and are written when the disk is back.
 func TestChangesHoldWhileTheDiskHangs(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,25 +258,14 @@ func TestChangesHoldWhileTheDiskHangs(t *testing.T) {
 			}
 			return nil
 		}}
-		f := openOn(d, dir, "state.json", Options{})
-		first := make(chan error, 1)
-		go func() { first <- f.Update(add("first")) }()
+		l := thingsOn(d, dir, &bytes.Buffer{})
+		first := make(chan struct{})
+		go func() { defer close(first); l.add(at3("first")) }()
 		synctest.Wait()
-		begin := time.Now()
-		wantError(t, f.Update(add("second")), ErrBusy)
-		if d := time.Since(begin); d != DefaultWait {
-			t.Errorf("waited %v, want %v", d, DefaultWait)
-		}
-		wantRead(t, f, `["second"]`)
+		l.add(at3("second")) // returns
+		wantIDs(t, "meanwhile", l, "first", "second")
 		close(hang)
-		if err := <-first; err != nil && !errors.Is(err, ErrBusy) {
-			t.Errorf("the first change: %v", err)
-		}
-		must(t, f.Update(add("third")))
-		list := entries(t, statePath(dir))
-		slices.Sort(list)
-		if !slices.Equal(list, []string{"first", "second", "third"}) {
-			t.Errorf("the disk has %q", list)
-		}
+		<-first
+		wantIDsOnDisk(t, "afterwards", dir, "first", "second")
 	})
 }
