@@ -30,8 +30,6 @@ type serverQuestion struct {
 	with *shared
 }
 
-const nobodyWaits = "nobody waits for the answer any more"
-
 // askAboutServer shows a question to the windows and waits for the first answer, or for whatever else ends it. Each
 // question is a request of its own, so that it can be seen and cancelled; all that waits for the server waits for it,
 // too, and no clock runs meanwhile.
@@ -63,7 +61,7 @@ func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*pro
 		return nil, err
 	}
 	human := DefaultHumanTimeout
-	if limit := s.conf.Timeouts.Human; limit != nil {
+	if limit := s.Conf().Timeouts.Human; limit != nil {
 		human = *limit
 	}
 	r := &request{id: h.mint(q.name), method: q.method, subject: q.subject, direction: event.Outgoing, server: s}
@@ -79,7 +77,7 @@ func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*pro
 // asks counts an open question of s and of those who share it: no limit that they have runs meanwhile. h.mu is held.
 func (h *Hub) asks(q *serverQuestion, p *prompt, by int) {
 	for _, s := range append([]*server{p.request.server}, q.with.others()...) {
-		s.pause(time.Now(), by)
+		s.Pause(time.Now(), by)
 	}
 	if q.with != nil {
 		q.with.prompt = nil
@@ -95,22 +93,22 @@ func (h *Hub) asks(q *serverQuestion, p *prompt, by int) {
 // mayAskAbout refuses a question that nobody could answer or would want to. h.mu is held.
 func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *event.Error {
 	byHand := q.byHand != nil && q.byHand()
-	switch start := s.attempt; {
+	switch {
 	case h.draining:
-		return errDraining()
-	case s.stopping != nil || s.life.Removed():
+		return event.ErrDraining()
+	case s.Stopping() != nil || s.Life().Removed():
 		return errStopping(s, q)
 	case !h.canShow(q.info.Kind, false):
 		return errNoWindow(s, q)
-	case start != nil && start.waiters == 0 && !byHand:
+	case s.Unwanted() && !byHand:
 		// who wanted the server has gone before it was known that there is a question
 		if q.with != nil {
 			// the start itself asks: who comes from now on waits for another one, and is not told of the end of this
-			h.endConnection(s, nil, &event.CancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
+			s.EndStart()
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 			"server %q wants %s, and %s", s.name,
-			q.wants, nobodyWaits)
+			q.wants, servers.NobodyWaits)
 	}
 	return nil
 }
@@ -128,8 +126,8 @@ func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answe
 	case r.cause.Err != nil: // a clock
 		return closing{}, r.cause.Err
 	case h.draining:
-		return closing{}, errDraining()
-	case r.server.life.Removed():
+		return closing{}, event.ErrDraining()
+	case r.server.Life().Removed():
 		return closing{}, errStopping(r.server, q)
 	case answer.cause == event.CauseSuperseded && !h.canShow(q.info.Kind, false):
 		return closing{}, errNoWindow(r.server, q)
@@ -144,7 +142,7 @@ func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answe
 
 // unasked is the end of a question that nobody wants answered any more. h.mu is held.
 func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
-	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: nobodyWaits}, false
+	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: servers.NobodyWaits}, false
 	switch {
 	case h.draining:
 		c.cause, c.origin, c.reason = event.CauseShutdown, event.OriginShutdown, "the hub is shutting down"
@@ -161,9 +159,6 @@ func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
 	h.cancel(r, &event.CancelCause{Origin: c.origin, Reason: c.reason})
 	h.end(r, ending{state: event.StateCancelled})
 }
-
-// asksPerson tells whether s waits for a person, or for what follows from an answer. h.mu is held.
-func (s *server) asksPerson() bool { return s.paused.open > 0 || s.signingIn() }
 
 func errNoWindow(s *server, q *serverQuestion) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", s.name},

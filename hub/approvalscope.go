@@ -27,7 +27,7 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	}
 	if p.launch != nil {
 		h.grants.Agree(p.launch.Grant, c.scope, w.id)
-		h.company++
+		h.table.Company()
 		h.consentsChanged()
 	}
 	if p.agrees == nil {

@@ -10,17 +10,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// confKey is the launch key of s as it is configured now. h.mu is held.
-func (s *server) confKey() string {
-	if s.keyOfConf == "" {
-		s.keyOfConf = s.conf.LaunchKey()
-	}
-	return s.keyOfConf
-}
-
 // keyOf: h.mu is held.
 func keyOf(s *server, tool *mcp.Tool) grants.Key {
-	return grants.CallKey(s.name, s.confKey(), tool.Name, tool.Hash)
+	return grants.CallKey(s.name, s.Key(), tool.Name, tool.Hash)
 }
 
 // agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for
@@ -117,8 +109,8 @@ func (h *Hub) policyChanged(s *server) {
 		if p.agrees == nil || p.request.server != s {
 			continue
 		}
-		now, shows := h.policy(s, p.request.tool), s.conf.Tools.Visible(p.request.tool)
-		if shows && now == p.agrees.policy && s.confKey() == p.agrees.key.Launch {
+		now, shows := h.policy(s, p.request.tool), s.Conf().Tools.Visible(p.request.tool)
+		if shows && now == p.agrees.policy && s.Key() == p.agrees.key.Launch {
 			continue
 		}
 		says := string(now)

@@ -22,16 +22,14 @@ const connectionEnded = "the connection to the server ended"
 type connection struct {
 	hub     *Hub
 	server  *server
-	session *mcp.Session     // set once it is up; guarded by hub.mu
 	offered mcp.Capabilities // what windows could show when the server was told last; guarded by hub.mu
 
-	fell bool // it ended by itself; guarded by hub.mu
 	// request by wire id, of calls that were cancelled and may be answered late; guarded by hub.mu
 	cancelled map[string]string
 }
 
-// capabilities is what a server is told that it may ask for.
-func (c *connection) capabilities() mcp.Capabilities {
+// Capabilities is what a server is told that it may ask for.
+func (c *connection) Capabilities() mcp.Capabilities {
 	defer c.hub.lock().unlock()
 	c.offered = c.hub.capabilitiesNow()
 	return c.offered
@@ -93,7 +91,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	}
 	caller := callerOf(q)
 	human := DefaultHumanTimeout
-	if limit := c.server.conf.Timeouts.Human; limit != nil {
+	if limit := c.server.Conf().Timeouts.Human; limit != nil {
 		human = *limit
 	}
 	r := caller
@@ -227,8 +225,7 @@ func (c *connection) Roots(context.Context) []mcp.Root {
 func (c *connection) ToolsChanged() {
 	tell := c.mayNotice(noticeTools)
 	defer c.hub.lock().unlock()
-	c.server.forgetTools()
-	c.server.listings++
+	c.server.ToolsOutdated()
 	if tell {
 		c.hub.emit(&event.ToolsChanged{Server: c.server.name})
 	}

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
-
-var errAskedTooLong = errors.New("the server did not answer in time")
 
 // asking runs something short with the session of a server: a list, a completion. It is no request of its own, as
 // nobody is told of it and no person is asked; the end of ctx ends it, and so does the time that the server has for its
@@ -19,27 +18,19 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	if err != nil {
 		return err
 	}
-	session, err := h.acquire(ctx, s, nil)
+	session, err := s.Acquire(ctx, nil)
 	if err != nil {
 		return contextError(ctx, err)
 	}
-	defer h.unlease(s)
-	limit := DefaultConnectTimeout
-	var key, where string
-	h.update(func() {
-		key, where = settingOf(s.conf, "timeouts.connect")
-		if t := s.conf.Timeouts.Connect; t != nil {
-			limit = *t
-		}
-	})
-	late := event.Fail(event.CodeDeadlineExceeded, event.ReasonConnectTimeout,
-		[]string{"server", name, "setting", "timeouts.connect"},
-		"server %q did not %s within %s; raise %s%s", name, doing, limit, key, where)
-	within, stop := h.within(ctx, s, limit, late)
+	defer s.Unlease()
+	var limit time.Duration
+	var late *event.Error
+	h.update(func() { limit, late = s.ConnectLimit("did not " + doing) })
+	within, stop := s.Within(ctx, limit, late)
 	defer stop()
 	err = ask(within, session)
 	if notRun(err) {
-		if session, err = h.renewed(within, s, nil, session); err == nil {
+		if session, err = s.Renew(within, nil, session); err == nil {
 			err = ask(within, session)
 		}
 	}
@@ -59,7 +50,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	}
 	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s",
 		name, doing,
-		s.quote(err.Error()))
+		s.Quote(err.Error()))
 	e.Err = err
 	return e
 }

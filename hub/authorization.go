@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -67,10 +68,10 @@ func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *author
 	defer h.lock().unlock()
 	old := s.auth
 	switch {
-	case s.life.Removed():
-		return nil, made, errServerNotFound(s.name)
+	case s.Life().Removed():
+		return nil, made, servers.ErrNotFound(s.name)
 	case h.closed:
-		return nil, made, errDraining()
+		return nil, made, event.ErrDraining()
 	case old != nil && old.key == made.key:
 		return old, made, nil
 	}
@@ -166,12 +167,12 @@ func (h *Hub) forgetSignIn(s *server) {
 
 // errSignIn says why there is no token.
 func errSignIn(s *server, err error) *event.Error {
-	if e := signInError(s, err); e != nil {
+	if e := s.SignInError(err); e != nil {
 		return e
 	}
 	e := event.Fail(event.CodeUnavailable, event.ReasonSignInFailed, []string{"server", s.name},
 		"the sign-in to server %q failed: %s",
-		s.name, s.quote(err.Error()))
+		s.name, s.Quote(err.Error()))
 	e.Err = err
 	return e
 }

@@ -38,7 +38,7 @@ func errNoApprover(r *request) *event.Error {
 		[]string{"server", r.server.name, "request_id", r.id, "setting",
 			"approvals"},
 		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool approvals, set approvals%s, or call it preapproved",
-		r.tool, r.server.name, r.server.where())
+		r.tool, r.server.name, r.server.Where())
 }
 
 // errUnseenChange: h.mu is held.
@@ -82,12 +82,12 @@ func callError(r *request, err error) *event.Error {
 	}
 	meta := []string{"server", r.server.name, "request_id", r.id}
 	e := event.Fail(event.CodeInternal, event.ReasonProtocolError, meta, "%s of server %q: %s", r.what(), r.server.name,
-		r.server.quote(err.Error()))
+		r.server.Quote(err.Error()))
 	e.Err = err
 	if declined, ok := errors.AsType[*mcp.DeclinedError](err); ok {
 		e.Code, e.Reason = event.CodeFailedPrecondition, event.ReasonInputDeclined
 		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %s", r.what(), r.server.name,
-			r.server.quote(declined.Error()))
+			r.server.Quote(declined.Error()))
 		return e
 	}
 	if _, ok := errors.AsType[*mcp.ArgumentsError](err); ok {
@@ -115,20 +115,20 @@ func callError(r *request, err error) *event.Error {
 		e.Meta["setting"] = "maxMessageBytes"
 		return e
 	}
-	if he := memoryError(r.server, r.id, err); he != nil {
+	if he := r.server.MemoryError(r.id, err); he != nil {
 		return he
 	}
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = event.CodeUnavailable, event.ReasonServerGone
 		if ok && ended.ProcessGone {
 			e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name,
-				r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
+				r.what(), r.server.Quote(howEnded(err)), timesSent(1+r.resent))
 			return e
 		}
 		e.Meta["server_may_continue"] = "true"
 		e.Message = fmt.Sprintf(
 			"the connection to server %q ended while %s ran: %s; the call may have had effects, may still go on, and %s",
-			r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
+			r.server.name, r.what(), r.server.Quote(howEnded(err)), timesSent(1+r.resent))
 		return e
 	}
 	return e
@@ -152,7 +152,7 @@ func howEnded(err error) string {
 // exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no
 // request of its own; what begins the text; before is how often it was sent to sessions that were over.
 func exchangeError(s *server, requestID, what string, before int, err error) *event.Error {
-	if e := signInError(s, err); e != nil {
+	if e := s.SignInError(err); e != nil {
 		return e
 	}
 	if e := boundError(s, requestID, what, err); e != nil {
@@ -169,12 +169,12 @@ func exchangeError(s *server, requestID, what string, before int, err error) *ev
 	if errors.Is(he, transport.ErrTooLong) {
 		e := event.Fail(event.CodeResourceExhausted, event.ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"),
 			"%s: %s", what,
-			s.quote(he.Text))
+			s.Quote(he.Text))
 		e.Err = err
 		return e
 	}
 	e := event.Fail(event.CodeUnavailable, event.ReasonExchangeFailed, append(meta,
-		"server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, s.quote(he.Error()))
+		"server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, s.Quote(he.Error()))
 	if he.Status != 0 {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
 	}
@@ -199,7 +199,7 @@ func boundError(s *server, requestID, what string, err error) *event.Error {
 	} else {
 		return nil
 	}
-	e := event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, meta, "%s: %s", what, s.quote(text))
+	e := event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, meta, "%s: %s", what, s.Quote(text))
 	e.Err = err
 	return e
 }
@@ -224,7 +224,7 @@ func signInError(s *server, err error) *event.Error {
 	default:
 		return nil
 	}
-	e := event.Fail(code, reason, []string{"server", s.name}, "%s", s.quote(text))
+	e := event.Fail(code, reason, []string{"server", s.name}, "%s", s.Quote(text))
 	e.Err = err
 	return e
 }

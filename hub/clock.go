@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // Defaults of the clocks. They are generous: a person or a host can always cancel; a clock is there for what nobody
@@ -105,7 +106,7 @@ func (r *request) timeout(idle bool) *event.CancelCause {
 	if idle {
 		limit, what, setting, reason = r.clock.idle, "gave no sign of life", "timeouts.idle", event.ReasonIdleTimeout
 	}
-	key, where := settingOf(r.server.conf, setting)
+	key, where := servers.SettingOf(r.server.Conf(), setting)
 	err := event.Fail(event.CodeDeadlineExceeded, reason, []string{"server", r.server.name, "request_id", r.id,
 		"setting", setting,
 		"limit", limit.String()},
@@ -121,5 +122,7 @@ func (h *Hub) hold(r *request, by int) {
 	r.account(now)
 	r.holds += by
 	h.wind(r, now)
-	h.startHeld(r)
+	if r.uncancellable && r.holds > 0 { // a start that waits for a person leaves room for another one
+		h.table.StartHeld()
+	}
 }

@@ -63,7 +63,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		}
 	})
 	if draining {
-		return nil, nil, nil, errDraining()
+		return nil, nil, nil, event.ErrDraining()
 	}
 
 	h.watchFiles(sources)
@@ -103,7 +103,7 @@ func (h *Hub) apply(r reading, problems []event.ConfigProblem, sources []ConfigS
 	stopped []string, waits []<-chan struct{}, err error) {
 	defer h.lock().unlock()
 	if h.draining {
-		return nil, nil, nil, errDraining()
+		return nil, nil, nil, event.ErrDraining()
 	}
 	for i, e := range r.old {
 		e.form = r.forms[i]
@@ -164,69 +164,68 @@ func readFile(ctx context.Context, path, scope string) ([]byte, error) {
 
 // carryOut does one step. The channel, if any, closes when a stop that it began is over. h.mu is held.
 func (h *Hub) carryOut(a step) <-chan struct{} {
-	s := a.have
-	if s == nil {
-		h.born++
-		s = &server{
-			hub: h, name: a.conf.Name, conf: a.conf, entry: a.entry, entries: a.entries, keyOfConf: a.key(),
-			problems: a.problems, place: a.place,
-			costs: h.budgets.of(a.conf.Name), life: servers.Born(h.born, a.broken, a.conf.Disabled),
-		}
-		if before := h.ending[s.name]; before != nil { // two processes of one entry never run at once
-			before.successor, s.stopping = s, make(chan struct{})
-			s.life.Apply(servers.Succeed)
-		}
-		h.servers = append(h.servers, s)
-		h.changed(s)
-		if s.eager() && s.usable() == nil {
-			h.startEagerly(s)
-		}
+	switch s := a.have; {
+	case s == nil:
+		h.addServer(a)
 		return nil
+	case a.remove:
+		return h.removeServer(s)
+	default:
+		return h.changeServer(s, a)
 	}
-	if a.remove {
-		s.life.Apply(servers.Remove)
-		done := h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was removed from the config"},
-			servers.Stop)
-		if done != nil {
-			h.ending[s.name] = s
-		}
-		h.forgetSignIn(s)
-		s.forgetTools()
-		s.costs.close()
-		h.changed(s)
-		return done
+}
+
+// life is the entry of the step as the room of servers takes it up.
+func (a step) life() servers.Entry {
+	return servers.Entry{Conf: a.conf, Key: a.key(), Problems: a.problems, Broken: a.broken}
+}
+
+// addServer: h.mu is held.
+func (h *Hub) addServer(a step) {
+	s := &server{hub: h, name: a.conf.Name, entry: a.entry, entries: a.entries, place: a.place,
+		costs: h.budgets.of(a.conf.Name)}
+	s.Server = h.table.Add(a.life(), servers.Accounts{Lists: s.costs.lists, Results: s.costs.results}, owner{s})
+	h.servers = append(h.servers, s)
+	h.changed(s)
+	if s.Eager() && s.Usable() == nil {
+		s.StartEagerly()
 	}
-	was, old, told := s.disabled(), s.conf, s.info()
-	s.conf, s.entry, s.entries, s.keyOfConf, s.problems, s.place = a.conf, a.entry, a.entries, a.key(), a.problems, a.place
-	if old.Disabled != a.conf.Disabled {
-		s.off = nil
-	}
-	if a.broken {
-		s.life.Apply(servers.Break)
-	} else {
-		s.life.Apply(servers.Mend)
-	}
-	s.switched()
+}
+
+// removeServer: h.mu is held.
+func (h *Hub) removeServer(s *server) <-chan struct{} {
+	h.table.Remove(s.Server)
+	done := h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
+		Reason: "the server was removed from the config"}, servers.Stop)
+	h.forgetSignIn(s)
+	s.costs.close()
+	h.changed(s)
+	return done
+}
+
+// changeServer: h.mu is held.
+func (h *Hub) changeServer(s *server, a step) <-chan struct{} {
+	was, old, told := s.Disabled(), *s.Conf(), s.info()
+	s.entry, s.entries, s.place = a.entry, a.entries, a.place
+	s.Reconfigure(a.life())
 	h.launchChanged(s)
 	var done <-chan struct{}
 	switch {
 	case a.relaunch:
 		by := servers.End
-		if s.conn != nil {
+		if s.Up() {
 			by = servers.Again
 		}
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
-			Reason: cmp.Or(a.why, "the server's config changed")},
-			by)
+			Reason: cmp.Or(a.why, "the server's config changed")}, by)
 		h.forgetSignIn(s)
-		s.forgetTools()
-		s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, 0, 0, "", nil
+		s.Relaunch()
 		s.launch.started = nil // what was agreed to for another launch
-	case s.disabled() && !was:
+	case s.Disabled() && !was:
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
 			servers.Stop)
 	}
-	h.reconsider(s, old, was, a.relaunch)
+	s.Reconsider(&old, was, a.relaunch)
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
 		h.changed(s)
 	}

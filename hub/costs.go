@@ -62,29 +62,6 @@ func (c *costs) close() {
 	}
 }
 
-// toolOverhead is about what a tool takes besides its definition.
-const toolOverhead = 512
-
-// keepTools keeps a list of tools. An error says that it finds no room; nothing is kept then. h.mu is held.
-func (s *server) keepTools(tools []mcp.Tool, of *connection) error {
-	s.forgetTools()
-	n := 0
-	for _, t := range tools {
-		n += len(t.Raw) + toolOverhead
-	}
-	if err := s.costs.lists.Take(n); err != nil {
-		return err
-	}
-	s.tools, s.toolsOf, s.toolBytes = tools, of, n
-	return nil
-}
-
-// forgetTools forgets a list. h.mu is held.
-func (s *server) forgetTools() {
-	s.costs.lists.Give(s.toolBytes)
-	s.tools, s.toolBytes = nil, 0
-}
-
 // resultHold ends the counting of the result that a request has in hand: it counts from the first part that was read of
 // it. The zero value is ready to use; safe for concurrent use.
 type resultHold struct{ release atomic.Pointer[func()] }

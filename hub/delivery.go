@@ -122,9 +122,9 @@ func whyNotSent(s *server, err error) string {
 	we, isWire := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case isHTTP:
-		return bounds.Reason(s.quote(he.Error()))
+		return bounds.Reason(s.Quote(he.Error()))
 	case isWire:
-		return bounds.Reason(s.quote(fmt.Sprintf("the server answered with error %d: %s", we.Code, we.Message)))
+		return bounds.Reason(s.Quote(fmt.Sprintf("the server answered with error %d: %s", we.Code, we.Message)))
 	case errors.Is(err, jsonrpc.ErrStalled):
 		return notSentStalled
 	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, transport.ErrHTTPClosed),
@@ -133,7 +133,7 @@ func whyNotSent(s *server, err error) string {
 	case err == nil:
 		return ""
 	}
-	return bounds.Reason(s.quote(err.Error()))
+	return bounds.Reason(s.Quote(err.Error()))
 }
 
 // cancelKnown is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may

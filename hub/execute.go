@@ -46,7 +46,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
 		case notRun(err) && h.resend(r):
 			var next *mcp.Session
-			if next, err = h.renewed(r.ctx, r.server, r, session); err != nil {
+			if next, err = r.server.Renew(r.ctx, r, session); err != nil {
 				return session, nil, err
 			}
 			session = next
@@ -88,7 +88,7 @@ const (
 // person who does not sign in ends that.
 func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
-		session, err := h.acquire(r.ctx, r.server, r)
+		session, err := r.server.Acquire(r.ctx, r)
 		he, ok := errors.AsType[*event.Error](err)
 		if err == nil || !ok || !mayPass(he) {
 			return session, err

@@ -53,18 +53,9 @@ func (h *Hub) Leftovers() string {
 	add("early cancels", early)
 	add("shared questions", len(h.sharing))
 	for _, s := range h.servers {
-		add("users of "+s.name, s.users)
-		add("pauses of "+s.name, s.paused.open)
 		add("open launch questions of "+s.name, s.launch.asking)
-		if s.listing != nil {
-			add("listings of "+s.name, 1)
-		}
-		if s.supervised.plan != nil {
-			add("starts to come of "+s.name, 1)
-		}
-		if s.conn != nil {
-			add("wire requests of "+s.name, len(s.conn.session.Pending()))
-			add("open calls of "+s.name, s.conn.session.InFlight())
+		for what, n := range s.Leftovers() {
+			add(what+" of "+s.name, n)
 		}
 	}
 	return text
@@ -153,52 +144,12 @@ func (h *Hub) inconsistent() string {
 		}
 	}
 	for _, s := range h.servers {
-		if bad := s.supervised.inconsistent(h, s); bad != "" {
+		if bad := s.Inconsistent(); bad != "" {
 			return bad
 		}
-		var want event.ServerState
-		switch {
-		case s.stopping != nil:
-			want = event.ServerStopping
-		case s.conn != nil:
-			want = event.ServerReady
-		case s.attempt != nil:
-			want = event.ServerConnecting
-		default:
-			want = s.life.State()
+		if s.gone {
+			return fmt.Sprintf("the windows were told that server %s is gone, and it is in the list", s.name)
 		}
-		if is := s.life.State(); is != want || s.users < 0 || (!s.running() && s.stopping == nil) != is.Rests() {
-			return fmt.Sprintf("server %s is %s with %d users, connected: %v", s.name, is, s.users, s.conn != nil)
-		}
-		if off := s.life.Intent() == servers.Off; off != s.disabled() {
-			return fmt.Sprintf("server %s is to be %s, and is switched off: %v", s.name, s.life.Intent(), s.disabled())
-		}
-		if s.gone || s.life.Removed() {
-			return fmt.Sprintf("server %s is no longer configured, and is in the list", s.name)
-		}
-		if s.life.Intent() == servers.Restart && s.stopping == nil && !slices.Contains(h.eager, s) {
-			return fmt.Sprintf("server %s is to be started again, and nothing does it", s.name)
-		}
-	}
-	return ""
-}
-
-// inconsistent tells what contradicts itself in how a server is supervised. h.mu is held.
-func (v *supervision) inconsistent(h *Hub, s *server) string {
-	rests := !s.running() && s.stopping == nil
-	switch {
-	case v.plan != nil && (!rests || h.draining || s.life.GaveUp() || s.usable() != nil):
-		return fmt.Sprintf("server %s is %s and has a start to come", s.name, s.life.State())
-	case v.plan != nil && v.plan.attempt.waiters < 0:
-		return fmt.Sprintf("%d wait for the next start of server %s", v.plan.attempt.waiters, s.name)
-	case s.life.GaveUp() && s.running():
-		return fmt.Sprintf("server %s was given up and is %s", s.name, s.life.State())
-	case s.life.GaveUp() && v.failures < giveUpAfter:
-		return fmt.Sprintf("server %s was given up after %d failures", s.name, v.failures)
-	case !s.idle.since.IsZero() && (s.conn == nil || s.conf.IdleStop == nil):
-		return fmt.Sprintf("server %s is %s and its idle clock runs", s.name, s.life.State())
-	case s.conn != nil && s.conf.IdleStop != nil && !h.draining && !h.inUse(s) && s.idle.since.IsZero():
-		return fmt.Sprintf("nothing uses server %s and its idle clock does not run", s.name)
 	}
 	return ""
 }
@@ -208,7 +159,7 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.servers {
-		edit(&s.conf)
+		edit(s.Conf())
 		for _, e := range s.entries {
 			edit(&e.conf)
 			e.key, e.form = e.conf.LaunchKey(), h.formNow(e.conf, h.variables(e.conf))
@@ -376,7 +327,7 @@ func (h *Hub) HeldByPrompts() (n int) {
 func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.Answer, error) {
 	var c *connection
 	s, _ := h.find(server)
-	h.update(func() { c = s.conn })
+	h.update(func() { c, _ = s.Client().(*connection) })
 	return c.Ask(ctx, q)
 }
 
@@ -406,4 +357,12 @@ func (h *Hub) CountSections() *atomic.Int64 {
 		return look(h)
 	}
 	return &n
+}
+
+// bareServer is a server of the hub that is not in its list.
+func (h *Hub) bareServer(name string) *server {
+	s := &server{hub: h, name: name, costs: h.budgets.of(name)}
+	s.Server = h.table.Add(servers.Entry{Conf: config.Server{Name: name}},
+		servers.Accounts{Lists: s.costs.lists, Results: s.costs.results}, owner{s})
+	return s
 }

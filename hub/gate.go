@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // An outgoing request passes one gate: mayGo says, under the lock, whether it goes now, and on what session; or what it
@@ -49,9 +50,9 @@ type passage struct {
 type verdict struct {
 	err   error
 	need  need
-	found found      // the session, or what to wait for
-	tool  *mcp.Tool  // to call, or to agree to
-	terms *agreement // to agree to; nil: none is needed
+	found servers.Found // the session, or what to wait for
+	tool  *mcp.Tool     // to call, or to agree to
+	terms *agreement    // to agree to; nil: none is needed
 }
 
 // pass brings r to the point where it is sent: its state is running then. The tool is nil for what is no tool call.
@@ -66,7 +67,7 @@ func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) 
 			return nil, nil, v.err
 		}
 		if v.need == needNothing {
-			return v.found.session, v.tool, nil
+			return v.found.Session, v.tool, nil
 		}
 		if err := h.get(r, p, &v); err != nil {
 			return nil, nil, err
@@ -93,9 +94,9 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 
 // seekSession looks for the session that r goes to. h.mu is held.
 func (h *Hub) seekSession(r *request, v *verdict) {
-	v.found = h.seek(r.ctx, r.server, r, nil)
-	v.err = v.found.err
-	if v.err == nil && v.found.session == nil {
+	v.found = r.server.Seek(r.ctx, r, nil)
+	v.err = v.found.Err
+	if v.err == nil && v.found.Session == nil {
 		v.need = needSession
 	}
 }
@@ -107,10 +108,10 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 	s, policy := r.server, h.policy(r.server, r.tool)
 	asks := policy == config.Ask && !p.call.Preapproved
 	switch {
-	case !s.conf.Tools.Visible(r.tool):
+	case !s.Conf().Tools.Visible(r.tool):
 		v.err = errHidden(r)
 		return v
-	case s.conn == nil && s.conf.Policy(r.tool) == config.Allow && policy == config.Ask:
+	case !s.Up() && s.Conf().Policy(r.tool) == config.Allow && policy == config.Ask:
 		// A yes to the launch allows the tool, too. It is asked for first, so that it is the only question.
 		h.seekSession(r, &v)
 		return v
@@ -121,15 +122,16 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 		v.need = needApprovals
 		return v
 	case asks && !h.canShow(event.PromptToolApproval, false) &&
-		!h.grants.HoldsForAny(grants.CallKey(s.name, s.confKey(), r.tool, "")):
+		!h.grants.HoldsForAny(grants.CallKey(s.name, s.Key(), r.tool, "")):
 		v.err = errNoApprover(r)
 		return v
 	}
 	if v.tool = h.toolNow(r, p); v.tool == nil {
+		known, _ := s.Tools()
 		switch {
-		case s.conn == nil && s.tools == nil && !p.recalled:
+		case !s.Up() && known == nil && !p.recalled:
 			v.need = needKeptTools
-		case s.conn == nil:
+		case !s.Up():
 			h.seekSession(r, &v)
 		default:
 			v.need = needList
@@ -151,11 +153,11 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 // one. nil: it has to be listed. h.mu is held.
 func (h *Hub) toolNow(r *request, p *passage) *mcp.Tool {
 	s := r.server
-	current := s.conn != nil && s.tools != nil && s.toolsOf == s.conn
-	if tool, ok := findTool(s.tools, r.tool); ok && (current || s.conn == nil) {
+	known, current := s.Tools()
+	if tool, ok := servers.FindTool(known, r.tool); ok && (current || !s.Up()) {
 		return tool
 	}
-	if !current && s.conn != nil && p.lists >= enoughLists && p.of == s.conn.session {
+	if !current && s.Up() && p.lists >= enoughLists && p.of == s.Session() {
 		return p.tool // the server has said since that its tools changed
 	}
 	return nil
@@ -165,7 +167,7 @@ func (h *Hub) toolNow(r *request, p *passage) *mcp.Tool {
 func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 	switch v.need {
 	case needKeptTools:
-		h.recall(r.server)
+		r.server.Recall()
 		p.recalled = true
 		return nil
 	case needApprovals:
@@ -173,7 +175,7 @@ func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 		p.fresh = true
 		return nil
 	case needSession:
-		_, err = h.acquireFrom(r.ctx, r.server, r, v.found)
+		_, err = r.server.Await(r.ctx, r, v.found)
 	case needList:
 		p.lists++
 		p.tool, p.of, err = h.listFor(r)
@@ -197,12 +199,12 @@ func errUnsettled(r *request, p *passage) *event.Error {
 
 // errHidden: h.mu is held.
 func errHidden(r *request) *event.Error {
-	conf := r.server.conf
+	conf := r.server.Conf()
 	field := "tools.only"
 	if hides := (config.ToolFilter{Hidden: conf.Tools.Hidden}); !hides.Visible(r.tool) {
 		field = "tools.hidden"
 	}
-	setting, where := settingOf(conf, field)
+	setting, where := servers.SettingOf(conf, field)
 	return event.Fail(event.CodeNotFound, event.ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
 		"setting", setting},
 		"tool %q of server %q is hidden by %s%s; change that to use it", bounds.Printable(r.tool), r.server.name, setting,
@@ -214,5 +216,5 @@ func errDenied(r *request) *event.Error {
 	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy,
 		[]string{"server", r.server.name, "request_id", r.id,
 			"setting", "approvals"},
-		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.where())
+		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.Where())
 }

@@ -67,12 +67,10 @@ type Hub struct {
 	log        *slog.Logger
 	environ    []string
 	getenv     func(name string) (string, bool) // of environ
-	open       func(s config.Server, stderr func(line string)) mcp.Opener
 	web        http.RoundTripper
 	listen     func(ctx context.Context, address string) (net.Listener, error)
 	newWatcher func() FileWatcher
 	contained  *transport.Containment
-	tools      *toolBook
 	tokens     func() signin.Store // opened by whoever needs it first
 
 	load func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
@@ -113,7 +111,6 @@ type Hub struct {
 	windows     map[string]*Window // attached ones, and detached ones that may come back
 	attached    uint64             // counts attachments, for order
 	windowsWork int                // what all windows have under way
-	company     uint64             // counts what may bring an answer for a server that found nobody to ask
 	requests    map[string]*request
 	begun       uint64                 // counts requests, for order and minted ids
 	leaving     map[*request]struct{}  // ended, with a goroutine that has not left them yet
@@ -124,18 +121,14 @@ type Hub struct {
 	asked       uint64                // counts prompts, for order and ids
 	sharing     map[sharedKey]*shared // what is being asked for several at once
 	servers     []*server
-	born        uint64             // counts servers, for their incarnations
-	ending      map[string]*server // the latest of a name that is no longer configured and has not ended
-	eager       []*server          // to be started by the hub itself, each in its turn
-	// ends a server's process at once; removed servers are in it until they are gone
-	kills    map[*server]func(why string)
-	problems []event.ConfigProblem // of no single server
-	sources  []ConfigSource
-	watching watching
-	draining bool
-	closed   bool
-	over     chan struct{} // made by shut; closed when every goroutine of work has ended
-	record   *journal.Recorder
+	table       *servers.Table
+	problems    []event.ConfigProblem // of no single server
+	sources     []ConfigSource
+	watching    watching
+	draining    bool
+	closed      bool
+	over        chan struct{} // made by shut; closed when every goroutine of work has ended
+	record      *journal.Recorder
 }
 
 // New makes a hub without servers; LoadConfig brings them.
@@ -147,7 +140,6 @@ func New(o Options) *Hub {
 		version:    o.Version,
 		log:        o.Logger,
 		environ:    o.Environ,
-		open:       o.Open,
 		web:        o.RoundTripper,
 		listen:     o.Listen,
 		windows:    map[string]*Window{},
@@ -156,10 +148,8 @@ func New(o Options) *Hub {
 		deliveries: map[*delivery]struct{}{},
 		early:      map[string]earlyCancel{},
 		prompts:    map[string]*prompt{},
-		kills:      map[*server]func(string){},
 		loading:    make(chan struct{}, 1),
-		ending:     map[string]*server{},
-		listStarts: make(chan struct{}, maxEager),
+		listStarts: make(chan struct{}, servers.MaxEager),
 		sharing:    map[sharedKey]*shared{},
 		redactor:   &redact.Redactor{},
 		fatal:      o.Fatal,
@@ -195,7 +185,8 @@ func New(o Options) *Hub {
 	h.getenv = config.LookupEnv(h.environ, runtime.GOOS)
 	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
-	h.tools = openTools(o.StateDir, h.log)
+	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
+		Containment: h.contained, Environ: h.environ, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper})
 	h.grants = grants.Open(o.StateDir, id, h.log)
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
@@ -242,7 +233,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			waits = append(waits, r.abandoned)
 		}
 		for _, s := range h.servers {
-			if s.running() {
+			if s.Running() {
 				stopped++
 			}
 			if done := h.beginStop(s, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason},
@@ -250,9 +241,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 				waits = append(waits, done)
 			}
 		}
-		for _, s := range h.ending {
-			waits = append(waits, s.stopping)
-		}
+		waits = append(waits, h.table.Ends()...)
 	})
 	if first {
 		h.log.Info("draining", "reason", bounds.Printable(reason), "requests", cancelled, "servers", stopped)
@@ -285,12 +274,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	h.update(func() {
-		for s, kill := range h.kills {
-			go kill("the hub's time to shut down is over") // bounded by itself; nobody is left to wait for it
-			h.log.Warn("server killed: it did not stop in time", "server", s.name)
-		}
-	})
+	h.update(func() { h.table.Kill("the hub's time to shut down is over") })
 	grace := time.NewTimer(killGrace)
 	defer grace.Stop()
 	select {
@@ -314,7 +298,7 @@ func (h *Hub) shut() {
 	h.failDeliveries("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {
-			w.part(errDraining())
+			w.part(event.ErrDraining())
 			w.sink.Closed(event.Fail(event.CodeUnavailable, event.ReasonDraining, nil, "the hub is shutting down"))
 		}
 		w.forget()
@@ -322,7 +306,7 @@ func (h *Hub) shut() {
 	}
 	clear(h.windows)
 	h.released.close()
-	h.endLife(errDraining())
+	h.endLife(event.ErrDraining())
 	for _, s := range h.servers {
 		h.forgetSignIn(s)
 	}
@@ -349,10 +333,4 @@ func (h *Hub) emit(b event.Body) {
 			w.sink.Deliver(e)
 		}
 	}
-}
-
-// errDraining refuses new work.
-func errDraining() *event.Error {
-	return event.Fail(event.CodeUnavailable, event.ReasonDraining, nil,
-		"the hub is shutting down and takes no new work; start a new hub")
 }

@@ -122,11 +122,11 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 
 // inputNow gives an input of a file as the config of s has it now. h.mu is held.
 func inputNow(s *server, file, id string) (config.Input, bool) {
-	i := slices.IndexFunc(s.conf.Inputs, func(in config.Input) bool { return in.ID == id && in.Origin.File == file })
+	i := slices.IndexFunc(s.Conf().Inputs, func(in config.Input) bool { return in.ID == id && in.Origin.File == file })
 	if i < 0 {
 		return config.Input{}, false
 	}
-	return s.conf.Inputs[i], true
+	return s.Conf().Inputs[i], true
 }
 
 func questionOf(in config.Input) *event.InputQuestion {

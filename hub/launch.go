@@ -7,6 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and
@@ -65,7 +66,7 @@ func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err
 		}
 		return config.Resolved{}, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken,
 			[]string{"server", s.name},
-			"server %q cannot be started as it is configured%s: %s", s.name, placeOf(conf), s.quote(err.Error()))
+			"server %q cannot be started as it is configured%s: %s", s.name, servers.PlaceOf(&conf), s.Quote(err.Error()))
 	}
 	h.redactor.Add(r.Secrets...)
 	for _, w := range r.Warnings {
@@ -207,7 +208,7 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server,
 	}
 	if err := seen.Refusal(); err != nil {
 		return f, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
-			"server %q was not started: %s", s.name, s.quote(err.Error()))
+			"server %q was not started: %s", s.name, s.Quote(err.Error()))
 	}
 	f = seen.form
 	if e.form.Key != f.Key {
@@ -240,15 +241,15 @@ func (h *Hub) consentSettled(s *server, declined string) {
 
 func errLaunchDeclined(s *server, why string, conf config.Server) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonLaunchDeclined, []string{"server", s.name},
-		"server %q%s was not started: %s; start the server to be asked again", s.name, placeOf(conf), why)
+		"server %q%s was not started: %s; start the server to be asked again", s.name, servers.PlaceOf(&conf), why)
 }
 
 // launchRefused is the error of who wants a server that the user does not want to be started, else nil. h.mu is held.
 func (h *Hub) launchRefused(s *server) error {
-	if s.launch.declined == "" || s.running() || s.consentState() != event.LaunchDeclined {
+	if s.launch.declined == "" || s.Running() || s.consentState() != event.LaunchDeclined {
 		return nil
 	}
-	return errLaunchDeclined(s, "the user declined to start it", s.conf)
+	return errLaunchDeclined(s, "the user declined to start it", *s.Conf())
 }
 
 // askLaunchAgain makes the next start ask also a user who has declined.
@@ -280,12 +281,12 @@ func (h *Hub) launchChanged(s *server) {
 // policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has
 // agreed to it with the launch; what it denies counts always. h.mu is held.
 func (h *Hub) policy(s *server, tool string) config.Policy {
-	p := s.conf.Policy(tool)
-	if p != config.Allow || !needsConsent(s.conf) || h.agreedToLaunch(s) {
+	p := s.Conf().Policy(tool)
+	if p != config.Allow || !needsConsent(*s.Conf()) || h.agreedToLaunch(s) {
 		return p
 	}
 	// The file has changed since the start. What was agreed to then still holds, if both allow it.
-	if a := s.launch.started; a != nil && s.conn != nil && h.grants.Holds(a.Key) &&
+	if a := s.launch.started; a != nil && s.Up() && h.grants.Holds(a.Key) &&
 		(config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
 		return p
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // launch is what is known of the consent to start one server. Guarded by Hub.mu.
@@ -36,7 +35,7 @@ func (h *Hub) agreedToLaunch(s *server) bool { return h.grants.Holds(h.launchKey
 
 // consentState is what the windows are shown. h.mu is held.
 func (s *server) consentState() event.LaunchConsent {
-	if !needsConsent(s.conf) || s.life.Broken() {
+	if !needsConsent(*s.Conf()) || s.Life().Broken() {
 		return 0
 	}
 	key := s.hub.launchKey(s)
@@ -61,9 +60,8 @@ func (h *Hub) consentsChanged() {
 			h.changed(s)
 		}
 		h.policyChanged(s)
-		if s.life.Lonely() && needsConsent(s.conf) && h.agreedToLaunch(s) {
-			s.life.Apply(servers.Company)
-			h.startEagerly(s)
+		if needsConsent(*s.Conf()) && h.agreedToLaunch(s) {
+			s.StartIfLonely()
 		}
 	}
 }

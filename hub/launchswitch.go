@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // What a folder brings changes nothing of the user's before the user has agreed to it. So of the entries of one name
@@ -28,7 +29,7 @@ func (h *Hub) counting(entries configEntries) *configEntry {
 // countingFor is counting for a server that may run. h.mu is held.
 func (h *Hub) countingFor(s *server, entries configEntries) *configEntry {
 	e := h.counting(entries)
-	if s != nil && s.conn != nil {
+	if s != nil && s.Up() {
 		if now := entries.same(s.entry); now != nil && slices.Index(entries, now) < slices.Index(entries, e) {
 			return now
 		}
@@ -38,7 +39,7 @@ func (h *Hub) countingFor(s *server, entries configEntries) *configEntry {
 
 // settle makes s change over to the entry that counts now, if that is another one. h.mu is held.
 func (h *Hub) settle(s *server) {
-	if len(s.entries) < 2 || s.life.Removed() || s.life.Broken() || h.draining {
+	if len(s.entries) < 2 || s.Life().Removed() || s.Life().Broken() || h.draining {
 		return
 	}
 	if s.launch.asking > 0 { // a change over ends the requests of s, and so its question; consentSettled comes back to it
@@ -48,11 +49,12 @@ func (h *Hub) settle(s *server) {
 	if e == s.entry {
 		return
 	}
-	why := fmt.Sprintf("the entry of this server%s counts from now on", placeOf(e.conf))
+	why := fmt.Sprintf("the entry of this server%s counts from now on", servers.PlaceOf(&e.conf))
 	if e.form != nil {
-		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one", placeOf(e.conf))
+		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one",
+			servers.PlaceOf(&e.conf))
 	}
-	h.carryOut(step{have: s, conf: e.conf, entry: e, entries: s.entries, problems: s.problems, place: s.place,
+	h.carryOut(step{have: s, conf: e.conf, entry: e, entries: s.entries, problems: s.Problems(), place: s.place,
 		relaunch: e.key != s.entry.key, why: bounds.Printable(why)})
 }
 

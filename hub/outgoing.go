@@ -14,6 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // MaxRequestID bounds a request id that the host chooses, in bytes.
@@ -129,13 +130,13 @@ func reservedMeta(key string) bool {
 func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	defer h.lock().unlock()
 	if h.draining {
-		return nil, errDraining()
+		return nil, event.ErrDraining()
 	}
 	s := h.server(o.Server)
 	if s == nil {
-		return nil, errServerNotFound(o.Server)
+		return nil, servers.ErrNotFound(o.Server)
 	}
-	if err := cmp.Or(s.usable(), s.givenUp()); err != nil {
+	if err := cmp.Or(s.Usable(), s.GivenUp()); err != nil {
 		return nil, err
 	}
 	id := o.ID
@@ -158,9 +159,9 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		return def
 	}
 	r.clock = clock{
-		idle:  pick(o.Timeouts.Idle, s.conf.Timeouts.Idle, DefaultIdleTimeout),
-		total: pick(o.Timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
-		human: pick(o.Timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout),
+		idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
+		total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
+		human: pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout),
 	}
 	s.quiet.called()
 	s.costs.asks.Credit(bounds.QuestionsPerCall)
@@ -264,7 +265,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 // noteSent lets a late response to r be named, if r was given up after it was sent. Hub.mu is held.
 func noteSent(r *request, session *mcp.Session, err error) {
 	cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err)
-	if c := r.server.conn; ok && session != nil && cancelled.Sent && c != nil && c.session == session {
-		c.noteCancelled(r)
+	if s := r.server; ok && session != nil && cancelled.Sent && s.Session() == session {
+		s.Client().(*connection).noteCancelled(r)
 	}
 }

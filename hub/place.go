@@ -27,7 +27,7 @@ func place(steps []step, have []*server, sources []ConfigSource, want []config.S
 	for _, s := range have {
 		switch a, changes := next[s.name]; {
 		case !changes: // of a file that cannot be read
-			all = append(all, placed{s.name, s.conf.Origin})
+			all = append(all, placed{s.name, s.Conf().Origin})
 		case !a.remove:
 			all = append(all, placed{s.name, a.conf.Origin})
 		}
@@ -61,7 +61,7 @@ func place(steps []step, have []*server, sources []ConfigSource, want []config.S
 
 // arrange puts the servers in config order, and tells of those that no step has moved. h.mu is held.
 func (h *Hub) arrange(at map[string]int) {
-	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.life.Removed() })
+	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.Life().Removed() })
 	slices.SortFunc(h.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
 	for _, s := range h.servers {
 		if s.place != at[s.name] {

@@ -194,7 +194,7 @@ func (h *Hub) promptTimeout(p *prompt) {
 			Err: event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
 				[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
 				"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",
-				p.info.Kind, r.server.name, limit, r.server.where())})
+				p.info.Kind, r.server.name, limit, r.server.Where())})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // quiet keeps a server from asking: for a while after a person has said No again and again, or until that person wants
@@ -61,7 +62,7 @@ func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
 	defer h.lock().unlock()
 	s := h.server(name)
 	if s == nil {
-		return event.ServerInfo{}, errServerNotFound(name)
+		return event.ServerInfo{}, servers.ErrNotFound(name)
 	}
 	h.mute(s, muted, "")
 	return s.info(), nil

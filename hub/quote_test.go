@@ -4,16 +4,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
 // What is quoted of a server is cut between two code points: half a one would reach windows and logs.
 func TestQuoteIsCutBetweenCodePoints(t *testing.T) {
-	s := &server{hub: &Hub{redactor: &redact.Redactor{}}}
+	s := New(Options{}).bareServer("s")
 	for n := range 4 {
 		text := strings.Repeat("x", n) + strings.Repeat("😀", 2000)
-		if got := s.quote(text); !utf8.ValidString(got) || !strings.HasPrefix(text, strings.TrimSuffix(got, "... (cut)")) {
+		if got := s.Quote(text); !utf8.ValidString(got) || !strings.HasPrefix(text, strings.TrimSuffix(got, "... (cut)")) {
 			t.Errorf("after %d bytes: %q", n, got[len(got)-20:])
 		}
 	}

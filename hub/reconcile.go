@@ -80,27 +80,27 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*server) []
 	for _, w := range want {
 		c := w.counts.conf
 		s := by[c.Name]
-		if s != nil && !s.life.Broken() && unread[s.conf.Origin.File] {
+		if s != nil && !s.Life().Broken() && unread[s.Conf().Origin.File] {
 			continue
 		}
 		steps = append(steps, step{
 			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil &&
-				!s.life.Broken() && s.confKey() != w.counts.key,
+				!s.Life().Broken() && s.Key() != w.counts.key,
 		})
 		delete(by, c.Name)
 	}
 	for _, name := range brokenOnly {
 		p, s := of[name][0], by[name]
 		delete(by, name)
-		if s != nil && !s.life.Broken() && s.running() {
-			steps = append(steps, step{have: s, conf: s.conf, entry: s.entry, entries: s.entries, problems: of[name]})
+		if s != nil && !s.Life().Broken() && s.Running() {
+			steps = append(steps, step{have: s, conf: *s.Conf(), entry: s.entry, entries: s.entries, problems: of[name]})
 			continue
 		}
 		conf := config.Server{Name: name, Origin: config.Origin{File: p.File, Line: p.Line}}
 		steps = append(steps, step{have: s, conf: conf, problems: of[name], broken: true, relaunch: true})
 	}
 	for _, s := range have {
-		if by[s.name] == s && !unread[s.conf.Origin.File] {
+		if by[s.name] == s && !unread[s.Conf().Origin.File] {
 			steps = append(steps, step{have: s, remove: true})
 		}
 	}

@@ -26,7 +26,7 @@ func TestReconcile(t *testing.T) {
 			before := map[*server]config.Server{}
 			broken := map[*server]bool{}
 			for _, s := range have {
-				before[s], broken[s] = s.conf, s.life.Broken()
+				before[s], broken[s] = *s.Conf(), s.Life().Broken()
 			}
 			steps := reconcile(wants(want), problems, h.servers)
 			if !slices.Equal(have, h.servers) {

@@ -239,20 +239,20 @@ func (h *Hub) end(r *request, e ending) bool {
 		close(r.over)
 	}
 	if r.abandoned == nil { // else the connection is in use until carryThrough has left
-		h.release(r)
+		r.server.Release(r)
 	}
-	if r.direction == event.Incoming && r.server.stale {
+	if r.direction == event.Incoming && r.server.Stale() {
 		// a question of the server's own may have kept it from being connected anew
 		time.AfterFunc(renewPause, func() {
 			defer h.lock().unlock()
-			h.renewIfIdle(r.server)
+			r.server.RenewIfIdle()
 		})
 	}
 	if e.state == event.StateCancelled {
 		h.emit(&event.RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 			Cancellation: *r.cancellation, WireID: r.wireID, Sending: e.sending, ServerMayContinue: e.mayContinue,
-			Timings: r.timings, Era: r.server.era(), Err: r.cause.Err, Task: r.task,
+			Timings: r.timings, Era: r.server.Era(), Err: r.cause.Err, Task: r.task,
 		})
 		if e.sending.Delivery == event.DeliveryPending {
 			h.expectDelivery(r)

@@ -34,6 +34,15 @@ func (h *Hub) logged(s *server, m *event.LogMessage) {
 	h.emit(m)
 }
 
+// stderrLine shows a line of a server's stderr, which has no secrets in it any more, to the windows.
+func (h *Hub) stderrLine(s *server, line string) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return // cannot be: every string marshals
+	}
+	h.logged(s, &event.LogMessage{Level: "stderr", Data: string(text)})
+}
+
 // droppedTold is how long after the first one at the latest the windows hear of what was dropped.
 const droppedTold = time.Second
 
@@ -202,9 +211,4 @@ func shownError(e *event.McpError) *event.McpError {
 		cut.Data = "" // a part of it would be no JSON
 	}
 	return &cut
-}
-
-// quote bounds a text that comes from a server or quotes one, without secrets.
-func (s *server) quote(text string) string {
-	return bounds.Cut(s.hub.redactor.Text(text), bounds.ErrorTextBytes)
 }

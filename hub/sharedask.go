@@ -103,7 +103,7 @@ func (h *Hub) pauseFor(t *shared, s *server, by int) {
 	if p == nil {
 		return
 	}
-	s.pause(time.Now(), by)
+	s.Pause(time.Now(), by)
 	switch {
 	case h.prompts[p.id] != p: // it has closed, which released all
 	case by > 0:

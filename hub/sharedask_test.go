@@ -5,8 +5,6 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-
-	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // Who leads a question that several wait for panics. The others do not wait for ever: one of them leads now. Finding
@@ -14,7 +12,7 @@ import (
 func TestPanicInASharedQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{})
-		s := &server{hub: h, name: "s", conf: config.Server{Name: "s"}}
+		s := h.bareServer("s")
 		key := sharedKey{server: "s"}
 		gate, joined := make(chan struct{}), make(chan string, 1)
 		go func() {

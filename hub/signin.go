@@ -36,14 +36,14 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	}
 	h.askLaunchAgain(s)
 	var refusal error
-	h.update(func() { refusal = h.refuses(ctx, s) })
+	h.update(func() { refusal = s.Refusal(ctx) })
 	if refusal != nil {
 		return event.ServerInfo{}, contextError(ctx, refusal)
 	}
 	// the address may hold a secret, and be that of a workspace that the user does not trust
 	resolved, err := h.prepared(ctx, s, conf, true)
 	if err != nil {
-		return event.ServerInfo{}, contextError(ctx, startError(s, ctx, err))
+		return event.ServerInfo{}, contextError(ctx, s.StartError(ctx, err))
 	}
 	sign, err := h.authorize(s, resolved.Server)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *Hub) signOut(ctx context.Context, name string, by event.Origin) (event.
 	h.changed(s)
 	if forgotten != nil {
 		e := event.Fail(event.CodeUnavailable, event.ReasonSignInFailed, []string{"server", s.name},
-			"server %q is signed out, but its tokens were not removed everywhere: %s", s.name, s.quote(forgotten.Error()))
+			"server %q is signed out, but its tokens were not removed everywhere: %s", s.name, s.Quote(forgotten.Error()))
 		e.Err = forgotten
 		return event.ServerInfo{}, e
 	}
@@ -117,7 +117,7 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 		return nil, config.Server{}, err
 	}
 	var conf config.Server
-	h.update(func() { conf = s.conf })
+	h.update(func() { conf = *s.Conf() })
 	if !hasSignIn(conf) {
 		return nil, config.Server{}, errNoSignIn(name)
 	}

@@ -44,7 +44,7 @@ func (h *Hub) leftBehind(r *request, session *mcp.Session, err error) *event.Err
 	}
 	delete(h.leaving, r)
 	close(r.abandoned)
-	h.release(r)
+	r.server.Release(r)
 	return errCancelled(r)
 }
 

@@ -104,15 +104,15 @@ func (h *Hub) endSpan(r *request, e ending) {
 	if r.wireID != "" {
 		attributes = append(attributes, attribute.String("jsonrpc.request.id", bounds.Printable(r.wireID)))
 	}
-	switch transportOf(r.server) {
+	switch r.server.Transport() {
 	case event.TransportStdio:
 		attributes = append(attributes, attribute.String("network.transport", "pipe"))
 	case event.TransportHTTP, event.TransportSSE:
 		attributes = append(attributes, attribute.String("network.transport", "tcp"),
 			attribute.String("network.protocol.name", "http"))
 	}
-	if c := r.server.conn; c != nil && c.session != nil {
-		attributes = append(attributes, attribute.String("mcp.protocol.version", c.session.Revision()))
+	if session := r.server.Session(); session != nil {
+		attributes = append(attributes, attribute.String("mcp.protocol.version", session.Revision()))
 	}
 	fault, status := "", ""
 	switch {

@@ -26,7 +26,8 @@ func (h *Hub) about() map[string]any {
 	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.problems,
 		OpenRequests: len(h.requests), Windows: len(h.windows)}
 	for _, s := range h.servers {
-		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: s.fault, Connected: s.conn != nil})
+		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: faultOf(s.Cause()),
+			Connected: s.Up()})
 	}
 	return b.Members()
 }

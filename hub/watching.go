@@ -74,8 +74,8 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 	h.update(func() {
 		var globs []watch.Glob
 		for _, s := range h.servers {
-			if len(s.conf.Watch) > 0 && !s.life.Broken() && !s.disabled() && h.mayLook(s) {
-				globs = append(globs, watch.Glob{Server: s.name, Folder: s.entry.watch, Patterns: s.conf.Watch})
+			if len(s.Conf().Watch) > 0 && !s.Life().Broken() && !s.Disabled() && h.mayLook(s) {
+				globs = append(globs, watch.Glob{Server: s.name, Folder: s.entry.watch, Patterns: s.Conf().Watch})
 			}
 		}
 		same = slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
@@ -91,12 +91,12 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 // mayLook tells whether the patterns of a server may be looked for: what a workspace brings says where, so the user has
 // to have agreed to it, or it runs, which comes to the same. h.mu is held.
 func (h *Hub) mayLook(s *server) bool {
-	return !needsConsent(s.conf) || s.conn != nil || h.agreedToLaunch(s)
+	return !needsConsent(*s.Conf()) || s.Up() || h.agreedToLaunch(s)
 }
 
 // watchStarted watches what a server wants to be restarted for that the user has agreed to only now. h.mu is held.
 func (h *Hub) watchStarted(s *server) {
-	if len(s.conf.Watch) == 0 || !needsConsent(s.conf) {
+	if len(s.Conf().Watch) == 0 || !needsConsent(*s.Conf()) {
 		return
 	}
 	h.work.Go(func() {
@@ -152,7 +152,7 @@ func (h *Hub) noteTrouble(p watch.Problem) {
 		return
 	}
 	h.log.Warn("not everything can be watched", "problem", p.Text)
-	h.watching.troubles = append(h.watching.troubles, watchTrouble{p, s.conf.Watch})
+	h.watching.troubles = append(h.watching.troubles, watchTrouble{p, s.Conf().Watch})
 }
 
 // watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone,
@@ -160,7 +160,7 @@ func (h *Hub) noteTrouble(p watch.Problem) {
 func (h *Hub) watchProblems() (list []event.ConfigProblem) {
 	h.watching.troubles = slices.DeleteFunc(h.watching.troubles, func(t watchTrouble) bool {
 		s := h.server(t.Server)
-		return s == nil || s.life.Removed() || !slices.Equal(s.conf.Watch, t.patterns)
+		return s == nil || s.Life().Removed() || !slices.Equal(s.Conf().Watch, t.patterns)
 	})
 	for _, t := range h.watching.troubles {
 		list = append(list, event.ConfigProblem{Message: t.Text})
@@ -172,12 +172,12 @@ func (h *Hub) watchProblems() (list []event.ConfigProblem) {
 func (h *Hub) restartChanged(name string) {
 	defer h.lock().unlock()
 	s := h.server(name)
-	if s == nil || s.conn == nil || h.draining {
+	if s == nil || !s.Up() || h.draining {
 		return
 	}
 	h.log.Info("server is started anew: files that it watches changed", "server", name)
 	key := "watch"
-	if p, ok := s.conf.Fields["watch"]; ok {
+	if p, ok := s.Conf().Fields["watch"]; ok {
 		key = strings.SplitN(p.Key, "[", 2)[0]
 	}
 	h.beginStop(s,

@@ -54,7 +54,7 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bool, err error) {
 	defer h.lock().unlock()
 	if h.draining {
-		return nil, nil, false, errDraining()
+		return nil, nil, false, event.ErrDraining()
 	}
 	before := h.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == h.id {
@@ -191,7 +191,7 @@ func (w *Window) SetRoots(roots []Root) {
 		if h.windows[w.id] == w && !w.gone {
 			h.grants.SetFolders(w.id, folders(roots))
 		}
-		h.company++
+		h.table.Company()
 		h.consentsChanged()
 		changed = !slices.Equal(before, h.roots())
 	})

@@ -106,3 +106,9 @@ func Fail(code Code, reason string, meta []string, format string, args ...any) *
 	}
 	return e
 }
+
+// ErrDraining refuses new work because the hub is shutting down.
+func ErrDraining() *Error {
+	return Fail(CodeUnavailable, ReasonDraining, nil,
+		"the hub is shutting down and takes no new work; start a new hub")
+}

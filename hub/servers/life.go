@@ -2,7 +2,7 @@ package servers
 
 import "github.com/mcphub-go/mcphub/hub/event"
 
-// Life is the state of one entry of the config, from when it appears to when it goes. Only Apply changes it. The zero
+// Life is the state of one entry of the config, from when it appears to when it goes. Only apply changes it. The zero
 // value is not usable: see Born.
 type Life struct {
 	incarnation uint64
@@ -59,13 +59,13 @@ func (l *Life) MayStart() bool {
 	return l.state.Rests() && !l.removed && !l.broken && !l.gaveUp && l.intent != Off
 }
 
-// Apply is the one transition function. false: the event is not possible now, and nothing has changed.
-func (l *Life) Apply(e Event) bool {
+// apply is the one transition function. false: the event is not possible now, and nothing has changed.
+func (l *Life) apply(e Event) bool {
 	if !l.possible(e) {
 		return false
 	}
 	switch e {
-	case Start:
+	case Begin:
 		l.state, l.failed = event.ServerConnecting, false
 		l.settle()
 	case Up:
@@ -124,7 +124,7 @@ func (l *Life) Apply(e Event) bool {
 // possible tells whether e can happen now.
 func (l *Life) possible(e Event) bool {
 	switch e {
-	case Start:
+	case Begin:
 		return l.MayStart()
 	case Up, StartFails:
 		return l.state == event.ServerConnecting
@@ -139,7 +139,7 @@ func (l *Life) possible(e Event) bool {
 	case Fail, GiveUp, Lonely:
 		return l.state != event.ServerReady
 	}
-	return e >= Start && e <= Remove
+	return e >= Begin && e <= Remove
 }
 
 // end ends what runs. What rests stays as it is.

@@ -9,7 +9,7 @@ import (
 
 // every lists the events.
 func every() (all []Event) {
-	for e := Start; e <= Remove; e++ {
+	for e := Begin; e <= Remove; e++ {
 		all = append(all, e)
 	}
 	return all
@@ -19,7 +19,7 @@ func every() (all []Event) {
 // from rest. "-": it is refused. Finding B12.
 func TestTable(t *testing.T) {
 	rows := map[Event][4]string{ // at rest, connecting, ready, stopping
-		Start:      {"connecting", "-", "-", "-"},
+		Begin:      {"connecting", "-", "-", "-"},
 		Up:         {"-", "ready", "-", "-"},
 		StartFails: {"-", "stopped", "-", "-"},
 		Fall:       {"-", "-", "stopping", "-"},
@@ -42,15 +42,15 @@ func TestTable(t *testing.T) {
 		Remove:     {"stopped", "connecting", "ready", "stopping"},
 	}
 	for _, e := range every() {
-		for i, before := range [][]Event{{}, {Start}, {Start, Up}, {Start, Up, Stop}} {
+		for i, before := range [][]Event{{}, {Begin}, {Begin, Up}, {Begin, Up, Stop}} {
 			l := Born(1, false, false)
 			for _, b := range before {
-				if !l.Apply(b) {
+				if !l.apply(b) {
 					t.Fatalf("%v was refused", b)
 				}
 			}
 			was, got := l, "-"
-			if l.Apply(e) {
+			if l.apply(e) {
 				got = l.State().String()
 			} else if l != was {
 				t.Errorf("%v in %v was refused and changed something", e, was.State())
@@ -69,22 +69,22 @@ func TestStopWinsOverARestart(t *testing.T) {
 		events []Event
 		intent Intent
 	}{
-		{[]Event{Start, Up, Again}, Restart},
-		{[]Event{Start, Up, Again, End}, Restart},
-		{[]Event{Start, Up, Again, Ended}, Restart},
-		{[]Event{Start, Up, Again, Ended, Start}, On},
-		{[]Event{Start, Up, Again, Stop}, On},
-		{[]Event{Start, Up, Again, Stop, Ended}, On},
-		{[]Event{Start, Up, Again, Ended, Stop}, On},
-		{[]Event{Start, Up, Again, Remove}, On},
-		{[]Event{Start, Up, Again, SwitchOff}, Off},
-		{[]Event{Start, Up, SwitchOff, Again}, Off},
-		{[]Event{Start, Up, SwitchOff, SwitchOn}, On},
-		{[]Event{Start, Up, Stop, Again}, Restart},
+		{[]Event{Begin, Up, Again}, Restart},
+		{[]Event{Begin, Up, Again, End}, Restart},
+		{[]Event{Begin, Up, Again, Ended}, Restart},
+		{[]Event{Begin, Up, Again, Ended, Begin}, On},
+		{[]Event{Begin, Up, Again, Stop}, On},
+		{[]Event{Begin, Up, Again, Stop, Ended}, On},
+		{[]Event{Begin, Up, Again, Ended, Stop}, On},
+		{[]Event{Begin, Up, Again, Remove}, On},
+		{[]Event{Begin, Up, Again, SwitchOff}, Off},
+		{[]Event{Begin, Up, SwitchOff, Again}, Off},
+		{[]Event{Begin, Up, SwitchOff, SwitchOn}, On},
+		{[]Event{Begin, Up, Stop, Again}, Restart},
 	} {
 		l := Born(1, false, false)
 		for _, e := range c.events {
-			if !l.Apply(e) {
+			if !l.apply(e) {
 				t.Fatalf("%v: %v was refused", c.events, e)
 			}
 		}
@@ -104,14 +104,14 @@ func TestLifeModel(t *testing.T) {
 		for range 60 {
 			was := l
 			e := every()[rnd.IntN(int(Remove))]
-			if !l.Apply(e) {
+			if !l.apply(e) {
 				if l != was {
 					t.Fatalf("seed %d: %v in %v was refused and changed something", seed, e, was.State())
 				}
 				continue
 			}
 			switch e {
-			case Start, Succeed:
+			case Begin, Succeed:
 				running = true
 			case StartFails, Ended:
 				running = false
@@ -121,7 +121,7 @@ func TestLifeModel(t *testing.T) {
 			switch {
 			case running == l.State().Rests():
 				t.Fatalf("seed %d: %v made %v of %v", seed, e, l.State(), was.State())
-			case e == Start && (was.Broken() || was.Removed() || was.GaveUp() || was.Intent() == Off):
+			case e == Begin && (was.Broken() || was.Removed() || was.GaveUp() || was.Intent() == Off):
 				t.Fatalf("seed %d: started in %v", seed, was.State())
 			case l.State() == event.ServerFailed && was.State() == event.ServerStopping && was.Halted() && !was.failed:
 				t.Fatalf("seed %d: an end that was wanted is a failure", seed)

@@ -1,4 +1,4 @@
-package hub
+package servers
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// pause counts the time in which a person was asked about a server: no limit that a server has runs in it. Guarded by
-// Hub.mu.
+// pause counts the time in which a person was asked about a server: no limit that a server has runs in it.
 type pause struct {
 	open  int
 	since time.Time // when open became 1
 	spent time.Duration
 }
 
-func (s *server) pause(now time.Time, by int) {
+// Pause notes that a person is asked about the server (by +1), or is not any more (-1).
+func (s *Server) Pause(now time.Time, by int) {
 	p := &s.paused
 	if p.open == 0 {
 		p.since = now
@@ -25,6 +25,9 @@ func (s *server) pause(now time.Time, by int) {
 	}
 }
 
+// Paused tells whether a person is asked about the server.
+func (s *Server) Paused() bool { return s.paused.open > 0 }
+
 func (p *pause) total(now time.Time) time.Duration {
 	if p.open > 0 {
 		return p.spent + now.Sub(p.since)
@@ -32,24 +35,19 @@ func (p *pause) total(now time.Time) time.Duration {
 	return p.spent
 }
 
-func (h *Hub) pausedUntil(s *server, now time.Time) time.Duration {
-	defer h.lock().unlock()
-	return s.paused.total(now)
-}
-
 // pauseLook is how often a limit that has run out looks whether a person has answered.
 const pauseLook = time.Second
 
-// within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person
-// is asked about the server does not count. stop frees it.
-func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *event.Error) (_ context.Context,
-	stop func()) {
+// Within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person
+// is asked about the server does not count. stop frees it. It takes the lock.
+func (s *Server) Within(ctx context.Context, limit time.Duration, late *event.Error) (_ context.Context, stop func()) {
 	limited, end := context.WithCancelCause(ctx)
 	if limit <= 0 {
 		return limited, func() { end(nil) }
 	}
 	start := time.Now()
-	before := h.pausedUntil(s, start)
+	var before time.Duration
+	s.table.House.Update(func() { before = s.paused.total(start) })
 	var look func()
 	var timer *time.Timer
 	armed := make(chan struct{})
@@ -57,7 +55,7 @@ func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *
 		<-armed
 		var left time.Duration
 		var asking bool
-		h.update(func() {
+		s.table.House.Update(func() {
 			now := time.Now()
 			left = limit - (now.Sub(start) - (s.paused.total(now) - before))
 			asking = s.paused.open > 0

@@ -17,7 +17,7 @@ type Event int
 
 // Events. Where an event is not listed for a state, it is refused.
 const (
-	Start      Event = iota + 1 // at rest: a start begins
+	Begin      Event = iota + 1 // at rest: a start begins
 	Up                          // connecting: it is ready
 	StartFails                  // connecting: the start has come to nothing
 	Fall                        // ready: its connection ended by itself; what is left of it is cleared away

@@ -1,4 +1,4 @@
-package hub
+package servers
 
 import (
 	"encoding/json"
@@ -22,8 +22,8 @@ const (
 // toolKey is what a list of tools holds for: a server that is started just so.
 type toolKey struct{ server, launch string }
 
-// keyOfTools: h.mu is held.
-func keyOfTools(s *server) toolKey { return toolKey{server: s.name, launch: s.confKey()} }
+// keyOfTools is what the tools of s are kept under.
+func keyOfTools(s *Server) toolKey { return toolKey{server: s.name, launch: s.Key()} }
 
 // toolList is one entry of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for
 // byte.

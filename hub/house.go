@@ -1,0 +1,133 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// house is the hub as its servers see it.
+type house struct{ h *Hub }
+
+// Update runs f with the lock.
+func (o house) Update(f func()) { o.h.update(f) }
+
+// Go runs f on a goroutine that Close waits for.
+func (o house) Go(f func()) { o.h.work.Go(f) }
+
+// Draining tells whether new calls are refused.
+func (o house) Draining() bool { return o.h.draining }
+
+// owner is what a server asks of the hub.
+type owner struct{ *server }
+
+// Prepare brings an entry to the point where it can be started.
+func (o owner) Prepare(ctx context.Context, conf config.Server) (config.Resolved, error) {
+	return o.hub.prepared(ctx, o.server, conf, false)
+}
+
+// SignIn gives what signs the requests to a URL.
+func (o owner) SignIn(conf config.Server) (transport.Authorizer, error) {
+	sign, err := o.hub.authorize(o.server, conf)
+	if sign == nil || err != nil {
+		return nil, err
+	}
+	return watched{SignIn: sign, hub: o.hub, server: o.server}, nil
+}
+
+// BeginStart registers the request that stands for a start.
+func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
+	h := o.hub
+	r := &request{id: h.mint("start"), method: "initialize", direction: event.Outgoing, server: o.server,
+		uncancellable: true}
+	h.register(context.Background(), r)
+	r.clock.total, r.expire = limit, expire
+	h.moveTo(r, event.StateConnecting)
+	h.wind(r, time.Now())
+	return start{r}
+}
+
+// start is the request that stands for the start of a server.
+type start struct{ r *request }
+
+// Held tells whether a person is asked for it.
+func (s start) Held() bool { return s.r.holds > 0 }
+
+// End ends it.
+func (s start) End(err *event.Error) {
+	e := ending{state: event.StateDone}
+	if err != nil {
+		e = ending{state: event.StateFailed, err: err}
+	}
+	s.r.server.hub.end(s.r, e)
+}
+
+// Connect makes the hub's half of a connection.
+func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
+	h := o.hub
+	c := &connection{hub: h, server: o.server}
+	return c, mcp.Options{
+		Client: mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
+		Tap:    h.tap, Trace: begun.(start).r.trace, NewTrace: h.newTrace, Outputs: o.costs.outputs,
+		OnBound: func(e *mcp.BoundError) { c.tellBound("questionTooLarge", e.Text) },
+	}
+}
+
+// Refusal is that of a launch that the user has declined.
+func (o owner) Refusal() error { return o.hub.launchRefused(o.server) }
+
+// MustAsk tells whether there is no consent to the launch.
+func (o owner) MustAsk() bool {
+	return needsConsent(*o.Conf()) && !o.hub.agreedToLaunch(o.server)
+}
+
+// Asks tells whether a person is asked about the server.
+func (o owner) Asks() bool { return o.Paused() || o.signingIn() }
+
+// Use looks through the open requests.
+func (o owner) Use() (u servers.Use) {
+	for _, r := range o.hub.requests { // of either direction; tasks, too, are open until they end
+		if r.server != o.server {
+			continue
+		}
+		u.Open = true
+		u.Asked = u.Asked || r.direction == event.Incoming
+		u.Task = u.Task || r.task != nil && r.cancellation == nil
+	}
+	return u
+}
+
+// Leaving is that of requests that StopWaiting has ended.
+func (o owner) Leaving() []<-chan struct{} { return o.hub.lefts(o.server) }
+
+// Changed tells the windows.
+func (o owner) Changed() { o.hub.changed(o.server) }
+
+// ToolsChanged tells the windows.
+func (o owner) ToolsChanged() { o.hub.emit(&event.ToolsChanged{Server: o.name}) }
+
+// Up watches what the server wants to be restarted for.
+func (o owner) Up(servers.Client) { o.hub.watchStarted(o.server) }
+
+// Fell closes what the server asked.
+func (o owner) Fell(c servers.Client) {
+	o.hub.closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
+		reason: connectionEnded, action: event.ActionDismiss})
+}
+
+// Rested lets another entry count, if one does now.
+func (o owner) Rested() { o.hub.settle(o.server) }
+
+// Stderr is shown as a log message.
+func (o owner) Stderr(line string) { o.hub.stderrLine(o.server, line) }
+
+// Leased keeps whether the request counts as a user of its server's connection.
+func (r *request) Leased() *bool { return &r.leased }
+
+// Waits shows that the request waits for its server.
+func (r *request) Waits() { r.server.hub.moveTo(r, event.StateConnecting) }

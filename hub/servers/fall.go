@@ -1,0 +1,117 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves,
+// what it asked is closed here. Who needs the server waits until the old process is gone.
+func (s *Server) fall(c *connection) {
+	if s.conn != c {
+		return // taken before: a stop is under way, or somebody else saw it fall
+	}
+	c.fell = true
+	s.conn, s.stopping = nil, make(chan struct{})
+	s.watchIdle()
+	s.owner.Fell(c.client)
+	s.transition(Fall)
+}
+
+// fallen is the end of a fall: how the process ended is known now.
+func (s *Server) fallen(c *connection) {
+	if !c.fell {
+		return
+	}
+	s.table.Logger.Warn("server gone", "server", s.name)
+	s.lost(c.session.Err())
+	s.stopped()
+}
+
+// lost notes a connection that ended by itself.
+func (s *Server) lost(err error) {
+	s.noteExit()
+	if s.life.Halted() { // it was to be stopped, and is
+		return
+	}
+	stable := s.proven()
+	s.lastError, s.cause = s.Quote(fmt.Sprint(err)), err
+	if e := s.MemoryError("", err); e != nil {
+		s.lastError = e.Message
+	}
+	// Forgetting a session is a server's good right (2025-11-25 basic/transports "Session Management"). One that does so
+	// all the time is not asked for a new one until somebody needs it.
+	expired := errors.Is(err, transport.ErrSessionExpired)
+	f := failure{how: s.lastError, counts: !expired, again: expired && stable}
+	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && s.MemoryError("", err) == nil {
+		plain := *ended
+		plain.Ended = ""
+		f.how = s.Quote(plain.Error())
+	}
+	s.failed(f)
+}
+
+// startFailed notes a start that failed: err is what came of it, e what its callers are told.
+func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
+	s.noteExit()
+	delete(s.table.kills, s)
+	_, hopeless := errors.AsType[*transport.StartError](err) // no such program, no such directory: each time the same
+	f := failure{how: e.Message, hopeless: hopeless}
+	switch e.Reason { // all others are for want of an answer of a person, or no fault of the server
+	case event.ReasonServerFailed, event.ReasonConnectTimeout, event.ReasonMemoryExceeded:
+		f.counts = true
+	}
+	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == event.ReasonServerFailed {
+		plain := *se
+		plain.Ended = ""
+		f.how = s.Quote(plain.Error())
+	}
+	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok && e.Reason == event.ReasonConnectTimeout {
+		f.how = he.Message
+	}
+	s.lastError, s.cause = e.Message, e
+	s.failed(f)
+	if e.Reason == event.ReasonNoApprover { // it waits for a window; Table.StartLonely goes on
+		again := s.overlooked(e)
+		s.life.apply(Abandon)
+		if s.Eager() && !again {
+			s.life.apply(Lonely)
+		}
+		if s.Eager() && again {
+			s.table.eager = append(s.table.eager, s) // run looks there next
+		}
+	}
+	s.transition(StartFails)
+}
+
+// overlooked tells whether a start that failed for want of a window missed one that came meanwhile.
+func (s *Server) overlooked(e *event.Error) bool {
+	return e.Reason == event.ReasonNoApprover && s.supervised.lookedAt != s.table.company
+}
+
+// proven forgets the failures before a connection that ends now, if that held for long enough.
+func (s *Server) proven() bool {
+	stable := time.Since(s.ready) >= stableAfter
+	if stable {
+		s.supervised.failures = 0
+	}
+	return stable
+}
+
+// noteExit keeps how the process ended that is gone now.
+func (s *Server) noteExit() {
+	if s.supervised.exit == nil {
+		return
+	}
+	if text := s.supervised.exit(); text != "" {
+		s.supervised.lastExit = bounds.Printable(text)
+	}
+	s.supervised.exit = nil
+}

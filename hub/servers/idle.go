@@ -1,0 +1,88 @@
+package servers
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// idleness is how long nothing has used a connection.
+type idleness struct {
+	since time.Time // zero: the clock does not run
+	timer *time.Timer
+}
+
+// noUse winds the clock of a server's idle shutdown anew: a use of it has just ended. What begins a use need not stop
+// the clock: it looks when it strikes.
+func (s *Server) noUse() {
+	s.idle.since = time.Time{}
+	s.watchIdle()
+}
+
+// watchIdle starts the clock of a server's idle shutdown if it should run and does not, and stops it if it should not.
+func (s *Server) watchIdle() {
+	i := &s.idle
+	limit := s.conf.IdleStop
+	if limit == nil || *limit <= 0 || s.table.House.Draining() || s.inUse() {
+		i.since = time.Time{}
+		if i.timer != nil {
+			i.timer.Stop()
+		}
+		return
+	}
+	now := time.Now()
+	if i.since.IsZero() {
+		i.since = now
+	}
+	left := max(0, *limit-now.Sub(i.since))
+	if i.timer == nil {
+		i.timer = time.AfterFunc(left, func() { s.table.House.Update(s.idled) })
+		return
+	}
+	i.timer.Reset(left)
+}
+
+// inUse tells whether a server is of use to somebody, or not connected.
+func (s *Server) inUse() bool {
+	return s.conn == nil || s.users > 0 || len(s.subscriptions.uris) > 0 || s.owner.Use().Open
+}
+
+// idled stops a server that nothing has used for its time.
+func (s *Server) idled() {
+	limit := s.conf.IdleStop
+	switch {
+	case s.idle.since.IsZero(), limit == nil, s.table.House.Draining():
+		return // stopped as it struck
+	case s.inUse():
+		s.idle.since = time.Time{} // the end of the use winds it again
+		return
+	case time.Since(s.idle.since) < *limit:
+		return // wound anew as it struck
+	}
+	s.table.Logger.Info("server is stopped: nothing has used it for its idle time", "server", s.name,
+		"idle", limit.String())
+	s.EndConnection(nil, &event.CancelCause{Origin: event.OriginPolicy, Reason: "nothing has used the server for " +
+		limit.String()}, End)
+}
+
+// Offer looks whether more can be offered to the server now than its session was: those of the legacy era are told
+// once, when they are connected. It is connected anew when nothing uses it.
+func (s *Server) Offer() {
+	if s.conn != nil && s.conn.client.Outgrown() {
+		s.stale = true
+		s.RenewIfIdle()
+	}
+}
+
+// RenewIfIdle connects a server anew whose session was offered too little, once nothing uses it.
+func (s *Server) RenewIfIdle() {
+	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
+		return
+	}
+	if s.owner.Use().Asked {
+		return // the end of its question looks again
+	}
+	s.stale = false
+	s.table.Logger.Info("server is connected anew: windows can show more than it was told", "server", s.name)
+	s.EndConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
+}

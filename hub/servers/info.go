@@ -1,0 +1,79 @@
+package servers
+
+import (
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// maxStderrLines is how many of a server's last stderr lines are kept for people.
+const maxStderrLines = 50
+
+// Info is how people see the server, as far as it is of its entry, its connection and how it has failed.
+func (s *Server) Info() event.ServerInfo {
+	i := event.ServerInfo{
+		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError,
+		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
+		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
+		Transport: s.Transport(), URL: s.conf.DisplayURL(),
+		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy, MemoryLimit: s.conf.Memory,
+	}
+	if s.Eager() {
+		i.Start = event.StartEager
+	}
+	s.supervised.tell(s, &i)
+	if s.conn == nil {
+		return i
+	}
+	session := s.conn.session
+	si, stats := session.Info(), session.Stats()
+	i.Era, i.Revision, i.PID, i.Ready = event.Era(session.Era()), session.Revision(), s.pid, s.ready
+	i.Title, i.Version, i.Instructions, i.Capabilities = si.Title, si.Version, si.Instructions, string(si.Capabilities)
+	if i.Title == "" {
+		i.Title = si.Name
+	}
+	i.Counters = event.Counters{
+		LateResponses: stats.LateResponses, UnknownResponses: stats.UnknownResponses, BadLines: stats.BadLines +
+			stats.OversizeLines,
+		UnknownCancels: stats.UnknownCancels, MalformedCancels: stats.MalformedCancels,
+		SuppressedResponses: stats.SuppressedResponses, DroppedNotifications: stats.DroppedNotifications,
+	}
+	return i
+}
+
+// Era is that of the connection, or of the last one; 0 = there was none.
+func (s *Server) Era() event.Era {
+	if s.conn == nil {
+		return event.Era(s.era)
+	}
+	return event.Era(s.conn.session.Era())
+}
+
+// Transport is how s is reached; 0 = not known, for a URL of no said type before its first connection.
+func (s *Server) Transport() event.Transport {
+	switch {
+	case s.conf.URL == "" && s.conf.Command == "":
+		return 0 // a broken entry
+	case s.conf.URL == "":
+		return event.TransportStdio
+	case s.transport != 0:
+		return s.transport
+	case s.conf.Transport == config.TransportHTTP:
+		return event.TransportHTTP
+	case s.conf.Transport == config.TransportSSE:
+		return event.TransportSSE
+	}
+	return 0
+}
+
+// keepStderr keeps the last lines, for people who ask why a server ended; each line is short, as windows are told all
+// of them with every change of the server.
+func (s *Server) keepStderr(line string) {
+	line = strings.Clone(bounds.Cut(line, bounds.KeptLineBytes))
+	if len(s.stderr) >= maxStderrLines {
+		s.stderr = append(s.stderr[:0], s.stderr[1:]...)
+	}
+	s.stderr = append(s.stderr, line)
+}

@@ -1,0 +1,92 @@
+package servers
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// House is the hub that all servers are in.
+type House interface {
+	// Update runs f with the hub's lock. f must not wait for anything.
+	Update(f func())
+	// Go runs f on a goroutine that the hub waits for when it is closed. It is called with the lock.
+	Go(f func())
+	// Draining tells whether nothing starts any more. It is called with the lock.
+	Draining() bool
+}
+
+// Owner is what the hub knows of one server and the room of servers does not. All methods but Prepare, Stderr and
+// SignIn are called with the lock.
+type Owner interface {
+	// Prepare brings what the config says to the point where it can be started: the user has agreed to it, and every
+	// reference is resolved. It may ask a person. It is called without the lock.
+	Prepare(ctx context.Context, conf config.Server) (config.Resolved, error)
+	// SignIn gives what signs the requests to a URL, nil for none. It is called without the lock.
+	SignIn(conf config.Server) (transport.Authorizer, error)
+	// BeginStart begins the request that stands for a start. expire ends the start when limit is over, without the time
+	// in which a person is asked; 0 is no limit.
+	BeginStart(limit time.Duration, expire func()) Start
+	// Connect gives the hub's half of a new connection, and the options of its session as far as they are the hub's.
+	Connect(start Start) (Client, mcp.Options)
+
+	// Refusal tells why nobody may have the server now, nil otherwise: what only the hub knows, such as a person's No.
+	Refusal() error
+	// MustAsk tells whether a start would have to ask a person for the consent to the launch.
+	MustAsk() bool
+	// Asks tells whether the server waits for a person, or for what follows from an answer.
+	Asks() bool
+	// Use tells what the hub has under way with the server.
+	Use() Use
+	// Leaving gives what is closed once the requests of the server that have ended are left by their goroutines.
+	Leaving() []<-chan struct{}
+
+	// Changed tells the windows how the server is now.
+	Changed()
+	// ToolsChanged tells the windows that the tools may be other ones.
+	ToolsChanged()
+	// Up says that client's connection is the server's now.
+	Up(client Client)
+	// Fell says that client's connection ended by itself.
+	Fell(client Client)
+	// Rested says that nothing of the server runs any more. The config may let another entry count now.
+	Rested()
+	// Stderr is a line of its stderr, without secrets. It is called without the lock.
+	Stderr(line string)
+}
+
+// Start is the request that stands for the start of a server. Its methods are called with the lock.
+type Start interface {
+	// Held tells whether it waits for a person.
+	Held() bool
+	// End ends it; nil: the server is ready.
+	End(err *event.Error)
+}
+
+// Client is the hub's half of one connection: what the server may ask, and whom it tells.
+type Client interface {
+	mcp.Handler
+	// Capabilities is what the server is told that it may ask for. It takes the lock.
+	Capabilities() mcp.Capabilities
+	// Outgrown tells whether more could be offered now than was. It is called with the lock.
+	Outgrown() bool
+}
+
+// Claim is somebody who wants the connection of a server for a time. Its methods are called with the lock.
+type Claim interface {
+	// Leased keeps whether the claim counts as a user of the connection.
+	Leased() *bool
+	// Waits says that the connection has to be waited for.
+	Waits()
+}
+
+// Use is what the hub has under way with a server.
+type Use struct {
+	Open  bool // a request, in either direction
+	Asked bool // a question that the server asked on its own account
+	Task  bool // a task that somebody still wants
+}

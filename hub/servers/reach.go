@@ -1,0 +1,87 @@
+package servers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// opener gives the way to s, noting its process and its transport. It is called without the lock.
+func (s *Server) opener(conf *config.Server) mcp.Opener { return s.noting(s.reach(conf)) }
+
+// noting gives open, and the way that is taken when what it opens is refused, with notes of what it has opened.
+func (s *Server) noting(open mcp.Opener) mcp.Opener {
+	return func(ctx context.Context) (*mcp.Link, error) {
+		link, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if link.Fallback != nil {
+			link.Fallback = s.noting(link.Fallback)
+		}
+		s.table.House.Update(func() { s.opened(link) })
+		return link, nil
+	}
+}
+
+func (s *Server) opened(link *mcp.Link) {
+	s.pid, s.supervised.exit = link.PID, link.Exit
+	switch {
+	case link.LegacyOnly:
+		s.transport = event.TransportSSE
+	case link.Exchanges != nil:
+		s.transport = event.TransportHTTP
+	}
+	if link.Kill != nil {
+		s.table.kills[s] = link.Kill
+	}
+}
+
+// reach is how a server is reached, by what its config says.
+func (s *Server) reach(conf *config.Server) mcp.Opener {
+	t := s.table
+	lines := redact.NewLines(t.Redactor) // lines come one by one, in their order
+	stderr := func(line string) { s.stderrLine(lines.Line(line)) }
+	switch {
+	case t.Open != nil:
+		return t.Open(*conf, stderr)
+	case conf.URL == "":
+		return t.stdio(conf, stderr)
+	}
+	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, RoundTripper: t.RoundTripper,
+		MaxMessageBytes: conf.MaxMessageBytes, Results: s.accounts.Results, Logger: t.Logger.With("server", s.name)}
+	for name, value := range conf.Header {
+		o.Header.Set(name, value)
+	}
+	var err error
+	if o.Auth, err = s.owner.SignIn(*conf); err != nil {
+		return func(context.Context) (*mcp.Link, error) { return nil, err }
+	}
+	switch {
+	case conf.Transport == config.TransportHTTP:
+		return mcp.HTTP(o)
+	case conf.Transport == config.TransportSSE:
+		return mcp.SSE(o)
+	}
+	return mcp.AnyHTTP(o)
+}
+
+// stdio starts the process of a server.
+func (t *Table) stdio(conf *config.Server, stderr func(line string)) mcp.Opener {
+	return mcp.Stdio(transport.Command{
+		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr,
+		Containment: t.Containment, MemoryLimit: conf.Memory, Env: transport.Environment(t.Environ, conf.Env),
+		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
+	}, conf.MaxMessageBytes)
+}
+
+// stderrLine keeps a line of a server's stderr, which has no secrets in it any more, and shows it to the windows.
+func (s *Server) stderrLine(line string) {
+	s.table.House.Update(func() { s.keepStderr(line) })
+	s.owner.Stderr(line)
+}

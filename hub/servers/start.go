@@ -1,0 +1,143 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// DefaultConnectTimeout is what a server has for its start and for each list, unless timeouts.connect says otherwise:
+// npx and uvx download on their first start.
+const DefaultConnectTimeout = 60 * time.Second
+
+// attempt is one start of a server. Everybody who needs the server waits for the same one.
+type attempt struct {
+	ctx  context.Context
+	stop context.CancelCauseFunc
+	err  *event.Error  // set before done is closed; nil = ready
+	done chan struct{} // closed by run
+	// set before done is closed: it failed for want of a window, and one has come; another try may succeed
+	again    bool
+	waiters  int // who waits for it
+	start    Start
+	byItself bool // the hub wants it, whoever else does
+}
+
+func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
+
+// ConnectLimit is what the server has for its start and for each list, and the error of what takes longer; did says
+// what it did not do. 0 is no limit.
+func (s *Server) ConnectLimit(did string) (limit time.Duration, late *event.Error) {
+	limit = DefaultConnectTimeout
+	if l := s.conf.Timeouts.Connect; l != nil {
+		limit = *l
+	}
+	key, where := SettingOf(&s.conf, "timeouts.connect")
+	return limit, event.Fail(event.CodeDeadlineExceeded, event.ReasonConnectTimeout,
+		[]string{"server", s.name, "setting", "timeouts.connect", "limit", limit.String()},
+		"server %q %s within %s; raise %s%s", s.name, did, limit, key, where)
+}
+
+// begin starts s. The start is a request of its own that everybody sees and nobody can cancel.
+func (s *Server) begin() {
+	a := s.takePlan()
+	if a == nil {
+		a = newAttempt()
+	}
+	a.ctx, a.stop = context.WithCancelCause(context.Background())
+	s.attempt = a
+	s.supervised.lookedAt = s.table.company
+	s.lastError, s.cause, s.stale = "", nil, false
+	s.transition(Begin)
+	limit, late := s.ConnectLimit("was not ready")
+	ctx, expire := context.WithCancelCause(a.ctx)
+	a.start = s.owner.BeginStart(limit, func() { expire(late) })
+	conf := s.conf // of now: a reload may replace it
+	s.table.House.Go(func() {
+		defer expire(nil)
+		s.run(ctx, conf, a)
+	})
+}
+
+// run connects s within ctx and stays with the connection until it is over.
+func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
+	house := s.table.House
+	var c *connection
+	session, client, err := s.connect(ctx, conf, a)
+	stopped := false
+	house.Update(func() {
+		s.attempt = nil
+		stopped = a.ctx.Err() != nil
+		switch {
+		case err == nil && !stopped:
+			c = &connection{session: session, client: client}
+			s.up(c)
+			a.start.End(nil)
+		case stopped: // a stop that waits for done
+			if c, ok := errors.AsType[*event.CancelCause](context.Cause(a.ctx)); ok {
+				a.err = s.errStoppedInStart(c.Reason)
+			}
+			a.start.End(a.err)
+		default:
+			a.err = s.StartError(ctx, err)
+			a.again = s.overlooked(a.err)
+			s.startFailed(ctx, err, a.err)
+			a.start.End(a.err)
+		}
+		s.table.startNextEager()
+	})
+	if stopped && session != nil {
+		_ = session.Close(context.Cause(a.ctx)) // nothing to tell: it was to be stopped
+	}
+	a.stop(nil)
+	if stopped {
+		house.Update(s.stopped)
+	}
+	close(a.done)
+	if c != nil {
+		<-session.Ending()
+		house.Update(func() { s.fall(c) })
+		<-session.Done()
+		house.Update(func() { s.fallen(c) })
+		_ = session.Close(session.Err()) // frees what a session that ended by itself still holds
+	}
+}
+
+// connect opens a session of s. It is called without the lock.
+func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*mcp.Session, Client, error) {
+	resolved, err := s.owner.Prepare(ctx, conf)
+	if err != nil {
+		return nil, nil, err
+	}
+	var client Client
+	var o mcp.Options
+	s.table.House.Update(func() {
+		client, o = s.owner.Connect(a.start)
+		o.Remembered = s.era
+	})
+	o.Server, o.Era, o.Open = s.name, conf.Era, s.opener(&resolved.Server)
+	o.Handler, o.Capabilities, o.Logger = client, client.Capabilities, s.table.Logger
+	o.Lists, o.Results = s.accounts.Lists, s.accounts.Results
+	session, err := mcp.Connect(ctx, o)
+	return session, client, err
+}
+
+// up makes a connection the server's.
+func (s *Server) up(c *connection) {
+	session := c.session
+	s.conn, s.ready = c, time.Now()
+	s.era = session.Era()
+	s.supervised.wasReady = true
+	s.stale = c.client.Outgrown()
+	s.resubscribe(session)
+	s.table.Logger.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(),
+		"pid", s.pid)
+	s.transition(Up)
+	s.RenewIfIdle()
+	s.watchIdle()
+	s.owner.Up(c.client)
+}

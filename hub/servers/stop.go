@@ -1,0 +1,124 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection,
+// so its cancel must not be lost with it.
+const settleWait = time.Second
+
+var errSettledTooLate = errors.New("the cancels of tasks were not answered in time")
+
+// AwaitStop waits for the end of a stop; nil: nothing ran. It is called without the lock.
+func (s *Server) AwaitStop(ctx context.Context, done <-chan struct{}) error {
+	if done == nil {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return event.Fail(event.CodeDeadlineExceeded, event.ReasonServerStopped, []string{"server", s.name},
+			"server %q is still being stopped", s.name)
+	}
+}
+
+// EndConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
+// and Again. It cancels none. nil: nothing ran; else the channel is closed when nothing does.
+func (s *Server) EndConnection(overs []<-chan struct{}, cause *event.CancelCause, by Event) <-chan struct{} {
+	if by == Stop {
+		s.stopReason = cause.Reason
+		s.notEager()
+	}
+	done := s.stopping
+	begins := s.Running() && done == nil
+	if begins {
+		done = make(chan struct{})
+		s.stopping = done
+	}
+	leaving := s.owner.Leaving()
+	if s.attempt != nil && begins {
+		s.attempt.stop(cause) // run ends the rest
+	}
+	s.transition(by)
+	switch {
+	case done == nil:
+		s.dropPlan(cause)
+		return nil
+	case begins && s.attempt == nil:
+		s.endSession(overs, leaving, cause)
+	}
+	if s.life.Removed() {
+		s.table.ending[s.name] = s
+	}
+	return done
+}
+
+// endSession closes the session once its requests are over, and left by their goroutines.
+func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.CancelCause) {
+	session := s.conn.session
+	s.proven()
+	s.conn = nil
+	s.watchIdle()
+	s.table.House.Go(func() {
+		for _, over := range overs {
+			<-over // so that each cancel is on its way before the pipe closes
+		}
+		late, expire := context.WithTimeoutCause(context.Background(), settleWait, errSettledTooLate)
+		for _, left := range leaving { // the cancel of what has ended before may not be on its way yet
+			select {
+			case <-left:
+			case <-late.Done():
+			}
+		}
+		select {
+		case <-session.Settled():
+		case <-late.Done():
+		}
+		expire()
+		_ = session.Close(cause) // how a server that was told to go went is of no interest
+		s.table.House.Update(s.stopped)
+	})
+}
+
+// stopped ends a stop.
+func (s *Server) stopped() {
+	t := s.table
+	delete(t.kills, s)
+	s.noteExit()
+	s.pid = 0
+	done := s.stopping
+	s.stopping = nil
+	s.transition(Ended)
+	close(done)
+	if s.life.Removed() {
+		if t.ending[s.name] == s {
+			delete(t.ending, s.name)
+		}
+		if next := s.successor; next != nil {
+			s.successor = nil
+			next.stopped()
+		}
+		return
+	}
+	s.owner.Rested()
+	s.restart()
+}
+
+// restart starts a server of which that is wanted, now that nothing of it is left.
+func (s *Server) restart() {
+	switch {
+	case s.life.Intent() != Restart:
+	case s.table.House.Draining() || s.supervised.plan != nil || !s.life.MayStart():
+		s.life.apply(Settle)
+	case s.Eager():
+		s.StartEagerly()
+	default:
+		s.begin()
+	}
+}

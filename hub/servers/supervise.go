@@ -1,0 +1,184 @@
+package servers
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// What is done about servers that fail.
+const (
+	restartDelay    = time.Second // after the first failure; it doubles with each further one
+	restartMaxDelay = 30 * time.Second
+	giveUpAfter     = 5           // failures in a row
+	stableAfter     = time.Minute // who was ready for so long has made up for the failures before
+)
+
+// supervision is what is kept of how a server fails. What can happen to it has one function each: failed, Forgive,
+// forget, due and dropPlan.
+type supervision struct {
+	failures int    // in a row
+	how      string // it failed last, without exit status and stderr
+	used     bool   // somebody has had its connection
+	wasReady bool
+	exit     func() string // how the process of now ended, once it has; nil = there is none
+	lastExit string
+	plan     *plan
+	lookedAt uint64 // Table.company when the start began that is under way
+}
+
+// plan is a start to come. There is one only while nothing of the server runs. Who needs the server meanwhile waits for
+// the attempt.
+type plan struct {
+	attempt  *attempt
+	due      time.Time
+	byItself bool // also when nobody waits
+	timer    *time.Timer
+}
+
+// starts tells whether something comes of p without anybody's doing.
+func (p *plan) starts() bool { return p != nil && (p.byItself || p.attempt.waiters > 0) }
+
+// failure is why a server is down that was not to be.
+type failure struct {
+	how      string
+	counts   bool // it is the server's fault
+	again    bool // it is not, and the server comes back by itself
+	hopeless bool // another try would end the same way
+}
+
+// failed notes a failure and plans what follows from it. The caller takes the state from rest and tells the windows;
+// nothing of s runs.
+func (s *Server) failed(f failure) {
+	v := &s.supervised
+	v.how = f.how
+	s.life.apply(Fail)
+	if f.counts {
+		v.failures++
+	}
+	if s.table.House.Draining() || s.Usable() != nil {
+		return
+	}
+	// The one who has a task there is served by nothing but that server: it is tried until the task's clocks end that.
+	if v.failures >= giveUpAfter && !s.owner.Use().Task {
+		s.life.apply(GiveUp)
+		s.lastError = s.errGivenUp().Message
+		s.table.Logger.Warn("server given up", "server", s.name, "failures", v.failures)
+		return
+	}
+	if f.counts || f.again {
+		s.planStart(delayAfter(v.failures), !f.hopeless && (s.Eager() || v.wasReady && v.used))
+	}
+}
+
+// delayAfter is how long a server is left alone after its nth failure in a row.
+func delayAfter(n int) time.Duration {
+	d := restartDelay
+	for ; n > 1 && d < restartMaxDelay; n-- {
+		d *= 2
+	}
+	return min(d, restartMaxDelay)
+}
+
+func (s *Server) planStart(delay time.Duration, byItself bool) {
+	p := &plan{attempt: newAttempt(), due: time.Now().Add(delay), byItself: byItself}
+	p.timer = time.AfterFunc(delay, func() {
+		s.table.House.Update(func() {
+			if s.supervised.plan == p {
+				s.due()
+			}
+		})
+	})
+	s.supervised.plan = p
+}
+
+// due is the end of a delay.
+func (s *Server) due() {
+	p := s.supervised.plan
+	if !p.starts() || s.table.House.Draining() || s.Usable() != nil {
+		s.supervised.plan = nil // the next call starts it at once
+		return
+	}
+	if p.attempt.waiters == 0 && s.owner.MustAsk() {
+		// The yes has gone, with its window perhaps. Nobody is asked again for a start that nobody waits for.
+		s.supervised.plan = nil
+		if s.Eager() {
+			s.life.apply(Lonely)
+		}
+		s.transition(Abandon)
+		return
+	}
+	s.table.Logger.Info("server is started again", "server", s.name, "failures", s.supervised.failures)
+	s.begin()
+	if s.Eager() {
+		s.attempt.wantItself()
+	}
+}
+
+// takePlan gives the attempt that others may wait for already, nil when there is none.
+func (s *Server) takePlan() *attempt {
+	p := s.supervised.plan
+	if p == nil {
+		return nil
+	}
+	p.timer.Stop()
+	s.supervised.plan = nil
+	return p.attempt
+}
+
+// dropPlan ends a delay without a start.
+func (s *Server) dropPlan(cause *event.CancelCause) {
+	a := s.takePlan()
+	if a == nil {
+		return
+	}
+	a.err = s.errStoppedInStart(cause.Reason)
+	close(a.done)
+	s.transition(Abandon)
+}
+
+// nextStart gives the attempt that somebody who needs s waits for, starting it if nothing speaks against that. Nothing
+// of s is ready or stops.
+func (s *Server) nextStart() (*attempt, *event.Error) {
+	if s.attempt != nil {
+		return s.attempt, nil
+	}
+	if err := s.GivenUp(); err != nil {
+		return nil, err
+	}
+	p := s.supervised.plan
+	if p == nil || s.supervised.failures <= 1 { // it may have been an accident
+		s.begin()
+		return s.attempt, nil
+	}
+	return p.attempt, nil
+}
+
+// Forgive lets a server start as if it had never failed.
+func (s *Server) Forgive() {
+	v := &s.supervised
+	if v.failures == 0 && !s.life.GaveUp() {
+		return
+	}
+	v.failures = 0
+	s.transition(Forgive)
+}
+
+// forget is for a server whose launch changed: what is known was of another one. Its plan was dropped before.
+func (s *Server) forget() {
+	s.supervised = supervision{exit: s.supervised.exit}
+	for _, e := range []Event{Forgive, Abandon, Company} {
+		s.life.apply(e)
+	}
+}
+
+// tell fills in what windows see of all that.
+func (v *supervision) tell(s *Server, i *event.ServerInfo) {
+	i.Failures, i.LastExit = v.failures, v.lastExit
+	if s.conn != nil && time.Since(s.ready) >= stableAfter {
+		i.Failures = 0
+	}
+	if v.plan.starts() {
+		i.NextStart = v.plan.due
+	}
+}

@@ -1,0 +1,85 @@
+package servers
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// Options of a Table. House, Logger, Redactor and Containment are needed.
+type Options struct {
+	House       House
+	Logger      *slog.Logger
+	Redactor    *redact.Redactor
+	Containment *transport.Containment
+	Environ     []string // what servers inherit a safe part of
+	StateDir    string   // where lists of tools are kept; "" = memory only
+	// Open says how a server is reached; nil starts its process or goes to its URL.
+	Open         func(s config.Server, stderr func(line string)) mcp.Opener
+	RoundTripper http.RoundTripper // nil: sockets
+}
+
+// Table is all servers of a hub: who waits for whom. It is guarded by the lock of the house.
+type Table struct {
+	Options
+	kept *toolBook
+
+	born   uint64             // counts servers, for their incarnations
+	all    []*Server          // that are configured
+	ending map[string]*Server // the latest of a name that is no longer configured and has not ended
+	eager  []*Server          // to be started without anybody's doing, each in its turn
+	// ends a server's process at once; removed servers are in it until they are gone
+	kills   map[*Server]func(why string)
+	company uint64 // counts what may bring an answer for a server that found nobody to ask
+}
+
+// NewTable makes a table without servers.
+func NewTable(o Options) *Table {
+	return &Table{Options: o, kept: openTools(o.StateDir, o.Logger), ending: map[string]*Server{},
+		kills: map[*Server]func(string){}}
+}
+
+// Add makes a server of an entry. One of the same name that has not ended yet is waited for: two processes of one entry
+// never run at once. Nobody has been told of it.
+func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
+	t.born++
+	s := &Server{table: t, name: e.Conf.Name, owner: owner, accounts: accounts, conf: e.Conf, key: e.Key,
+		problems: e.Problems, life: Born(t.born, e.Broken, e.Conf.Disabled)}
+	if before := t.ending[s.name]; before != nil {
+		before.successor, s.stopping = s, make(chan struct{})
+		s.life.apply(Succeed)
+	}
+	t.all = append(t.all, s)
+	return s
+}
+
+// Remove says that s is no longer configured. The caller stops it.
+func (t *Table) Remove(s *Server) {
+	s.life.apply(Remove)
+	t.all = slices.DeleteFunc(t.all, func(other *Server) bool { return other == s })
+	s.ForgetTools()
+}
+
+// Ends gives what is closed when the servers that are no longer configured have ended.
+func (t *Table) Ends() (waits []<-chan struct{}) {
+	for _, s := range t.ending {
+		waits = append(waits, s.stopping)
+	}
+	return waits
+}
+
+// Kill ends at once what is left of all servers. It waits for nothing.
+func (t *Table) Kill(why string) {
+	for s, kill := range t.kills {
+		go kill(why) // bounded by itself; nobody is left to wait for it
+		t.Logger.Warn("server killed: it did not stop in time", "server", s.name)
+	}
+}
+
+// Company says that there may be an answer now for a server that found nobody to ask.
+func (t *Table) Company() { t.company++ }

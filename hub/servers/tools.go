@@ -1,0 +1,172 @@
+package servers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// tools are what a server has listed last.
+type tools struct {
+	list    []mcp.Tool // nil = not known; not changed once it is there
+	of      *connection
+	bytes   int // of list, on the books
+	listing *listing
+	changes uint64 // counts what makes a listing under way worthless
+}
+
+// listing is one tools/list that several callers wait for.
+type listing struct {
+	conn    *connection
+	since   uint64 // tools.changes when it began: a change after that makes it worthless for who comes later
+	waiters int    // with the last one it ends
+	end     context.CancelCauseFunc
+	done    chan struct{}
+	tools   []mcp.Tool
+	err     error
+}
+
+var errListUnwanted = errors.New("nobody wants the list of tools any more")
+
+// Tools are the tools as they were listed last, maybe by an earlier connection; nil = not known. current tells whether
+// the connection of now has listed them. Nobody changes the list.
+func (s *Server) Tools() (list []mcp.Tool, current bool) {
+	return s.tools.list, s.conn != nil && s.tools.list != nil && s.tools.of == s.conn
+}
+
+// FindTool gives a tool of a list.
+func FindTool(list []mcp.Tool, name string) (*mcp.Tool, bool) {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i], true
+		}
+	}
+	return nil, false
+}
+
+// toolOverhead is about what a tool takes besides its definition, in bytes.
+const toolOverhead = 512
+
+// keepTools keeps a list of tools. An error says that it finds no room; nothing is kept then.
+func (s *Server) keepTools(list []mcp.Tool, of *connection) error {
+	s.ForgetTools()
+	n := 0
+	for _, t := range list {
+		n += len(t.Raw) + toolOverhead
+	}
+	if err := s.accounts.Lists.Take(n); err != nil {
+		return err
+	}
+	s.tools.list, s.tools.of, s.tools.bytes = list, of, n
+	return nil
+}
+
+// ForgetTools forgets the list.
+func (s *Server) ForgetTools() {
+	s.accounts.Lists.Give(s.tools.bytes)
+	s.tools.list, s.tools.bytes = nil, 0
+}
+
+// ToolsOutdated is what the server says when its tools have changed.
+func (s *Server) ToolsOutdated() {
+	s.ForgetTools()
+	s.tools.changes++
+}
+
+// ListTools asks for the tools of a session; callers at the same time share one request. A list of this connection that
+// is enough is given as it is. The errors are those of the session, and *event.Error. It takes the lock.
+func (s *Server) ListTools(ctx context.Context, session *mcp.Session, enough func([]mcp.Tool) bool) (list []mcp.Tool,
+	err error) {
+	var l *listing
+	s.table.House.Update(func() { l, list, err = s.joinListing(session, enough) })
+	if l == nil {
+		return list, err
+	}
+	select {
+	case <-l.done:
+		return l.tools, l.err
+	case <-ctx.Done():
+	}
+	s.table.House.Update(func() {
+		if l.waiters--; l.waiters == 0 { // it may wait for a person to sign in, for nobody
+			if s.tools.listing == l {
+				s.tools.listing = nil
+			}
+			l.end(errListUnwanted)
+		}
+	})
+	return nil, context.Cause(ctx)
+}
+
+// joinListing makes the caller one who waits for a listing, nil when there is no need for one.
+func (s *Server) joinListing(session *mcp.Session, enough func([]mcp.Tool) bool) (*listing, []mcp.Tool, error) {
+	if s.Session() != session {
+		return nil, nil, s.errGone()
+	}
+	if list, current := s.Tools(); current && enough(list) {
+		return nil, list, nil
+	}
+	l := s.tools.listing
+	if l == nil || l.conn != s.conn || l.since != s.tools.changes {
+		l = s.beginListing(session)
+	}
+	l.waiters++
+	return l, nil, nil
+}
+
+func (s *Server) beginListing(session *mcp.Session) *listing {
+	wanted, end := context.WithCancelCause(context.Background())
+	l := &listing{conn: s.conn, since: s.tools.changes, end: end, done: make(chan struct{})}
+	s.tools.listing = l
+	limit, late := s.ConnectLimit("did not list its tools")
+	s.table.House.Go(func() {
+		ctx, stop := s.Within(wanted, limit, late)
+		defer stop()
+		defer end(nil)
+		l.tools, l.err = session.ListTools(ctx)
+		if l.err != nil && ctx.Err() != nil {
+			l.err = late
+		}
+		var keep bool
+		var key toolKey
+		s.table.House.Update(func() {
+			if s.tools.listing == l {
+				s.tools.listing = nil
+			}
+			if l.err == nil && s.conn == l.conn && s.tools.changes == l.since {
+				l.err = s.keepTools(l.tools, l.conn)
+				keep, key = l.err == nil, keyOfTools(s)
+			}
+		})
+		if l.err != nil {
+			l.tools = nil
+		}
+		close(l.done)
+		if keep {
+			s.table.kept.keep(key, l.tools) // who waits for the list does not wait for the disk
+		}
+	})
+	return l
+}
+
+// Recall gives the tools of s as its last connection listed them, or that of an earlier hub; nil when there was none of
+// the same launch. It takes the lock, and may read a file.
+func (s *Server) Recall() (list []mcp.Tool) {
+	var key toolKey
+	s.table.House.Update(func() {
+		if list = s.tools.list; list == nil {
+			key = keyOfTools(s)
+		}
+	})
+	if list != nil {
+		return list
+	}
+	list = s.table.kept.find(key)
+	s.table.House.Update(func() {
+		if s.tools.list == nil && s.conn == nil && keyOfTools(s) == key && s.keepTools(list, nil) != nil {
+			list = nil // as if none were known
+		}
+	})
+	return list
+}
