@@ -3,6 +3,7 @@ package ipc
 import (
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -115,10 +116,14 @@ func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {
 	if r.Error != nil {
 		m.Outcome = &mcphubv1.CallToolResponse_Error{Error: c.mcpError(r.Error)}
 	} else {
-		m.Outcome = &mcphubv1.CallToolResponse_ResultJson{ResultJson: c.text(string(r.Result))}
+		m.Outcome = &mcphubv1.CallToolResponse_ResultJson{ResultJson: c.text(sameText(r.Result))}
 	}
 	return m
 }
+
+// sameText is a result as a string, without a copy: it may have 64 MiB, it belongs to the caller of CallTool alone, and
+// nobody writes into it any more.
+func sameText(result []byte) string { return unsafe.String(unsafe.SliceData(result), len(result)) }
 
 func (c converter) mcpError(e *event.McpError) *mcphubv1.McpError {
 	if e == nil {
