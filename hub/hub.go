@@ -105,6 +105,7 @@ type Hub struct {
 	check func(*Hub) string // which invariant of what mu guards does not hold, "" = all do; nil but in tests
 
 	mu          sync.Mutex // guards all below; never held while waiting; taken by lock alone
+	taken       uint64     // how often
 	seq         uint64     // of the latest event
 	missed      journal.Missed
 	history     journal.History

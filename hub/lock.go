@@ -27,7 +27,15 @@ type locked struct{ h *Hub }
 
 func (h *Hub) lock() locked {
 	h.mu.Lock()
+	h.taken++
 	return locked{h}
+}
+
+// LockCount tells how often the lock has been taken before. Everybody waits for it, so what a call takes of it is
+// measured.
+func (h *Hub) LockCount() uint64 {
+	defer h.lock().unlock()
+	return h.taken - 1
 }
 
 // unlock ends a critical section; it is deferred. A panic in the section may have left the state half changed: a

@@ -41,9 +41,9 @@ var attacks = []attack{
 	{finding: "A9", about: "log lines of 3 MiB on stdout", behaviour: "long-log", drive: calls(4)},
 	{finding: "A10", about: "64 open questions and pings", behaviour: "ping-beside", drive: calls(1)},
 	{finding: "A11", about: "calls that end beside an open question", behaviour: "questions-large", drive: besides},
-	{finding: "A13", about: "a folder of 100,000 servers", drive: folders(hostile.ManyServers(100_000))},
-	{finding: "A13", about: "a folder of 500,000 variables", drive: folders(hostile.ManyVariables(500_000))},
-	{finding: "A13", about: "a folder of 2,000,000 arguments", drive: folders(hostile.ManyArguments(2_000_000))},
+	{finding: "A13", about: "a folder of 100,000 servers", drive: folders(hostile.ManyServers, 100_000)},
+	{finding: "A13", about: "a folder of 500,000 variables", drive: folders(hostile.ManyVariables, 500_000)},
+	{finding: "A13", about: "a folder of 2,000,000 arguments", drive: folders(hostile.ManyArguments, 2_000_000)},
 	{finding: "A14", about: "a list of 50 servers that never start", behaviour: "start-never", servers: 50,
 		drive: lists("")},
 	{finding: "A15", about: "results of 32 MiB", behaviour: "large-answer", results: 4 * 32, drive: calls(4)},
@@ -120,8 +120,9 @@ func besides(ctx context.Context, client *host.Client, config string) int {
 }
 
 // folders opens a workspace folder with that file, besides what there is.
-func folders(text string) func(context.Context, *host.Client, string) int {
+func folders(made func(n int) string, n int) func(context.Context, *host.Client, string) int {
 	return func(ctx context.Context, client *host.Client, config string) int {
+		text := made(n) // not sooner: this program is a plugin, too, whose start is measured
 		return untilOver(ctx, 1, func() {
 			_, _ = client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{
 				{Scope: "host", Path: "bench.json", Json: config}, {Scope: "workspace", Path: "/folder/.mcp.json", Json: text},

@@ -96,7 +96,7 @@ func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
 	if err := pause(ctx, 500*time.Millisecond); err != nil { // what starting cost has been given back
 		return f, err
 	}
-	idle, err := residentMiB(client.PID())
+	idle, err := memoryMiB(client.PID(), residentMemory)
 	if err != nil {
 		return f, err
 	}
@@ -169,7 +169,7 @@ func (f *felt) look(ctx context.Context, client *host.Client, window *person, id
 func peakMemory(ctx context.Context, pid int) float64 {
 	peak := 0.0
 	for pause(ctx, 10*time.Millisecond) == nil {
-		if now, err := residentMiB(pid); err == nil {
+		if now, err := memoryMiB(pid, residentMemory); err == nil {
 			peak = math.Max(peak, now)
 		}
 	}

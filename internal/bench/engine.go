@@ -44,8 +44,8 @@ func measureEngine(ctx context.Context, o options) (rows []row, err error) {
 	allocs := func(s sample) float64 { return s.allocs }
 	bytes := func(s sample) float64 { return s.bytes / 1024 }
 	return []row{
-		number("engine / byte loop, sequential", against(one, floorName), "", "%s", table(subjects, one)).atLeast(0.45),
-		number("engine / byte loop, 64 at once", against(many, floorName), "", "%s", table(subjects, many)).atLeast(0.25),
+		number("engine / byte loop, sequential", against(one, floorName), "", "%s", table(subjects, one)).atLeast(0.75),
+		number("engine / byte loop, 64 at once", against(many, floorName), "", "%s", table(subjects, many)).atLeast(0.33),
 		number("engine / batched byte loop, 64 at once", against(many, batchedName), "",
 			"what is written at once here is one write a call above"),
 		number("engine / go-sdk client, sequential", against(one, goSDKName), "times", "").atLeast(5),

@@ -42,6 +42,8 @@ type group struct {
 var groups = []group{
 	{"engine", "engine over stdio against the byte loop, go-sdk and mcp-go; allocations", 2 * time.Minute, measureEngine},
 	{"path", "whole path against gRPC echo and engine alone", time.Minute, measurePath},
+	{"locks", "the hub's lock, for a warm call", time.Minute, measureLocks},
+	{"large", "a result of 60 MiB", 3 * time.Minute, measureLarge},
 	{"cancel", "CancelRequest received -> notification written", time.Minute, measureCancel},
 	{"withdraw", "server's cancel read -> promptClosed handed to gRPC", time.Minute, measureWithdraw},
 	{"memory", "memory a request in flight", 90 * time.Second, measureMemory},
@@ -68,7 +70,7 @@ func main() {
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
 	only := flag.String("only", "",
-		"measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
+		"measure only the groups whose name matches this `regexp`: engine, path, locks, large, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
 	findings := flag.String("finding", "",
 		"of the group bystander, measure only the attacks whose finding matches this `regexp`, \"^A4$\" say")
 	quick := flag.Bool("quick", false, "less of everything, two minutes")

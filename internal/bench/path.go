@@ -59,9 +59,11 @@ func measurePath(ctx context.Context, o options) (rows []row, err error) {
 		return []any{us(samples, "whole path"), us(samples, bareEcho), us(samples, guardedEcho), us(samples, engineName)}
 	}
 	return []row{
-		number("whole path / (gRPC echo + engine), sequential", against(one, bareEcho), "", detail,
-			parts(one)...).atMost(1.25),
-		number("whole path / (gRPC echo behind the hub's interceptors + engine)", against(one, guardedEcho), "", ""),
-		number("whole path / (gRPC echo + engine), 64 at once", against(many, bareEcho), "", detail, parts(many)...),
+		number("whole path / (gRPC echo behind the hub's interceptors + engine), sequential", against(one, guardedEcho), "",
+			detail, parts(one)...).atMost(1.15),
+		number("whole path / (gRPC echo behind the hub's interceptors + engine), 64 at once", against(many, guardedEcho), "",
+			detail, parts(many)...).atMost(1.15),
+		number("whole path / (gRPC echo + engine), sequential", against(one, bareEcho), "", ""),
+		number("whole path / (gRPC echo + engine), 64 at once", against(many, bareEcho), "", ""),
 	}, nil
 }

@@ -73,6 +73,10 @@ func (e *echoPlugin) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
+	if r.GetTool() == "large" {
+		return &mcphubv1.CallToolResponse{RequestId: "call-1", Rounds: 1,
+			Outcome: &mcphubv1.CallToolResponse_ResultJson{ResultJson: largeText()}}, nil
+	}
 	return &mcphubv1.CallToolResponse{RequestId: "call-1", Rounds: 1, Outcome: &mcphubv1.CallToolResponse_ResultJson{
 		ResultJson: `{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}`,
 	}}, nil
@@ -98,7 +102,7 @@ type hubPlugin struct {
 
 func (h hubPlugin) Register(s grpc.ServiceRegistrar) {
 	ipc.Register(s, h.hub, h.ipc)
-	s.RegisterService(&probeService, struct{}{})
+	s.RegisterService(&probeService, h.hub)
 }
 func (h hubPlugin) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(h.ipc) }
 func (h hubPlugin) Close(ctx context.Context) error    { return h.hub.Close(ctx) }
@@ -109,6 +113,7 @@ type look struct {
 	Stacks     uint64 // bytes of goroutine stacks in use
 	Goroutines int
 	CPU        time.Duration
+	Locks      uint64 // how often the hub's lock was taken; 0 without a hub
 }
 
 const probeMethod = "/bench.Probe/Look"
@@ -117,12 +122,16 @@ const probeMethod = "/bench.Probe/Look"
 var probeService = grpc.ServiceDesc{
 	ServiceName: "bench.Probe",
 	HandlerType: (*any)(nil),
-	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(_ any, _ context.Context, decode func(any) error,
+	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(of any, _ context.Context, decode func(any) error,
 		_ grpc.UnaryServerInterceptor) (any, error) {
 		if err := decode(&emptypb.Empty{}); err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(lookNow())
+		l := lookNow()
+		if h, ok := of.(*hub.Hub); ok {
+			l.Locks = h.LockCount()
+		}
+		text, err := json.Marshal(l)
 		return wrapperspb.Bytes(text), err
 	}}},
 }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// largeSize is a little less than the longest line that a hub reads by default.
+const largeSize = 60 << 20
+
+// largeText is what the tool large answers.
+var largeText = sync.OnceValue(func() string {
+	return `{"content":[{"type":"text","text":"` + strings.Repeat("x", largeSize) + `"}],"isError":false}`
+})
+
+// measureLarge is the processor time of ours for one large result, from the pipe of a server on: that of the hub,
+// without what gRPC takes for the same message and the kernel for the same bytes out of a pipe.
+func measureLarge(ctx context.Context, o options) ([]row, error) {
+	rounds := pick(o, 9, 3)
+	arguments := fmt.Sprintf(`{"count":%d}`, largeSize)
+	whole, err := largeTime(ctx, o, rounds, arguments, o.bin.mcphub, nil, "echo")
+	if err != nil {
+		return nil, err
+	}
+	floor, err := largeTime(ctx, o, rounds, arguments, o.bin.self, []string{guardedEcho})
+	if err != nil {
+		return nil, err
+	}
+	pipe, err := largePipe(ctx, o, rounds, arguments)
+	if err != nil {
+		return nil, err
+	}
+	own := whole - floor - pipe
+	rate := func(d time.Duration) float64 { return largeSize / 1e6 / max(d.Seconds(), 0.001) }
+	return []row{
+		number("a result of 60 MiB from stdio to the window, ours together", rate(own), "MB/s",
+			"ms of hub CPU: %.0f, of which gRPC takes %.0f and the pipe %.0f", millis(whole), millis(floor), millis(pipe)).
+			atLeast(500),
+	}, nil
+}
+
+// largeTime is the processor time of a plugin for one answer of the tool large.
+func largeTime(ctx context.Context, o options, rounds int, arguments, command string, args []string,
+	servers ...string) (time.Duration, error) {
+	client, err := openHub(ctx, o, command, args, servers...)
+	if err != nil {
+		return 0, err
+	}
+	defer closeHub(client)
+	call := func() error {
+		r, err := client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "echo", Tool: "large", ArgumentsJson: arguments},
+			grpc.MaxCallRecvMsgSize(2*largeSize))
+		if err == nil && len(r.GetResultJson()) < largeSize {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	if err := call(); err != nil {
+		return 0, err
+	}
+	before, err := processTime(client.PID())
+	if err != nil {
+		return 0, err
+	}
+	for range rounds {
+		if err := call(); err != nil {
+			return 0, err
+		}
+	}
+	after, err := processTime(client.PID())
+	return (after - before) / time.Duration(rounds), err
+}
+
+// largePipe is the processor time of reading the same answer into one buffer.
+func largePipe(ctx context.Context, o options, rounds int, arguments string) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, o.bin.echo)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	r := bufio.NewReaderSize(stdout, largeSize+1024)
+	before := cpuTime()
+	for range rounds {
+		fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"large","arguments":%s}}`+"\n",
+			arguments)
+		if _, err := r.ReadSlice('\n'); err != nil {
+			return 0, err
+		}
+	}
+	took := cpuTime() - before
+	_ = stdin.Close() // the server ends with its input
+	return took / time.Duration(rounds), cmd.Wait()
+}
