@@ -85,7 +85,7 @@ func (h *Hub) cancel(r *request, cause *event.CancelCause) {
 	r.cancellation = &event.Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
 	r.cause = cause
 	r.trace.Cancelled(r.cancellation)
-	r.spanCancel()
+	r.span.Cancelled(cause.Origin)
 	h.moveTo(r, event.StateCancelling)
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
 		"direction", r.direction.String(),

@@ -24,7 +24,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		OnWire: func(id jsonrpc.ID) {
 			defer h.lock().unlock()
 			r.wireID = id.String()
-			r.spanRound()
+			r.span.Round(r.wireID)
 		},
 		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
 		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },

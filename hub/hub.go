@@ -27,6 +27,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -92,7 +93,7 @@ type Hub struct {
 	onForm   func() // tests are told of each form that is made; nil: nobody
 	inputs   *inputStore
 
-	tracer trace.Tracer // nil = no telemetry
+	tracer *telemetry.Tracer // nil = no telemetry
 
 	windowReturn time.Duration
 
@@ -167,9 +168,7 @@ func New(o Options) *Hub {
 	h.budgets = newBudgets(h.released.note)
 	h.record = journal.NewRecorder()
 	h.life, h.endLife = context.WithCancelCause(context.Background())
-	if o.Tracer != nil {
-		h.tracer = o.Tracer.Tracer(tracerName, trace.WithInstrumentationVersion(o.Version))
-	}
+	h.tracer = telemetry.NewTracer(o.Tracer, o.Version)
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // Root is a workspace folder.
@@ -22,7 +23,7 @@ type CallRequest struct {
 	Timeouts      Timeouts
 	TaskLabel     string
 	OwnerWindowID string
-	Trace         TraceContext
+	Trace         telemetry.Context
 
 	Tool        string // to call
 	Arguments   string // its arguments: JSON text of an object, "" = none
@@ -34,9 +35,6 @@ type CallRequest struct {
 	McpPrompt       string // the template to fill
 	PromptArguments map[string]string
 }
-
-// TraceContext is the W3C trace context of a caller; it is passed on to the server in _meta. Empty: none.
-type TraceContext struct{ Parent, State, Baggage string }
 
 // CallResult is what a server answered: Result, or Error.
 type CallResult struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // MaxRequestID bounds a request id that the host chooses, in bytes.
@@ -50,7 +51,11 @@ func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, r.propagated(meta, &o.Trace), nil
+	meta, traceID := telemetry.Propagate(meta, &o.Trace, r.span)
+	if traceID != "" {
+		r.trace.Identify(traceID)
+	}
+	return r, meta, nil
 }
 
 // carryThrough takes a request to its end, in the caller's goroutine. The end of ctx cancels it with origin host.
@@ -165,7 +170,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	s.quiet.called()
 	s.costs.asks.Credit(bounds.QuestionsPerCall)
-	h.register(h.calledBy(context.Background(), &o.Trace), r)
+	h.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
 	if o.ID != "" { // nobody can have meant an id that did not exist
 		if early := h.takeEarly(id, s.name); early != nil {
 			h.cancel(r, early)

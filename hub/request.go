@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"go.opentelemetry.io/otel/trace"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // request is one thing that can be cancelled. All fields but the first block are guarded by Hub.mu.
@@ -54,7 +54,7 @@ type request struct {
 	abandoned chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
 	trace *journal.Timeline // never nil once it is registered; not changed then
-	span  trace.Span        // nil = no telemetry
+	span  *telemetry.Span   // nil = no telemetry
 }
 
 // successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel

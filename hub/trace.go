@@ -1,9 +1,12 @@
 package hub
 
 import (
+	"context"
+
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are
@@ -50,7 +53,7 @@ func (h *Hub) tap(trace any, m jsonrpc.Observed) {
 func (h *Hub) tracedPrompt(p *prompt, cause event.PromptCause) {
 	for r := p.request; r != nil; r = r.parent {
 		r.trace.Prompt(p.id, p.info.Kind, cause)
-		r.spanPrompt(p.info.Kind, cause)
+		r.span.Prompt(p.info.Kind, cause)
 	}
 }
 
@@ -70,4 +73,34 @@ func (h *Hub) tracedEnd(r *request, e ending) {
 		r.trace.Failed(err, e.mayContinue)
 	}
 	r.trace.End(tracedInfo(r))
+}
+
+// startSpan begins r's span, if the host wants spans. h.mu is held.
+func (h *Hub) startSpan(ctx context.Context, r *request) {
+	of := telemetry.Request{Method: r.method, Server: r.server.name, ID: r.id, Tool: r.tool,
+		Incoming: r.direction == event.Incoming, Start: r.start}
+	if r.method == methodGetPrompt {
+		of.Prompt = r.subject
+	}
+	var parent *telemetry.Span
+	if r.parent != nil {
+		parent = r.parent.span
+	}
+	r.span = h.tracer.Start(ctx, parent, of)
+}
+
+// endSpan ends r's span with what became of it. h.mu is held.
+func (h *Hub) endSpan(r *request, e ending) {
+	if r.span == nil {
+		return
+	}
+	end := telemetry.End{State: e.state, WireID: r.wireID, Transport: r.server.Transport(), McpError: e.mcpError,
+		Err: e.err, ToolError: e.isError}
+	if e.state == event.StateCancelled {
+		end.Cancelled = r.cause
+	}
+	if session := r.server.Session(); session != nil {
+		end.Revision = session.Revision()
+	}
+	r.span.End(end)
 }

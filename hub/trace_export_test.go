@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // TraceBytes is what the recorder believes that its timelines hold. For tests.
@@ -15,14 +16,14 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 	s := New(Options{}).bareServer("s")
 	r := &request{tool: "t", method: "tools/call", server: s, wireID: "1", cause: &cause, trace: timelineOfTests}
 	return func() {
-		h.startSpan(h.calledBy(context.Background(), &TraceContext{}), r)
-		if r.propagated(nil, &TraceContext{}) == nil == (h.tracer != nil) {
+		h.startSpan(h.tracer.CalledBy(context.Background(), &telemetry.Context{}), r)
+		if meta, _ := telemetry.Propagate(nil, &telemetry.Context{}, r.span); meta == nil == (h.tracer != nil) {
 			panic("a trace context without a trace, or none with one")
 		}
-		r.spanRound()
-		r.spanPrompt(event.PromptSampling, 0)
-		r.spanPrompt(event.PromptSampling, event.CauseAnswered)
-		r.spanCancel()
+		r.span.Round(r.wireID)
+		r.span.Prompt(event.PromptSampling, 0)
+		r.span.Prompt(event.PromptSampling, event.CauseAnswered)
+		r.span.Cancelled(r.cause.Origin)
 		h.endSpan(r, ending{state: event.StateDone})
 	}
 }

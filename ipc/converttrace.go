@@ -7,8 +7,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -79,7 +79,7 @@ func (c converter) traceBundle(about map[string]any, traces []*mcphubv1.Trace) (
 const maxTraceContext = 8192
 
 // traceContext reads the W3C trace context out of a call's metadata.
-func traceContext(ctx context.Context) hub.TraceContext {
+func traceContext(ctx context.Context) telemetry.Context {
 	of := func(name string) string {
 		values := metadata.ValueFromIncomingContext(ctx, name) // without a copy of all the others
 		if len(values) != 1 || len(values[0]) > maxTraceContext {
@@ -87,5 +87,5 @@ func traceContext(ctx context.Context) hub.TraceContext {
 		}
 		return values[0]
 	}
-	return hub.TraceContext{Parent: of("traceparent"), State: of("tracestate"), Baggage: of("baggage")}
+	return telemetry.Context{Parent: of("traceparent"), State: of("tracestate"), Baggage: of("baggage")}
 }

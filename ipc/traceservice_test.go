@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -87,7 +88,7 @@ func TestWatchAndCachedToolsAreAsked(t *testing.T) {
 // The caller's W3C trace context is taken from the metadata of the call; what is doubled or too long is not.
 func TestTraceContextIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var got hub.TraceContext
+		var got telemetry.Context
 		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 			got = c.Trace
 			return &hub.CallResult{}, nil
@@ -96,12 +97,12 @@ func TestTraceContextIsRead(t *testing.T) {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-a-b-01", "tracestate", "v=1",
 			"baggage", strings.Repeat("x", maxTraceContext+1))
 		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil ||
-			got != (hub.TraceContext{Parent: "00-a-b-01", State: "v=1"}) {
+			got != (telemetry.Context{Parent: "00-a-b-01", State: "v=1"}) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		ctx = metadata.AppendToOutgoingContext(ctx, "traceparent", "00-c-d-01")
 		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil ||
-			got != (hub.TraceContext{State: "v=1"}) {
+			got != (telemetry.Context{State: "v=1"}) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})

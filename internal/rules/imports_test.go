@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"hub/redact":    {"hub/redact", "hub/bounds"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
 	"hub/jsonrpc":   {"hub/jsonrpc", "hub/bounds", "hub/jsontext"},
+	"hub/telemetry": {"hub/telemetry", "hub/event", "hub/bounds"},
 	"hub/transport": {"hub/transport", "hub/bounds", "hub/jsontext"},
 	"hub/signin":    {"hub/signin", "hub/transport", "hub/bounds", "hub/browse"},
 	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport", "hub/bounds", "hub/jsontext", "hub/schema", "hub/browse"},

@@ -1,4 +1,4 @@
-package hub
+package telemetry
 
 import (
 	"encoding/json"
@@ -19,9 +19,12 @@ const (
 // possible.
 const maxTraceHeader = 8192
 
+// Context is the W3C trace context of a caller; it is passed on to the server in _meta. Empty: none.
+type Context struct{ Parent, State, Baggage string }
+
 // checked is what was said without what is malformed: a server must not be handed what a caller has made up. A state
 // means nothing without its parent.
-func (said *TraceContext) checked() TraceContext {
+func (said *Context) checked() Context {
 	c := *said
 	if _, ok := traceIDs(c.Parent); !ok {
 		c.Parent, c.State = "", ""
@@ -75,9 +78,10 @@ func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
 
 func lowerHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// propagated is meta with the trace context for the server: that of r's span, else the caller's. What the caller has
-// put into meta itself stays.
-func (r *request) propagated(meta map[string]json.RawMessage, said *TraceContext) map[string]json.RawMessage {
+// Propagate gives meta with the trace context for the server: that of span, else the caller's. What the caller has put
+// into meta itself stays. traceID is the trace that the request belongs to then, "" = none.
+func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out map[string]json.RawMessage,
+	traceID string) {
 	c := said.checked()
 	set := func(key, value string) {
 		if _, given := meta[key]; given || value == "" {
@@ -97,15 +101,15 @@ func (r *request) propagated(meta map[string]json.RawMessage, said *TraceContext
 		_ = json.Unmarshal(given, &parent)
 		c.Parent, c.State = parent, "" // what is no string names no trace
 	} else {
-		if r.span != nil {
-			c.Parent, c.State = spanHeaders(r.span.SpanContext(), c)
+		if span != nil {
+			c.Parent, c.State = spanHeaders(span.span.SpanContext(), c)
 		}
 		set(metaTraceParent, c.Parent)
 		set(metaTraceState, c.State)
 	}
 	set(metaBaggage, c.Baggage)
 	if ids, ok := traceIDs(c.Parent); ok {
-		r.trace.Identify(ids.TraceID.String())
+		traceID = ids.TraceID.String()
 	}
-	return meta
+	return meta, traceID
 }

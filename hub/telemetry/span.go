@@ -1,0 +1,175 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Spans follow the semantic conventions of OpenTelemetry for MCP (gen-ai/mcp, in development): one for each request,
+// with its target in the name where that is one of few (a tool, a prompt template, but not a URI). Arguments, results,
+// URIs and reasons are never in them.
+
+const tracerName = "github.com/mcphub-go/mcphub/hub"
+
+// Tracer makes spans. A nil Tracer makes none.
+type Tracer struct{ tracer trace.Tracer }
+
+// NewTracer makes a Tracer of what the host gave; nil: there is to be no telemetry.
+func NewTracer(provider trace.TracerProvider, version string) *Tracer {
+	if provider == nil {
+		return nil
+	}
+	return &Tracer{provider.Tracer(tracerName, trace.WithInstrumentationVersion(version))}
+}
+
+// Span is that of one request. A nil Span notes nothing.
+type Span struct{ span trace.Span }
+
+// Request is what a span begins with.
+type Request struct {
+	Method, Server, ID string
+	Tool, Prompt       string // the name of a tool, of a prompt template; "" = it is for none
+	Incoming           bool   // the server asks
+	Start              time.Time
+}
+
+// End is what a span ends with. At most one of Cancelled, McpError, Err and ToolError is set.
+type End struct {
+	State     event.RequestState
+	WireID    string
+	Transport event.Transport
+	Revision  string // of the protocol, "" = there is no session
+	Cancelled *event.CancelCause
+	McpError  *event.McpError
+	Err       *event.Error
+	ToolError bool
+}
+
+// CalledBy is ctx with the span of a caller, for the span of a request. Without telemetry it is ctx.
+func (t *Tracer) CalledBy(ctx context.Context, c *Context) context.Context {
+	if t == nil {
+		return ctx
+	}
+	ids, ok := traceIDs(c.Parent)
+	if !ok {
+		return ctx
+	}
+	if state, err := trace.ParseTraceState(c.State); err == nil && headerText(c.State) {
+		ids.TraceState = state
+	}
+	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(ids))
+}
+
+// Start begins the span of a request; parent is that of the call that caused it. nil: there is no telemetry.
+func (t *Tracer) Start(ctx context.Context, parent *Span, r Request) *Span {
+	if t == nil {
+		return nil
+	}
+	name, kind := r.Method, trace.SpanKindClient
+	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", r.Method),
+		attribute.String("mcphub.server", r.Server), attribute.String("mcphub.request.id", r.ID)}
+	if r.Incoming {
+		kind = trace.SpanKindServer
+		if parent != nil {
+			ctx = trace.ContextWithSpan(ctx, parent.span)
+		}
+	}
+	switch {
+	case r.Tool != "":
+		name += " " + r.Tool
+		attributes = append(attributes, attribute.String("gen_ai.tool.name", r.Tool),
+			attribute.String("gen_ai.operation.name", "execute_tool"))
+	case r.Prompt != "":
+		name += " " + r.Prompt
+		attributes = append(attributes, attribute.String("gen_ai.prompt.name", r.Prompt))
+	}
+	_, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithTimestamp(r.Start),
+		trace.WithAttributes(attributes...))
+	return &Span{span}
+}
+
+// spanHeaders is the W3C form of a span's context. Where nobody records it, the caller's passes through.
+func spanHeaders(sc trace.SpanContext, caller Context) (parent, state string) {
+	if !sc.IsValid() {
+		return caller.Parent, caller.State
+	}
+	return fmt.Sprintf("00-%s-%s-%02x", sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()&trace.FlagsSampled)),
+		sc.TraceState().String()
+}
+
+// Round notes that a message of the request was begun: one for each round.
+func (s *Span) Round(wireID string) {
+	if s != nil {
+		s.span.AddEvent("mcphub.round", trace.WithAttributes(attribute.String("jsonrpc.request.id", wireID)))
+	}
+}
+
+// Cancelled notes that the request is to end.
+func (s *Span) Cancelled(origin event.Origin) {
+	if s != nil {
+		s.span.AddEvent("mcphub.cancel", trace.WithAttributes(attribute.String("mcphub.cancel.origin", origin.String())))
+	}
+}
+
+// Prompt notes that a prompt has opened, or, with a cause, closed.
+func (s *Span) Prompt(kind event.PromptKind, cause event.PromptCause) {
+	switch {
+	case s == nil:
+	case cause == 0:
+		s.span.AddEvent("mcphub.prompt.opened", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String())))
+	default:
+		s.span.AddEvent("mcphub.prompt.closed", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String()),
+			attribute.String("mcphub.prompt.cause", cause.String())))
+	}
+}
+
+// End ends the span with what became of the request.
+func (s *Span) End(e End) {
+	if s == nil {
+		return
+	}
+	attributes := []attribute.KeyValue{attribute.String("mcphub.request.state", e.State.String())}
+	if e.WireID != "" {
+		attributes = append(attributes, attribute.String("jsonrpc.request.id", bounds.Printable(e.WireID)))
+	}
+	switch e.Transport {
+	case event.TransportStdio:
+		attributes = append(attributes, attribute.String("network.transport", "pipe"))
+	case event.TransportHTTP, event.TransportSSE:
+		attributes = append(attributes, attribute.String("network.transport", "tcp"),
+			attribute.String("network.protocol.name", "http"))
+	}
+	if e.Revision != "" {
+		attributes = append(attributes, attribute.String("mcp.protocol.version", e.Revision))
+	}
+	fault, status := "", ""
+	switch {
+	case e.Cancelled != nil:
+		fault = "cancelled"
+		if e.Cancelled.Err != nil {
+			fault = e.Cancelled.Err.Reason
+		}
+		status = "cancelled by " + e.Cancelled.Origin.String()
+	case e.McpError != nil:
+		fault = strconv.FormatInt(e.McpError.Code, 10)
+		attributes = append(attributes, attribute.String("rpc.response.status_code", fault))
+	case e.Err != nil:
+		fault = e.Err.Reason
+	case e.ToolError:
+		fault = "tool_error"
+	}
+	if fault != "" {
+		attributes = append(attributes, attribute.String("error.type", fault))
+		s.span.SetStatus(codes.Error, status)
+	}
+	s.span.SetAttributes(attributes...)
+	s.span.End()
+}
