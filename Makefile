@@ -164,6 +164,10 @@ bench-editor: build $(EDITORS_STAMP) $(BENCH_EDITOR)/node_modules/.installed ## 
 rules: ## the repository's own rules, the import rule among them
 	go test -count=1 ./internal/rules
 
+.PHONY: rooms
+rooms: ## write anew what each room of the hub exports, and the picture of the rooms in CONTRIBUTING.md
+	go test -count=1 ./internal/rules -run '^(TestDoors|TestPictureOfTheRooms)$$' -update
+
 # --- lint, one target a check
 
 .PHONY: lint

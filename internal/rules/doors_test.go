@@ -108,7 +108,7 @@ func TestDoors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("what a room exports has changed (-kept +now); if it is meant, go test ./internal/rules -update:\n%s", diff)
+		t.Errorf("what a room exports has changed (-kept +now); if it is meant, make rooms:\n%s", diff)
 	}
 }
 
