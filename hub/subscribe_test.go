@@ -244,3 +244,25 @@ func TestUnsubscribeWhileTheConnectionIsRenewed(t *testing.T) {
 		}
 	})
 }
+
+// What is brought over to a new connection has the time that the server has for each short answer, by its own config.
+func TestSubscriptionsAreTakenOverInTheServersTime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithCapabilities(`{"resources":{"subscribe":true}}`))
+		s.Handle("resources/subscribe", func(c *fakeserver.CallContext) {
+			time.Sleep(90 * time.Second)
+			c.Result(`{}`)
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow+`,"timeouts":{"connect":"5m"}`)
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.hub.RestartServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		pass(2 * time.Minute)
+		if got := cancels(s); len(got) != 0 {
+			t.Errorf("the subscription on the new connection was cancelled: %+v", got)
+		}
+	})
+}

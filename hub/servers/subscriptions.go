@@ -2,7 +2,6 @@ package servers
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -15,8 +14,6 @@ type subscriptions struct {
 	uris  []string // in the order in which they were asked for
 	asked int      // that the server was asked for, and has not answered
 }
-
-var errAskedTooLong = errors.New("the subscriptions were not taken over in time")
 
 // Reserve takes a place for one more subscription, which Subscribed gives back, or refuses: a server may have so many,
 // those that it has not answered among them. false: none is needed.
@@ -62,8 +59,9 @@ func (s *Server) resubscribe(session *mcp.Session) {
 		return
 	}
 	uris := slices.Clone(s.subscriptions.uris)
+	limit, late := s.ConnectLimit("did not take its subscriptions over")
 	s.table.House.Go(func() {
-		ctx, stop := context.WithTimeoutCause(context.Background(), DefaultConnectTimeout, errAskedTooLong)
+		ctx, stop := s.Within(context.Background(), limit, late)
 		defer stop()
 		for _, uri := range uris {
 			still := func() (ok bool) {
