@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -127,7 +128,7 @@ func (s *SignIn) join(c challenge, stepUp bool, used string) (*flight, error) {
 			return nil,
 				&RefusedError{s.o.Server,
 					fmt.Sprintf("it wants more rights (%s), which were asked for %d times already; sign in to it by hand to try again",
-						printable(set), maxStepUps)}
+						bounds.Printable(set), maxStepUps)}
 		}
 		s.stepUps[set]++
 	}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // ownParameters are what the authorization URL says of this client, and what could take its place: response_mode sends
@@ -34,7 +36,7 @@ func checkAuthorizationEndpoint(endpoint string) error {
 	for name := range query {
 		if slices.Contains(ownParameters, strings.ToLower(name)) {
 			return fmt.Errorf("the authorization endpoint in the metadata has the parameter %s, which is for this client to set",
-				printable(name))
+				bounds.Printable(name))
 		}
 	}
 	return nil

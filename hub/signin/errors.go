@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -84,7 +85,7 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	text, code := err.Error(), ""
 	var retrieve *oauth2.RetrieveError
 	if errors.As(err, &retrieve) {
-		code = printable(retrieve.ErrorCode)
+		code = bounds.Printable(retrieve.ErrorCode)
 		switch {
 		case code != "":
 			text = "the authorization server answers " + code
@@ -101,5 +102,5 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	secrets = append(secrets, s.o.Config.secrets()...)
 	// some servers take a key there, and the addresses of their metadata have it too
 	secrets = append(secrets, s.url.RawQuery)
-	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...)}
+	return &Error{Server: s.o.Server, Text: bounds.Printable(without(text, secrets...)), Code: without(code, secrets...)}
 }

@@ -3,6 +3,8 @@ package signin
 import (
 	"context"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // tooSoon: a token that is refused so soon after a person has signed in for it would be refused again. The person is
@@ -20,7 +22,7 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	old := s.current()
 	if old != nil && old.Issuer != p.server.Issuer {
 		// The server has moved to another authorization server: nothing of the old one is shown to it (SEP-2352).
-		s.log.Info("the server names another authorization server than before", "issuer", printable(p.server.Issuer))
+		s.log.Info("the server names another authorization server than before", "issuer", bounds.Printable(p.server.Issuer))
 		old = nil
 	}
 	if !f.explicit && s.borrow(ctx, f, p) {
@@ -63,7 +65,7 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		s.mu.Lock()
 		s.fresh, s.freshAt, s.renewed, s.declined = e, time.Now(), nil, nil
 		s.mu.Unlock()
-		s.log.Info("signed in", "issuer", printable(e.Issuer))
+		s.log.Info("signed in", "issuer", bounds.Printable(e.Issuer))
 		_ = s.persist(s.life) // it has logged what went wrong
 	}
 	return nil

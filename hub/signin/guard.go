@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/browse"
 )
 
@@ -31,7 +32,7 @@ type AddressError struct {
 	Text string
 }
 
-func (e *AddressError) Error() string { return printable(e.Host) + ": " + e.Text }
+func (e *AddressError) Error() string { return bounds.Printable(e.Host) + ": " + e.Text }
 
 // guard carries the requests for metadata, registrations and tokens. The addresses come from the MCP server, which may
 // be hostile: each hop is checked by its URL, and each connection by the address that it really goes to, so that a name

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/zalando/go-keyring"
 )
 
@@ -117,7 +118,7 @@ func (k *Keyring) Remove(id string) error {
 		return nil
 	}
 	return fmt.Errorf("the entry %q of %q may still be in the system's keyring; remove it there: %s", id, keyringService,
-		printable(err.Error()))
+		bounds.Printable(err.Error()))
 }
 
 func isKeyringGone(err error) bool {
@@ -162,7 +163,7 @@ func (k *Keyring) giveUp(err error) {
 	}
 	k.mu.Unlock()
 	if !told {
-		k.log.Info(k.what+" are not kept in the system's keyring", "reason", printable(err.Error()))
+		k.log.Info(k.what+" are not kept in the system's keyring", "reason", bounds.Printable(err.Error()))
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Metadata is found wherever the revisions allow it to be.
@@ -330,7 +332,7 @@ func TestURLSchemes(t *testing.T) {
 func TestAskerErrorsAreBounded(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(func(context.Context, Prompt) error { return errors.New(strings.Repeat("x\n", 1000)) })
-		if e := fails[*Error](t, w); len(e.Text) > maxText+8 || strings.Contains(e.Text, "\n") {
+		if e := fails[*Error](t, w); utf8.RuneCountInString(e.Text) > 2*bounds.PrintableRunes || strings.Contains(e.Text, "\n") {
 			t.Errorf("%d bytes: %q", len(e.Text), e.Text)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"golang.org/x/oauth2"
 )
 
@@ -208,7 +209,7 @@ func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt Prompt
 	if !s.asking(f) {
 		return nil, context.Cause(ctx)
 	}
-	s.log.Info("a sign-in is asked for", "issuer", printable(prompt.Issuer))
+	s.log.Info("a sign-in is asked for", "issuer", bounds.Printable(prompt.Issuer))
 	came, err := s.ask(ctx, p.back, prompt)
 	if err != nil {
 		return nil, err
@@ -266,5 +267,5 @@ func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, 
 	case errors.Is(err, ErrDismissed):
 		return false, &DeclinedError{Server: s.o.Server, How: "dismissed"}
 	}
-	return false, &Error{Server: s.o.Server, Text: printable("nobody could be asked: " + err.Error()), Unasked: err}
+	return false, &Error{Server: s.o.Server, Text: bounds.Printable("nobody could be asked: " + err.Error()), Unasked: err}
 }

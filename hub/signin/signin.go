@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Options says for which server tokens are got, and by what means. Server and ServerURL are required.
@@ -230,7 +232,7 @@ func (s *SignIn) load(ctx context.Context) error {
 func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 	e, err := s.o.Store.Load(ctx, s.key)
 	if err != nil {
-		s.log.Warn("a kept sign-in could not be read", "error", printable(err.Error()))
+		s.log.Warn("a kept sign-in could not be read", "error", bounds.Printable(err.Error()))
 	}
 	if e != nil && !s.ours(e) {
 		e = nil
@@ -280,7 +282,7 @@ func (s *SignIn) persist(ctx context.Context) error {
 		return s.o.Store.Delete(ctx, s.key)
 	}
 	if err := s.o.Store.Save(ctx, e); err != nil {
-		s.log.Warn("the sign-in could not be kept for later", "error", printable(without(err.Error(), e.secrets()...)))
+		s.log.Warn("the sign-in could not be kept for later", "error", bounds.Printable(without(err.Error(), e.secrets()...)))
 		return err
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 )
@@ -120,7 +121,7 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 			// the registration is dead too
 			from = &Entry{Server: from.Server, URL: from.URL, Issuer: from.Issuer, Resource: from.Resource, Scopes: from.Scopes}
 		}
-		s.log.Info("the token cannot be refreshed any more", "code", printable(code))
+		s.log.Info("the token cannot be refreshed any more", "code", bounds.Printable(code))
 		return s.replace(f, old, from.withoutToken())
 	}
 }
