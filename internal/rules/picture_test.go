@@ -47,8 +47,8 @@ func reaches(imports map[string][]string, from, to string) bool {
 	return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(imports, next, to) })
 }
 
-// picture draws the rooms as Mermaid. An import that follows from others is left out: who imports a room through another
-// one is drawn above both.
+// picture draws the rooms as Mermaid. An import that follows from others is left out: who imports a room through
+// another one is drawn above both.
 func picture(t *tree) string {
 	imports := roomImports(t)
 	var rooms []string
