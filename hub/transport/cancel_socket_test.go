@@ -15,6 +15,7 @@ import (
 // cancellation is told once, "not needed" only of a call that the server has not got, and the server hears of each
 // other one once at most. Findings B17, B18, B15 (WroteRequest).
 func TestCancelOnSockets(t *testing.T) {
+	t.Parallel()
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprint("HTTP/2: ", http2), func(t *testing.T) {
 			var mu sync.Mutex
@@ -92,6 +93,7 @@ func TestCancelOnSockets(t *testing.T) {
 
 // A call of which the server has read a part is aborted, and nothing is told. Finding B17.
 func TestCancelOfAHalfWrittenCallOnSockets(t *testing.T) {
+	t.Parallel()
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprint("HTTP/2: ", http2), func(t *testing.T) {
 			half, goOn, whole, notes := make(chan bool), make(chan bool), make(chan error, 1), make(chan string, 1)

@@ -236,6 +236,7 @@ func (h *testHub) kill(t *testing.T) {
 // the first fork, between fork and the record of it, while a server starts its own
 // children, and when all run. With -short at one moment of each kind.
 func TestHubKilledAtTwentyMoments(t *testing.T) {
+	t.Parallel()
 	const servers = 20
 	for moment := range 20 {
 		if testing.Short() && moment%19 != 0 && moment != 4 && moment != 8 {
@@ -247,6 +248,7 @@ func TestHubKilledAtTwentyMoments(t *testing.T) {
 			when = "all"
 		}
 		t.Run(when, func(t *testing.T) {
+			t.Parallel() // each has a hub, a guard and a token of its own, and mostly waits
 			token := newToken()
 			h := startHub(t, token, t.TempDir(), servers)
 			h.until(t, when)
@@ -441,6 +443,7 @@ func TestServersStartWithoutGuard(t *testing.T) {
 
 // Those that left the group end with an ordinary stop, and only those of the one server.
 func TestStopEndsWhatLeftTheGroup(t *testing.T) {
+	t.Parallel()
 	c := contained(t)
 	one, other := newToken(), newToken()
 	endAll(t, one)

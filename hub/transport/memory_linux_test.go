@@ -39,6 +39,7 @@ func testChild(mode string) Command {
 
 // The hog is not the server itself: it left the group, and counts all the same.
 func TestMemoryHogIsKilled(t *testing.T) {
+	t.Parallel()
 	c := quickLooks(contained(t))
 	token := newToken()
 	endAll(t, token)

@@ -70,6 +70,7 @@ func TestKillSkipsStages(t *testing.T) {
 }
 
 func TestGrandchildrenGone(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, mode string
 		stop       bool
@@ -102,6 +103,7 @@ func TestGrandchildrenGone(t *testing.T) {
 
 // A process that left the group is out of reach, and must not hold anything up.
 func TestEscapedProcessHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"spawn-daemon", "spawn-stdout-daemon"} {
 		t.Run(mode, func(t *testing.T) {
 			p := start(t, mode, withGrace(generous))

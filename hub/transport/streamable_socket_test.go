@@ -144,6 +144,7 @@ func TestHTTP2AbortResetsOneStream(t *testing.T) {
 
 // Over HTTP/2, too, it is known that a request has left.
 func TestHTTP2CancelAndAbort(t *testing.T) {
+	t.Parallel()
 	seen := make(chan string, 10)
 	_, _, o := socketServer(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
