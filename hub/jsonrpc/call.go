@@ -88,9 +88,6 @@ func (c *Call) ID() ID { return c.entry.id }
 // Done is closed once the call is over; Wait returns at once then.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Method is the method.
-func (c *Call) Method() string { return c.entry.method }
-
 // Wait returns the result as the exact JSON text that came; it belongs to the caller (to all callers of Wait together).
 // When ctx ends first, the call is cancelled with its cause, and the error is a *CancelledError at once: nothing is
 // waited for, and a response that comes later is dropped. A response that is in hand by then wins, and is returned even

@@ -3,7 +3,8 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
-	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // The messages that leave are built by appending bytes: what they carry is JSON text already.
@@ -12,13 +13,13 @@ func appendRequest(b []byte, id ID, method string, params json.RawMessage) []byt
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	b = append(b, id.raw...)
 	b = append(b, `,"method":`...)
-	b = appendString(b, method)
+	b = jsontext.AppendString(b, method)
 	return appendParams(b, params)
 }
 
 func appendNotification(b []byte, method string, params json.RawMessage) []byte {
 	b = append(b, `{"jsonrpc":"2.0","method":`...)
-	b = appendString(b, method)
+	b = jsontext.AppendString(b, method)
 	return appendParams(b, params)
 }
 
@@ -48,7 +49,7 @@ func appendError(b []byte, id ID, e *Error) []byte {
 	b = append(b, `,"error":{"code":`...)
 	b = append(b, IntID(e.Code).raw...)
 	b = append(b, `,"message":`...)
-	b = appendString(b, e.Message)
+	b = jsontext.AppendString(b, e.Message)
 	if len(e.Data) > 0 {
 		b = append(b, `,"data":`...)
 		b = appendText(b, e.Data)
@@ -61,7 +62,7 @@ func appendCancel(b []byte, id ID, reason string) []byte {
 	b = append(b, id.raw...)
 	if reason != "" {
 		b = append(b, `,"reason":`...)
-		b = appendString(b, reason)
+		b = jsontext.AppendString(b, reason)
 	}
 	return append(b, "}}"...)
 }
@@ -79,32 +80,4 @@ func appendText(b []byte, text []byte) []byte {
 		b = append(b, c)
 	}
 	return b
-}
-
-// appendString appends s as a JSON string; bytes that are no UTF-8 become U+FFFD.
-func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c == '\t':
-			b = append(b, '\\', 't')
-		case c < 0x20 || c == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			b = append(b, c)
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			b = utf8.AppendRune(b, r)
-			i += size
-			continue
-		}
-		i++
-	}
-	return append(b, '"')
 }

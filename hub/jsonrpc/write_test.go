@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 func TestAppendString(t *testing.T) {
 	for _, s := range []string{"", "plain", `"\`, "\x00\x1f\n\t\r\x7f", "é€😀", "a\xffb\xc3", "\u2028</script>"} {
 		var got string
-		if err := json.Unmarshal(appendString(nil, s), &got); err != nil || got != strings.ToValidUTF8(s, "\ufffd") {
+		if err := json.Unmarshal(jsontext.AppendString(nil, s), &got); err != nil || got != strings.ToValidUTF8(s, "\ufffd") {
 			t.Errorf("%q became %q, %v", s, got, err)
 		}
 	}

@@ -1,6 +1,10 @@
 package mcp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
 
 // filter is what a stream is about.
 type filter struct {
@@ -31,7 +35,7 @@ func (f filter) json() string {
 			if i > 0 {
 				list = append(list, ',')
 			}
-			list = appendString(list, uri)
+			list = jsontext.AppendString(list, uri)
 		}
 		o.raw(uriListName, append(list, ']'))
 	}

@@ -130,7 +130,7 @@ func playHandshake(t *testing.T, a *txtar.Archive) *txtar.Archive {
 		info := s.Info()
 		result = fmt.Sprintf("%s %s, %q %q %q %q, tools %t changed %t logging %t, declared %+v\n", s.Era(), s.Revision(),
 			info.Name, info.Title, info.Version, info.Instructions, info.HasTools, info.ToolsListChanged, info.Logging,
-			s.Declared())
+			s.state.Load().declared)
 		synctest.Wait()
 		s.Close(nil)
 	}

@@ -62,25 +62,3 @@ func oneLine(raw json.RawMessage) json.RawMessage {
 	}
 	return b.Bytes()
 }
-
-// appendString writes s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	if isPlain(s) {
-		return append(append(append(b, '"'), s...), '"')
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return append(b, `""`...) // cannot happen: every string can be marshalled
-	}
-	return append(b, text...)
-}
-
-// isPlain reports whether s is the inside of its own JSON string.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // FuzzMembers holds the walk over members, and the writing of strings, to encoding/json.
@@ -20,7 +22,7 @@ func FuzzMembers(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := stringOf(appendString(nil, text)), stringOf(plain); got != want {
+		if got, want := stringOf(jsontext.AppendString(nil, text)), stringOf(plain); got != want {
 			t.Errorf("string %q became %q, want %q", text, got, want)
 		}
 		if !json.Valid(raw) {

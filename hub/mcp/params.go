@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // The keys of _meta that the protocol reserves (2026-07-28 basic/index, "_meta").
@@ -32,7 +34,7 @@ func (o *object) name(name string) {
 		o.b = append(o.b, ',')
 	}
 	o.empty = false
-	o.b = appendString(o.b, name)
+	o.b = jsontext.AppendString(o.b, name)
 	o.b = append(o.b, ':')
 }
 
@@ -43,7 +45,7 @@ func (o *object) raw(name string, value []byte) {
 
 func (o *object) text(name, value string) {
 	o.name(name)
-	o.b = appendString(o.b, value)
+	o.b = jsontext.AppendString(o.b, value)
 }
 
 func (o *object) end() []byte { return append(o.b, '}') }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const (
@@ -51,7 +52,7 @@ func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 	if !s.Info().Logging {
 		return ErrNoLogging
 	}
-	_, err := s.peer.Call(ctx, methodSetLevel, s.plainParams("level", string(appendString(nil, level))))
+	_, err := s.peer.Call(ctx, methodSetLevel, s.plainParams("level", string(jsontext.AppendString(nil, level))))
 	return err
 }
 

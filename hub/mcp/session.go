@@ -234,10 +234,6 @@ func (s *Session) Revision() string { return s.state.Load().revision }
 // Info is what the server says of itself.
 func (s *Session) Info() ServerInfo { return s.state.Load().info }
 
-// Declared is what initialize declared and the negotiated revision knows. In the modern era, where each request
-// declares anew, it is zero.
-func (s *Session) Declared() Capabilities { return s.state.Load().declared }
-
 // InFlight is the number of open tool calls, those between two rounds included.
 func (s *Session) InFlight() int {
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const (
@@ -179,7 +180,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 		return nil
 	}
 	if s.Era() == Legacy {
-		call, err := s.peer.Begin(methodSubscribe, s.plainParams("uri", string(appendString(nil, uri))))
+		call, err := s.peer.Begin(methodSubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 		if err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 		}
 		if _, known := s.subs.agree(uri); !known {
 			// The server may have taken the unsubscribe first: once more, now that it has surely taken the subscribe.
-			_, _ = s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))))
+			_, _ = s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 			return errUnsubscribed
 		}
 		return nil
@@ -210,7 +211,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 }
 
 // Unsubscribe takes a subscription back, and does nothing where there is none. Errors are those of CallTool; the
-// subscription is out of Subscriptions whatever the server says. A modern server hears of it a little later.
+// subscription is gone whatever the server says. A modern server hears of it a little later.
 func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 	if err := s.maySubscribe(uri); err != nil {
 		return err
@@ -222,7 +223,7 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		_ = s.listen.changed() // a stream that cannot be had any more needs no change
 		return nil
 	}
-	_, err := s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))))
+	_, err := s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 	return err
 }
 
@@ -232,7 +233,7 @@ func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
 	if uri == "" || result == nil {
 		return
 	}
-	call, err := s.peer.BeginAs(methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))),
+	call, err := s.peer.BeginAs(methodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))),
 		jsonrpc.How{Quiet: true})
 	if err != nil {
 		return
@@ -244,10 +245,6 @@ func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
 		s.log.Debug("a subscription that was given up was taken back", "failed", err != nil)
 	})
 }
-
-// Subscriptions are the URIs that the server has agreed to, in order; also once the session is over. Nothing of them
-// survives it: whoever connects anew subscribes anew.
-func (s *Session) Subscriptions() []string { return s.subs.uris(true) }
 
 func (s *Session) maySubscribe(uri string) error {
 	switch {

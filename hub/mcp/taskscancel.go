@@ -92,7 +92,7 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 		return false
 	}
 	// Quiet: a cancel of the cancel would tell nobody anything.
-	params := s.plainParams("taskId", string(appendString(nil, id)))
+	params := s.plainParams("taskId", string(jsontext.AppendString(nil, id)))
 	call, err := s.peer.BeginAs(methodTaskCancel, params, jsonrpc.How{Quiet: true, Tag: trace})
 	if err != nil {
 		told(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // pollPatience bounds the wait for the answer to one poll: a task may take days, and a status that never comes must not
@@ -108,7 +109,7 @@ func over(c *jsonrpc.Call) <-chan struct{} {
 
 // params names the task.
 func (f *follower) params() json.RawMessage {
-	return f.s.paramsWith(traceContextOf(f.call.req), "taskId", string(appendString(nil, f.task.ID)))
+	return f.s.paramsWith(traceContextOf(f.call.req), "taskId", string(jsontext.AppendString(nil, f.task.ID)))
 }
 
 // how makes the requests about a task part of the timeline of its call.

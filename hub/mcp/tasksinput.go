@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // taskQuestions are the input requests of one task of the extension. All of it belongs to the follower's goroutine,
@@ -164,7 +165,7 @@ func (f *follower) update(key string, answer json.RawMessage) {
 	responses := newObject(len(key) + len(answer) + 8)
 	responses.raw(key, answer)
 	s, ctx := f.s, f.asking.ctx
-	params := s.paramsWith(traceContextOf(f.call.req), "taskId", string(appendString(nil, f.task.ID)),
+	params := s.paramsWith(traceContextOf(f.call.req), "taskId", string(jsontext.AppendString(nil, f.task.ID)),
 		"inputResponses", string(responses.end()))
 	f.asking.start(func() questionEvent {
 		_, err := s.peer.CallAs(ctx, methodTaskUpdate, params, f.how())

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const methodListTools = "tools/list"
@@ -90,7 +92,8 @@ func readTool(raw json.RawMessage) (Tool, error) {
 		}
 		return true
 	})
-	parts := []json.RawMessage{appendString(nil, t.Name), appendString(nil, t.Description), t.InputSchema, t.OutputSchema,
+	parts := []json.RawMessage{jsontext.AppendString(nil, t.Name), jsontext.AppendString(nil, t.Description),
+		t.InputSchema, t.OutputSchema,
 		annotations}
 	if title != nil { // the hash of a tool without a title is what it was before titles counted
 		parts = append(parts, title)
