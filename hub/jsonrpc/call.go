@@ -12,12 +12,12 @@ import (
 
 // Call is one outgoing request. It costs no goroutine; Wait may be called by several at once.
 type Call struct {
-	peer  *Peer
-	entry tracked
-	frame frame
-	quiet bool // giving it up is not told to the peer
-	kept  func(release func())
-	known bool // to the peer, as far as this side can know: it was given up after it was written. As result and err
+	peer   *Peer
+	entry  tracked
+	frame  frame
+	quiet  bool // giving it up is not told to the peer
+	holder func(release func())
+	known  bool // to the peer, as far as this side can know: it was given up after it was written. As result and err
 
 	// Written by whoever took the entry out of the tracker, and not after done is closed.
 	result jsontext.Object
@@ -43,7 +43,7 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return nil, ErrInvalidJSON
 	}
-	c := &Call{peer: p, quiet: how.Quiet, kept: how.Keep, done: make(chan struct{})}
+	c := &Call{peer: p, quiet: how.Quiet, holder: how.Keep, done: make(chan struct{})}
 	c.entry.id = IntID(p.lastID.Add(1))
 	c.entry.method = method
 	c.entry.handle = c
@@ -165,8 +165,8 @@ func (c *Call) fail(err error) {
 func (c *Call) keep(h *bounds.Hold) {
 	switch {
 	case h.Bytes() == 0:
-	case c.kept != nil:
-		c.kept(h.Release)
+	case c.holder != nil:
+		c.holder(h.Release)
 	default:
 		c.hold = h
 	}

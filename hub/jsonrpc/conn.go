@@ -62,9 +62,9 @@ type Sourced interface {
 // Reading is an optional extra of a Conn that knows more of the message that ReadMessage returned last than its bytes.
 type Reading interface {
 	// Reading tells what the message says, if the connection had to read it itself: it is not read again. Else the kind is
-	// jsontext.Invalid. kept: the bytes are not used again by the connection. It is called by the reading goroutine alone,
-	// once after each message.
-	Reading() (m jsontext.Message, kind jsontext.Kind, kept bool)
+	// jsontext.Invalid. owned: the bytes are not used again by the connection. It is called by the reading goroutine
+	// alone, once after each message.
+	Reading() (m jsontext.Message, kind jsontext.Kind, owned bool)
 }
 
 // Counted is an optional extra of a Conn that counts what it reads while it reads it.

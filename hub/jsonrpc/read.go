@@ -14,14 +14,14 @@ import (
 // largeResult is the size from which on a result whose bytes are the Peer's is kept as it is, and not copied.
 const largeResult = 64 << 10
 
-// incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless kept is
+// incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless owned is
 // set.
 type incomingMessage struct {
 	jsontext.Message
-	size int
-	deep bool // nested too deeply: nothing but the members' names and the id is to be used
-	kept bool // the bytes are the Peer's
-	hold *bounds.Hold
+	size  int
+	deep  bool // nested too deeply: nothing but the members' names and the id is to be used
+	owned bool // the bytes are the Peer's
+	hold  *bounds.Hold
 }
 
 // read is the reading goroutine. It handles each message before it reads the next, and nothing that it does can block.
@@ -67,7 +67,7 @@ func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
 	}
 	kind := jsontext.Invalid
 	if p.reading != nil {
-		m.Message, kind, m.kept = p.reading.Reading()
+		m.Message, kind, m.owned = p.reading.Reading()
 	}
 	if kind == jsontext.Invalid {
 		kind = r.Message(msg, &m.Message)
@@ -170,7 +170,7 @@ func (p *Peer) response(m *incomingMessage) {
 			if m.deep {
 				result = nil
 			}
-			p.answered(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m,
+			p.tapResponse(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m,
 				Observed{Bytes: m.size, Dropped: true})
 			if p.opts.OnLateResponse != nil {
 				p.opts.OnLateResponse(LateResponse{
@@ -186,7 +186,7 @@ func (p *Peer) response(m *incomingMessage) {
 	if !ok {
 		return
 	}
-	p.answered(e, m, Observed{Bytes: m.size})
+	p.tapResponse(e, m, Observed{Bytes: m.size})
 	isError := m.Error != nil && !jsontext.IsNull(m.Error)
 	switch {
 	case m.deep:
@@ -209,7 +209,7 @@ func (p *Peer) response(m *incomingMessage) {
 		c.err = wire
 	case m.Result != nil:
 		result := m.Result
-		if !m.kept || len(result) < largeResult || len(result) < m.size/2 {
+		if !m.owned || len(result) < largeResult || len(result) < m.size/2 {
 			own := p.opts.Results.Hold()
 			if err := own.Grow(len(result)); err != nil {
 				c.err = &ResultTooLargeError{Size: int64(m.size), Err: err}
@@ -228,8 +228,8 @@ func (p *Peer) response(m *incomingMessage) {
 	p.in.settle(c)
 }
 
-// answered tells the tap of a response to e.
-func (p *Peer) answered(e *tracked, m *incomingMessage, o Observed) {
+// tapResponse tells the tap of a response to e.
+func (p *Peer) tapResponse(e *tracked, m *incomingMessage, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {
 		return
 	}

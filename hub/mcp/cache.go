@@ -39,13 +39,13 @@ type cache struct {
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	entries map[cacheKey]*kept
+	entries map[cacheKey]*cached
 	bytes   int
 	uses    uint64
 	changes [topics]uint64 // how often each topic was told to have changed
 }
 
-type kept struct {
+type cached struct {
 	about topic
 	raw   json.RawMessage
 	until time.Time
@@ -70,7 +70,7 @@ func (c *cache) get(key cacheKey) json.RawMessage {
 }
 
 // fresh compares both clocks: the monotonic one stands still while the machine sleeps, the other one may be set back.
-func (e *kept) fresh(now time.Time) bool {
+func (e *cached) fresh(now time.Time) bool {
 	return now.Before(e.until) && now.Round(0).Before(e.until.Round(0))
 }
 
@@ -99,17 +99,17 @@ func (c *cache) put(key cacheKey, about topic, mark uint64, raw json.RawMessage,
 		return
 	}
 	if c.entries == nil {
-		c.entries = make(map[cacheKey]*kept)
+		c.entries = make(map[cacheKey]*cached)
 	}
 	c.uses++
-	c.entries[key] = &kept{about: about, raw: bytes.Clone(raw), until: time.Now().Add(ttl), used: c.uses}
+	c.entries[key] = &cached{about: about, raw: bytes.Clone(raw), until: time.Now().Add(ttl), used: c.uses}
 	c.bytes += size
 }
 
 // evict removes what was used longest ago. Called with mu held and at least one entry.
 func (c *cache) evict() {
 	var oldest cacheKey
-	var found *kept
+	var found *cached
 	for key, e := range c.entries {
 		if found == nil || e.used < found.used {
 			oldest, found = key, e
@@ -119,7 +119,7 @@ func (c *cache) evict() {
 }
 
 // remove is called with mu held.
-func (c *cache) remove(key cacheKey, e *kept) {
+func (c *cache) remove(key cacheKey, e *cached) {
 	delete(c.entries, key)
 	c.bytes -= sizeOf(key, e.raw)
 	c.account.Give(sizeOf(key, e.raw))

@@ -113,7 +113,7 @@ func playHandshake(t *testing.T, a *txtar.Archive) *txtar.Archive {
 	ctx, stop := context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("the start took longer than %v", limit))
 	defer stop()
 	s, err := Connect(ctx, Options{
-		Server: "test", Client: testClient, Era: o.Era, Remembered: o.Remembered, Handler: &recorder{},
+		Server: "test", Client: testClient, Era: o.Era, LastEra: o.Remembered, Handler: &recorder{},
 		Capabilities: func() Capabilities { return o.Capabilities },
 		Open: func(context.Context) (*Link, error) {
 			opens++

@@ -65,8 +65,8 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 		return nil, err
 	}
 	switch {
-	case r.Failed != "":
-		return nil, &jsonrpc.CallFailedError{ID: wireID(r.Failed), Err: r.Err}
+	case r.FailedID != "":
+		return nil, &jsonrpc.CallFailedError{ID: wireID(r.FailedID), Err: r.Err}
 	case r.Err != nil:
 		return nil, r.Err
 	}
@@ -76,7 +76,7 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 
 // Reading implements jsonrpc.Reading: a message is read by the transport, which has to know whom it answers, and not
 // again.
-func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, kept bool) {
+func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, owned bool) {
 	m, kind = c.read.Message, c.read.Kind
 	c.read = transport.Received{} // the bytes are its reader's, and not held any longer here
 	return m, kind, true

@@ -122,7 +122,7 @@ func (f *exchanges) say(stream, text string) {
 
 // fail says that a request gets no answer.
 func (f *exchanges) fail(id string, err *transport.HTTPError) {
-	f.in <- transport.Received{Failed: id, Err: err}
+	f.in <- transport.Received{FailedID: id, Err: err}
 }
 
 const (

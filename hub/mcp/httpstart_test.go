@@ -198,11 +198,11 @@ func TestHTTPEraSettings(t *testing.T) {
 	}{
 		"legacy": {legacyServer(silent), Options{Era: EraLegacy}, Legacy,
 			[]string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
-		"remembered": {legacyServer(silent), Options{Remembered: Legacy}, Legacy,
+		"remembered": {legacyServer(silent), Options{LastEra: Legacy}, Legacy,
 			[]string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
-		"no more legacy": {modernOnly, Options{Remembered: Legacy}, Modern,
+		"no more legacy": {modernOnly, Options{LastEra: Legacy}, Modern,
 			[]string{lineLegacy, "POST 1 initialize", lineModern, "POST 2 server/discover"}},
-		"no more modern": {legacyServer(silent), Options{Remembered: Modern}, Legacy,
+		"no more modern": {legacyServer(silent), Options{LastEra: Modern}, Legacy,
 			[]string{lineModern, lineDiscover, lineLegacy, "POST 2 initialize", lineNegotiated, lineReady}},
 		"modern forced": {legacyServer(silent), Options{Era: EraModern}, 0, []string{lineModern, lineDiscover, "close"}},
 		"legacy forced": {modernOnly, Options{Era: EraLegacy}, 0, []string{lineLegacy, "POST 1 initialize", "close"}},
@@ -210,7 +210,7 @@ func TestHTTPEraSettings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(c.serve)
-				s, err := dial(t, f, &recorder{}, func(o *Options) { o.Era, o.Remembered = c.o.Era, c.o.Remembered })
+				s, err := dial(t, f, &recorder{}, func(o *Options) { o.Era, o.LastEra = c.o.Era, c.o.LastEra })
 				wantLines(t, "the wire", f.lines(), c.lines...)
 				if (err == nil) != (c.era != 0) || err == nil && s.Era() != c.era {
 					t.Errorf("got %v", err)

@@ -19,7 +19,7 @@ func TestRememberedModernFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithSilentProbe(), fakeserver.WithLenientOrder())
 		began := time.Now()
-		s := connect(t, f, &recorder{}, func(o *Options) { o.Remembered = Modern })
+		s := connect(t, f, &recorder{}, func(o *Options) { o.LastEra = Modern })
 		if took := time.Since(began); s.Era() != Legacy || took != DefaultProbeTimeout {
 			t.Errorf("era %v after %v", s.Era(), took)
 		}
@@ -33,7 +33,7 @@ func TestRememberedModernFallsBack(t *testing.T) {
 		t.Run("legacy no more, "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(modernServer(func(f *exchanges, m transport.Message) { end(f, m.ID) }))
-				if s, err := dial(t, f, &recorder{}, func(o *Options) { o.Remembered = Legacy }); err != nil || s.Era() != Modern {
+				if s, err := dial(t, f, &recorder{}, func(o *Options) { o.LastEra = Legacy }); err != nil || s.Era() != Modern {
 					t.Errorf("got %v", err)
 				}
 			})

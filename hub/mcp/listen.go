@@ -158,14 +158,14 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (acknowled
 			_, err := call.Wait(ctx)
 			return acknowledged, false, err
 		case <-ctx.Done():
-			return false, false, l.leave(ctx, call)
+			return false, false, l.endStream(ctx, call)
 		case <-l.look:
 			if l.suits(s) {
 				continue
 			}
 			ended, end := context.WithCancelCause(ctx)
 			end(errListenReplaced)
-			err := l.leave(ended, call)
+			err := l.endStream(ended, call)
 			l.settle(ctx, err)
 			return false, true, err
 		}

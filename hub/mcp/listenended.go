@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// leave ends a stream with a context that has ended.
-func (l *listener) leave(ended context.Context, call *jsonrpc.Call) error {
+// endStream ends a stream with a context that has ended.
+func (l *listener) endStream(ended context.Context, call *jsonrpc.Call) error {
 	l.mu.Lock()
 	l.open = nil
 	l.left, l.answer = call.ID(), make(chan struct{})

@@ -25,9 +25,9 @@ type Options struct {
 	Open Opener
 	// Era is EraAuto (also ""), EraLegacy or EraModern.
 	Era string
-	// Remembered is what an earlier connection found. It is tried first: Legacy goes without the probe. It does not hold
+	// LastEra is what an earlier connection found. It is tried first: Legacy goes without the probe. It does not hold
 	// when the server has changed.
-	Remembered Era
+	LastEra Era
 	// ProbeTimeout bounds the wait for the answer to the probe; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
 	// Client is sent as clientInfo.

@@ -207,11 +207,11 @@ func checkToolResults(messages []samplingMessage) error {
 			return err
 		}
 		results, others := 0, 0
-		answered := map[string]bool{}
+		resultFor := map[string]bool{}
 		for _, b := range blocks {
 			if b.Type == "tool_result" {
 				results++
-				answered[b.ToolUseID] = true
+				resultFor[b.ToolUseID] = true
 				continue
 			}
 			others++
@@ -220,11 +220,11 @@ func checkToolResults(messages []samplingMessage) error {
 			return &malformedError{"a message mixes tool results with other content"}
 		}
 		for id := range open {
-			if !answered[id] {
+			if !resultFor[id] {
 				return &malformedError{"a tool use has no tool result"}
 			}
 		}
-		for id := range answered {
+		for id := range resultFor {
 			if !open[id] {
 				return &malformedError{"a tool result answers no tool use"}
 			}

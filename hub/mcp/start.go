@@ -107,7 +107,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	case s.link.LegacyOnly && s.o.Era == EraModern:
 		return s.abandon("open", &ProtocolError{Text: "the setting era is modern, and this transport is a legacy one"})
 	case s.link.LegacyOnly:
-	case s.o.Era == EraModern || s.o.Era != EraLegacy && s.o.Remembered != Legacy:
+	case s.o.Era == EraModern || s.o.Era != EraLegacy && s.o.LastEra != Legacy:
 		probed = true
 		found = s.probe(ctx, s.o.Era != EraModern) // also where modern is remembered: that may have changed
 		switch {
@@ -146,7 +146,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 		return nil
 	}
 	// One that was legacy when it was last seen may have changed.
-	forgotten := s.o.Remembered == Legacy && s.o.Era != EraLegacy && !s.link.LegacyOnly
+	forgotten := s.o.LastEra == Legacy && s.o.Era != EraLegacy && !s.link.LegacyOnly
 	if forgotten && answersInitialize(err) && s.probe(ctx, s.link.Fallback != nil).modern {
 		return nil
 	}
@@ -250,22 +250,22 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	if err != nil {
 		return err
 	}
-	answered := textOf(member(raw, "protocolVersion"))
-	if answered == nil {
+	chosen := textOf(member(raw, "protocolVersion"))
+	if chosen == nil {
 		return &ProtocolError{Text: "the answer to initialize has no protocolVersion that is a string"}
 	}
-	if bestMutual(legacyRevisions, []string{*answered}) == "" {
+	if bestMutual(legacyRevisions, []string{*chosen}) == "" {
 		return &ProtocolError{Text: fmt.Sprintf(
 			"the server answered initialize with protocol version %q; this client offered %s and speaks %s there",
-			bounds.Printable(*answered), offer, strings.Join(legacyRevisions, ", "))}
+			bounds.Printable(*chosen), offer, strings.Join(legacyRevisions, ", "))}
 	}
 	s.state.Store(&negotiated{
 		era:      Legacy,
-		revision: *answered,
-		declared: capabilities.at(min(offer, *answered)),
+		revision: *chosen,
+		declared: capabilities.at(min(offer, *chosen)),
 		info:     readInfo(raw, member(raw, "serverInfo")),
 	})
-	s.speak(Legacy, *answered)
+	s.speak(Legacy, *chosen)
 	return s.peer.NotifyAs(methodInitialized, nil, s.o.Trace)
 }
 

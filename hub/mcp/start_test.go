@@ -50,7 +50,7 @@ func TestProbeExitRespawns(t *testing.T) {
 func TestEraRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
-		connect(t, f, &recorder{}, func(o *Options) { o.Remembered = Legacy })
+		connect(t, f, &recorder{}, func(o *Options) { o.LastEra = Legacy })
 		if n := len(lines(f, methodDiscover)); n != 0 {
 			t.Errorf("%d probes of a server that is known to be legacy", n)
 		}
@@ -61,10 +61,10 @@ func TestEraRemembered(t *testing.T) {
 			pass(30 * time.Second)
 			c.Result(`{"supportedVersions":["2026-07-28"],"capabilities":{}}`)
 		})
-		if s := connect(t, slow, &recorder{}, func(o *Options) { o.Remembered = Modern }); s.Era() != Modern {
+		if s := connect(t, slow, &recorder{}, func(o *Options) { o.LastEra = Modern }); s.Era() != Modern {
 			t.Errorf("slow modern server: era %v", s.Era())
 		}
-		if s := connect(t, fakeserver.New(), &recorder{}, func(o *Options) { o.Remembered = Modern }); s.Era() != Legacy {
+		if s := connect(t, fakeserver.New(), &recorder{}, func(o *Options) { o.LastEra = Modern }); s.Era() != Legacy {
 			t.Errorf("wrongly remembered server: era %v", s.Era())
 		}
 	})

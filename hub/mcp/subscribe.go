@@ -54,8 +54,8 @@ func (b *subscriptions) want(uri string) (sub *wish, agreed bool) {
 	return sub, sub.agreed
 }
 
-// leave takes a caller out who has given up. The last one takes the URI along, unless it was agreed to meanwhile.
-func (b *subscriptions) leave(uri string, sub *wish, err error) {
+// stopWaiting takes a caller out. The last one takes the URI along, unless it was agreed to meanwhile.
+func (b *subscriptions) stopWaiting(uri string, sub *wish, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if sub.waiters--; sub.waiters == 0 && !sub.agreed && b.wanted[uri] == sub {
@@ -171,7 +171,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 	}
 	sub, agreed := s.subs.want(uri)
 	defer func() {
-		s.subs.leave(uri, sub, err)
+		s.subs.stopWaiting(uri, sub, err)
 		if err != nil && s.Era() == Modern {
 			_ = s.listen.changed() // what is not wanted any more leaves the stream
 		}

@@ -88,8 +88,8 @@ func (f *follower) takeInHand(cause error) {
 	}
 }
 
-// leave ends what is still open once the outcome is known, and waits for the questions.
-func (f *follower) leave() {
+// endRest ends what is still open once the outcome is known, and waits for the questions.
+func (f *follower) endRest() {
 	for _, c := range []*jsonrpc.Call{f.get, f.result} {
 		if c != nil {
 			_, _ = giveUpOn(c, errTaskOver) // the outcome is known without it

@@ -67,7 +67,7 @@ func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *task
 	for !f.over {
 		f.step(ctx)
 	}
-	f.leave()
+	f.endRest()
 	return f.out, f.err
 }
 

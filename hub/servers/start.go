@@ -117,7 +117,7 @@ func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*
 	var o mcp.Options
 	s.table.House.Update(func() {
 		client, o = s.owner.Connect(a.start)
-		o.Remembered = s.era
+		o.LastEra = s.era
 	})
 	o.Server, o.Era, o.Open = s.name, conf.Era, s.opener(&resolved.Server)
 	o.Handler, o.Capabilities, o.Logger = client, client.Capabilities, s.table.Logger

@@ -156,8 +156,8 @@ func TestOddIDs(t *testing.T) {
 				w.modern()
 				for method := range on {
 					w.send(id, method)
-					if r := w.next(); r.Stream != id || r.Failed != "" {
-						w.Errorf("%s: received %s of %q, failed %q: %v", method, r.Body, r.Stream, r.Failed, r.Err)
+					if r := w.next(); r.Stream != id || r.FailedID != "" {
+						w.Errorf("%s: received %s of %q, failed %q: %v", method, r.Body, r.Stream, r.FailedID, r.Err)
 					}
 				}
 				w.wantNothing()
@@ -246,8 +246,8 @@ func TestTooLong(t *testing.T) {
 		wantLong := func() {
 			w.Helper()
 			var long *jsontext.TooLongError
-			if r := w.next(); !errors.As(r.Err, &long) || r.Failed != "" || long.Limit != 1000 {
-				w.Errorf("received %s, failed %q: %v, want a message that is too long", r.Body, r.Failed, r.Err)
+			if r := w.next(); !errors.As(r.Err, &long) || r.FailedID != "" || long.Limit != 1000 {
+				w.Errorf("received %s, failed %q: %v, want a message that is too long", r.Body, r.FailedID, r.Err)
 			}
 		}
 		wantLong()
@@ -268,7 +268,7 @@ func TestTooLong(t *testing.T) {
 		for _, key := range []string{"fits", "fits, too"} {
 			w.send("6", key)
 			if r := w.next(); len(r.Body) != 1000 {
-				w.Errorf("%s: %d bytes, failed %q: %v", key, len(r.Body), r.Failed, r.Err)
+				w.Errorf("%s: %d bytes, failed %q: %v", key, len(r.Body), r.FailedID, r.Err)
 			}
 		}
 	}, func(_ *webWorld, o *HTTPOptions) { o.MaxMessageBytes = 1000 })

@@ -93,7 +93,7 @@ func TestSlowHeaders(t *testing.T) {
 		s := NewStreamable(HTTPOptions{URL: "http://server.test/", RoundTripper: rt})
 		s.Speak(true, "2026-07-28")
 		s.Send(Message{ID: "1", Method: "x", Body: message("1", "x")})
-		if r, err := s.Receive(); err != nil || r.Failed != "" {
+		if r, err := s.Receive(); err != nil || r.FailedID != "" {
 			w.Errorf("%v %v", r.Err, err)
 		}
 		_ = s.Close()

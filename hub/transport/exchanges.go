@@ -112,8 +112,8 @@ func (e *exchanges) Speak(modern bool, revision string) {
 }
 
 // Send sends m and never blocks. What becomes of a request is told by Receive: messages, and exactly one end, an answer
-// or Failed. A notification or a response that cannot be delivered is logged. The ids of open requests differ from each
-// other.
+// or FailedID. A notification or a response that cannot be delivered is logged. The ids of open requests differ from
+// each other.
 func (e *exchanges) Send(m Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,7 +125,7 @@ func (e *exchanges) Send(m Message) {
 		return
 	}
 	if _, double := e.st.open[m.ID]; double {
-		// Not told by Failed: that would be taken for the end of the first.
+		// Not told by FailedID: that would be taken for the end of the first.
 		e.log.Error("a request with the id of an open one was not sent", "method", m.Method)
 		return
 	}
@@ -162,7 +162,7 @@ func (e *exchanges) run(ex *exchange) {
 		e.take(ex) // nobody waits for it any more
 		return
 	}
-	e.deliver(ex.ctx, item{Received: Received{Failed: ex.m.ID, Err: failed}, ex: ex, final: true})
+	e.deliver(ex.ctx, item{Received: Received{FailedID: ex.m.ID, Err: failed}, ex: ex, final: true})
 }
 
 // postRequest posts the request of an exchange.
@@ -173,7 +173,7 @@ func (e *exchanges) postRequest(ex *exchange) (*http.Response, *HTTPError) {
 	})
 }
 
-// Receive gives what came next. An error is the end: ErrHTTPClosed, another one after Failed has been told of every
+// Receive gives what came next. An error is the end: ErrHTTPClosed, another one after FailedID has been told of every
 // open exchange.
 func (e *exchanges) Receive() (Received, error) {
 	for {

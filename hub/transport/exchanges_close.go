@@ -74,7 +74,7 @@ func (e *exchanges) end(why error, met *metEnd) {
 			case ex.asks || !ex.state.reached():
 				failure.Delivery = NotSent
 			}
-			e.last = append(e.last, item{Received: Received{Failed: ex.m.ID, Err: failure}, ex: ex, final: true})
+			e.last = append(e.last, item{Received: Received{FailedID: ex.m.ID, Err: failure}, ex: ex, final: true})
 		}
 	}
 	var tells []exchangeOrders

@@ -76,8 +76,8 @@ type Received struct {
 	Stream string
 	// Hold is what Body holds of HTTPOptions.Results; whoever receives it owns it. May be nil.
 	Hold *bounds.Hold
-	// Failed is the id of a request that gets no answer any more, because of Err. Body is nil then.
-	Failed string
-	// Err without Failed is a *jsontext.TooLongError: a message was skipped of which it is not known whom it answers.
+	// FailedID is the id of a request that gets no answer any more, because of Err. Body is nil then.
+	FailedID string
+	// Err without FailedID is a *jsontext.TooLongError: a message was skipped of which it is not known whom it answers.
 	Err error
 }

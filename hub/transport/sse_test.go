@@ -96,7 +96,7 @@ func TestSSEMessageTooLong(t *testing.T) {
 	wantSSEMessage(t, c, large)
 	r, err := c.Receive()
 	long, ok := r.Err.(*jsontext.TooLongError)
-	if !ok || r.Failed != "" || err != nil {
+	if !ok || r.FailedID != "" || err != nil {
 		t.Fatal(r.Err, err)
 	}
 	if long.Limit != 8<<20 || long.Size != 8<<20+2 || string(long.Head) != "{"+large[:4095] ||

@@ -17,8 +17,8 @@ func wantSSEFailed(t *testing.T, c *SSE, text string) *HTTPError {
 	t.Helper()
 	r, err := c.Receive()
 	failure, ok := r.Err.(*HTTPError)
-	if err != nil || !ok || r.Body != nil || r.Failed != strconv.Quote(text) {
-		t.Fatalf("read %q, %q failed: %v, %v; want the failure of %q", r.Body, r.Failed, r.Err, err, text)
+	if err != nil || !ok || r.Body != nil || r.FailedID != strconv.Quote(text) {
+		t.Fatalf("read %q, %q failed: %v, %v; want the failure of %q", r.Body, r.FailedID, r.Err, err, text)
 	}
 	return failure
 }

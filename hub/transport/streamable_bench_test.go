@@ -84,7 +84,7 @@ func BenchmarkStreamable(b *testing.B) {
 				send()
 			}
 			for range b.N {
-				if r, err := s.Receive(); err != nil || r.Failed != "" {
+				if r, err := s.Receive(); err != nil || r.FailedID != "" {
 					b.Fatal(r.Err, err)
 				}
 				send()

@@ -243,7 +243,7 @@ func (w *webWorld) legacy(revision string) {
 	w.Helper()
 	w.s.Speak(false, "")
 	w.send("0", "initialize")
-	if r := w.next(); r.Failed != "" {
+	if r := w.next(); r.FailedID != "" {
 		w.Fatalf("initialize: %v", r.Err)
 	}
 	w.s.Speak(false, revision)
@@ -271,8 +271,8 @@ func (w *webWorld) next() Received {
 
 func (w *webWorld) wantBody(stream, body string) {
 	w.Helper()
-	if r := w.next(); string(r.Body) != body || r.Stream != stream || r.Failed != "" {
-		w.Errorf("received %s of %q (failed %q: %v), want %s of %q", r.Body, r.Stream, r.Failed, r.Err, body, stream)
+	if r := w.next(); string(r.Body) != body || r.Stream != stream || r.FailedID != "" {
+		w.Errorf("received %s of %q (failed %q: %v), want %s of %q", r.Body, r.Stream, r.FailedID, r.Err, body, stream)
 	}
 }
 
@@ -281,8 +281,8 @@ func (w *webWorld) wantFailed(id string, d Delivery, texts ...string) *HTTPError
 	w.Helper()
 	r := w.next()
 	e, ok := r.Err.(*HTTPError)
-	if r.Failed != id || !ok || r.Body != nil {
-		w.Fatalf("received %s, failed %q: %v; want %q failed", r.Body, r.Failed, r.Err, id)
+	if r.FailedID != id || !ok || r.Body != nil {
+		w.Fatalf("received %s, failed %q: %v; want %q failed", r.Body, r.FailedID, r.Err, id)
 	}
 	if e.Delivery != d {
 		w.Errorf("%v: delivery %d, want %d", e, e.Delivery, d)
@@ -305,7 +305,7 @@ func (w *webWorld) wantNothing() {
 	synctest.Wait()
 	select {
 	case r := <-w.got:
-		w.Errorf("received %s of %q, failed %q: %v", r.Body, r.Stream, r.Failed, r.Err)
+		w.Errorf("received %s of %q, failed %q: %v", r.Body, r.Stream, r.FailedID, r.Err)
 	default:
 	}
 }

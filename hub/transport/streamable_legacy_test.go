@@ -125,7 +125,7 @@ func TestSessionExpired(t *testing.T) {
 				failed := map[string]*HTTPError{}
 				for range 2 {
 					r := w.next()
-					failed[r.Failed], _ = r.Err.(*HTTPError)
+					failed[r.FailedID], _ = r.Err.(*HTTPError)
 				}
 				if err := <-w.over; err != ErrSessionExpired {
 					w.Fatalf("the end is %v", err)

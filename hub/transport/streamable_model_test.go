@@ -64,14 +64,14 @@ func TestOneEndForEachRequest(t *testing.T) {
 			ends := map[string]int{}
 			for len(w.got) > 0 {
 				r := <-w.got
-				id := r.Failed
+				id := r.FailedID
 				if id == "" {
 					id = r.Stream
 				}
 				if ends[id] > 0 && !strings.Contains(string(r.Body), "message") {
 					w.Errorf("seed %d: request %s has two ends: %s %v", seed, id, r.Body, r.Err)
 				}
-				if r.Failed != "" || strings.Contains(string(r.Body), "result") {
+				if r.FailedID != "" || strings.Contains(string(r.Body), "result") {
 					ends[id]++
 				}
 			}

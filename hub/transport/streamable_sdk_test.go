@@ -38,8 +38,8 @@ func sdkWeb(t *testing.T, modern bool) (o HTTPOptions, count *connCount, began, 
 func sdkNext(t *testing.T, s *Streamable, stream, text string) {
 	t.Helper()
 	r, err := s.Receive()
-	if err != nil || r.Failed != "" || r.Stream != stream || !strings.Contains(string(r.Body), text) {
-		t.Fatalf("received %s of %q, failed %q: %v; %v; want %s", r.Body, r.Stream, r.Failed, r.Err, err, text)
+	if err != nil || r.FailedID != "" || r.Stream != stream || !strings.Contains(string(r.Body), text) {
+		t.Fatalf("received %s of %q, failed %q: %v; %v; want %s", r.Body, r.Stream, r.FailedID, r.Err, err, text)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestGoSDKServerLegacy(t *testing.T) {
 	call("2", "quick")
 	for { // the SDK answers cancelled calls, sometimes in time
 		r, err := s.Receive()
-		if err != nil || r.Failed != "" {
+		if err != nil || r.FailedID != "" {
 			t.Fatal(r.Err, err)
 		}
 		if r.Stream == "2" && strings.Contains(string(r.Body), "done") {

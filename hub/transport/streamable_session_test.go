@@ -44,8 +44,8 @@ func TestSession400(t *testing.T) {
 				r := w.next()
 				e, _ := r.Err.(*HTTPError)
 				if over := errors.Is(r.Err, ErrSessionExpired); over != c.over || over &&
-					(r.Failed != "1" || e.Delivery != NotSent || e.Status != 400) {
-					w.Errorf("received %s, failed %q: %v", r.Body, r.Failed, r.Err)
+					(r.FailedID != "1" || e.Delivery != NotSent || e.Status != 400) {
+					w.Errorf("received %s, failed %q: %v", r.Body, r.FailedID, r.Err)
 				}
 				pings := w.requests("ping")
 				if len(pings) != c.pings || c.pings > 0 && pings[0].Header.Get("Mcp-Session-Id") != "s-1" {
@@ -84,7 +84,7 @@ func TestSession400OnePing(t *testing.T) {
 			w.Errorf("%d pings", n)
 		}
 		for range 10 {
-			if r := <-w.got; r.Failed == "" || !errors.Is(r.Err, ErrSessionExpired) || r.Err.(*HTTPError).Delivery != NotSent {
+			if r := <-w.got; r.FailedID == "" || !errors.Is(r.Err, ErrSessionExpired) || r.Err.(*HTTPError).Delivery != NotSent {
 				w.Errorf("received %s: %+v", r.Body, r.Err)
 			}
 		}

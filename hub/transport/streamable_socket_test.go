@@ -296,7 +296,7 @@ func TestLargeEvent64MiB(t *testing.T) {
 			s.Send(Message{ID: "1", Method: "x", Body: message("1", "x")})
 			r, err := s.Receive()
 			if err != nil || len(r.Body) != size || !strings.HasSuffix(string(r.Body), text+`"}`) {
-				t.Errorf("received %d bytes; failed %q: %v; %v", len(r.Body), r.Failed, r.Err, err)
+				t.Errorf("received %d bytes; failed %q: %v; %v", len(r.Body), r.FailedID, r.Err, err)
 			}
 		})
 	}
@@ -336,7 +336,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 			s.Speak(true, "2026-07-28")
 			for i := 1; i <= 20; i++ {
 				s.Send(Message{ID: fmt.Sprint(i), Method: "x", Body: message(fmt.Sprint(i), "x")})
-				if r, err := s.Receive(); err != nil || r.Failed != "" {
+				if r, err := s.Receive(); err != nil || r.FailedID != "" {
 					t.Fatal(r.Err, err)
 				}
 				s.work.Wait() // the exchange has read to the end
