@@ -74,11 +74,9 @@ try {
 
 /** The manifest of the workspace without what only the workspace needs: everything is in the bundle. */
 async function manifest() {
-  const {
-    scripts: _scripts,
-    dependencies: _dependencies,
-    private: _private,
-    ...kept
-  } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+  /** @type {(text: string) => unknown} */
+  const readJson = JSON.parse;
+  const whole = /** @type {Record<string, unknown>} */ (readJson(await readFile(join(here, 'package.json'), 'utf8')));
+  const { scripts, dependencies, private: ours, ...kept } = whole;
   return values.version === undefined ? kept : { ...kept, version: values.version };
 }

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { play, scenario } from './stage.mjs';
 
+/** @typedef {{ mcpRequestCancelling?: object, time: string }} Told by the hub to a window */
+
 const rounds = 21;
 
 scenario(
@@ -25,7 +27,7 @@ scenario(
         { capture: true },
       );
       // The hub stamps what it tells: this one in the moment in which it has taken the cancel.
-      html.ownerDocument.defaultView?.addEventListener('message', ({ data }) => {
+      html.ownerDocument.defaultView?.addEventListener('message', (/** @type {MessageEvent<Told>} */ { data }) => {
         if (data.mcpRequestCancelling) html.dataset['accepted'] = data.time;
       });
     });

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { until } from './until.mjs';
+import { readJson } from './readjson.mjs';
 
 /**
  * One line of what the demo server writes down: what reached the server, and not what the editor says that it has sent.
@@ -21,7 +22,7 @@ export class Journal {
     return readFileSync(this.file, 'utf8')
       .split('\n')
       .slice(0, -1)
-      .map((line) => JSON.parse(line));
+      .map((line) => /** @type {JournalEvent} */ (readJson(line)));
   }
 
   /**

@@ -2,7 +2,6 @@
 // usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--core] [--figures]
 // [--out FOLDER]
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -69,7 +68,10 @@ try {
     },
   );
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
-  const [status] = await once(child, 'exit');
+  /** @type {number | null} */
+  const status = await new Promise((resolve, reject) => {
+    child.once('error', reject).once('exit', resolve);
+  });
   console.log(`${asked.editor}: ${((Date.now() - started) / 1000).toFixed(1)} s; what failures left is in ${out}`);
   process.exitCode = status ?? 1;
 } finally {

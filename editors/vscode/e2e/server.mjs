@@ -123,8 +123,8 @@ export class EditorServer {
     process.on('exit', () => this.#signalGroup('SIGKILL'));
     for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => process.exit(1));
     const log = createWriteStream(this.log);
-    child.stdout?.pipe(log, { end: false });
-    child.stderr?.pipe(log, { end: false });
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
     await until(
       'the VS Code server answers',
       async () => {

@@ -7,6 +7,7 @@ import { installedEditor } from './editor.mjs';
 import { EditorServer } from './server.mjs';
 import { EditorWindow } from './window.mjs';
 import { Workspace, demoServer } from './workspace.mjs';
+import { readJson } from './readjson.mjs';
 
 /**
  * What run.mjs was asked for.
@@ -18,7 +19,7 @@ import { Workspace, demoServer } from './workspace.mjs';
 function order() {
   const text = process.env['MCPHUB_E2E'];
   if (text === undefined) throw new Error('MCPHUB_E2E is not set: run the scenarios by run.mjs');
-  return JSON.parse(text);
+  return /** @type {Order} */ (readJson(text));
 }
 
 /**

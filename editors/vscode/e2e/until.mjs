@@ -21,9 +21,14 @@ export async function until(what, condition, { timeout = 15_000, interval = 50 }
       trouble = error;
     }
     if (Date.now() > end)
-      throw new Error(
-        `${what}: not within ${timeout} ms${trouble === undefined ? '' : ` (${String(trouble).split('\n')[0]})`}`,
-      );
+      throw new Error(`${what}: not within ${timeout} ms${trouble === undefined ? '' : ` (${firstLine(trouble)})`}`);
     await new Promise((resolve) => setTimeout(resolve, interval));
   }
+}
+
+/** @param {unknown} trouble */
+function firstLine(trouble) {
+  return (
+    (trouble instanceof Error ? `${trouble.name}: ${trouble.message}` : JSON.stringify(trouble)).split('\n')[0] ?? ''
+  );
 }

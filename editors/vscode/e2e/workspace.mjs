@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Journal } from './journal.mjs';
 import { allProcesses, isHub, lineage } from './processes.mjs';
+import { readJson } from './readjson.mjs';
 
 /**
  * A workspace folder of a test. The demo server of any config writes its journal beside the files, so each folder has
@@ -18,14 +19,20 @@ export class Workspace {
   /**
    * What the hub has written to the demo servers of this folder, message by message.
    *
-   * @returns {{id?: unknown, method?: string, params?: {name?: string, requestId?: unknown, reason?: string}, result?:
-   * {action?: string}, error?: object}[]}
+   * @typedef {{ name?: string, requestId?: unknown, reason?: string }} WireParams
+   * @typedef {object} WireMessage
+   * @property {unknown} [id]
+   * @property {string} [method]
+   * @property {WireParams} [params]
+   * @property {{ action?: string }} [result]
+   * @property {object} [error]
+   * @returns {WireMessage[]}
    */
   wire() {
     return readFileSync(join(this.folder, 'wire.jsonl'), 'utf8')
       .split('\n')
       .slice(0, -1)
-      .map((line) => JSON.parse(line));
+      .map((line) => /** @type {WireMessage} */ (readJson(line)));
   }
 
   /** The answers among them, to what a demo server asked. */

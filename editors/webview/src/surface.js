@@ -1,6 +1,7 @@
 // Where the page is shown, as its host wrote it into data-surface.
 
 import { h } from './elements/dom.js';
+import { nativeParse } from './words/jsontext.js';
 
 /**
  * @typedef {object} Surface
@@ -13,7 +14,7 @@ import { h } from './elements/dom.js';
 
 /** @returns {Surface} */
 export function readSurface() {
-  return JSON.parse(document.documentElement.dataset['surface'] ?? '{"kind":"web"}');
+  return /** @type {Surface} */ (nativeParse(document.documentElement.dataset['surface'] ?? '{"kind":"web"}'));
 }
 
 /**

@@ -1,7 +1,11 @@
 // Elements without markup: every text becomes a text node, so what a server says can never become an element.
 
 /** @typedef {Node | string | null | undefined | false} Child */
-/** @typedef {{ class?: string, text?: string, dataset?: Record<string, string>, [name: string]: unknown }} Props */
+/**
+ * What an attribute can be made of, and what hears an event.
+ * @typedef {string | number | boolean | null | undefined | Record<string, string> | ((event: never) => unknown)} Prop
+ */
+/** @typedef {{ class?: string, text?: string, dataset?: Record<string, string>, [name: string]: Prop }} Props */
 
 /**
  * An element. Props are attributes, but for class, text, dataset and on<event> functions; false, null and undefined
@@ -16,10 +20,10 @@ export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
-    if (name === 'class') element.className = String(value);
-    else if (name === 'text') element.textContent = String(value);
-    else if (name === 'dataset') Object.assign(element.dataset, value);
+    if (typeof value === 'object') Object.assign(element.dataset, value);
     else if (typeof value === 'function') element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else if (name === 'class') element.className = String(value);
+    else if (name === 'text') element.textContent = String(value);
     else element.setAttribute(name, value === true ? '' : String(value));
   }
   element.append(...present(children));
@@ -84,6 +88,7 @@ const lists = new WeakMap();
  * @param {(element: HTMLElement, item: T) => void} [update] for new elements, too
  */
 export function patchList(parent, items, keyOf, create, update) {
+  /** @type {Map<string, HTMLElement>} */
   const before = lists.get(parent) ?? new Map();
   /** @type {Map<string, HTMLElement>} */
   const now = new Map();

@@ -102,7 +102,7 @@ export function listField(form, schema, about, depth) {
   let rows = [];
   /** The whole list as JSON text, when it is too long to be drawn. @type {Field | undefined} */
   let whole;
-  const add = button('Add entry', () => append()?.focus());
+  const add = button('Add entry', () => append().focus());
   const label = () =>
     rows.forEach(({ row, remove }, i) => {
       row.setAttribute('aria-label', `Entry ${i + 1}`);

@@ -146,7 +146,9 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   };
   const check = (/** @type {boolean} */ all) => {
     if (!top) return undefined;
-    return asText() ? void say('') : place(collect().errors, all);
+    if (!asText()) return place(collect().errors, all);
+    say('');
+    return undefined;
   };
 
   const schema = resolve(root, root);
@@ -175,13 +177,15 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       if (!asText()) whole.value = pretty(stringify(top?.read() ?? new Map()));
       else if (top) {
         const lost = setFields(parse(whole.value));
-        if (lost)
-          return say(
-            `The fields cannot show what is at “${lost.join(' / ') || 'the top'}”: change it here, or leave all as JSON.`,
-          );
+        if (lost) {
+          const place = lost.join(' / ') || 'the top';
+          say(`The fields cannot show what is at “${place}”: change it here, or leave all as JSON.`);
+          return;
+        }
       }
     } catch (error) {
-      return say(`This is not JSON. ${error instanceof Error ? error.message : ''}`);
+      say(`This is not JSON. ${error instanceof Error ? error.message : ''}`);
+      return;
     }
     show(whole, whole.hidden);
     show(top?.element ?? none, !asText());

@@ -186,7 +186,7 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
  * @param {(message: string) => void} say
  */
 function checkText(schema, value, limit, say) {
-  const length = [...value].length; // characters as JSON Schema counts them, not UTF-16 units
+  const { length } = Array.from(value); // characters as JSON Schema counts them, not UTF-16 units
   const [least, most] = [limit('minLength') ?? 0, limit('maxLength') ?? Infinity];
   if (length < least) say(`Enter at least ${plural(least, 'character')}.`);
   if (length > most) say(`Enter at most ${plural(most, 'character')}; these are ${length}.`);

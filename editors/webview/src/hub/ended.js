@@ -155,7 +155,7 @@ function sizeOf(end) {
   for (const one of [end.cancelled, end.finished])
     for (const name of names) size += Math.max(0, (one?.[name]?.length ?? 0) - shortMessage);
   for (const error of errorsOf(end))
-    size += (error.message?.length ?? 0) + ('dataJson' in error ? (error.dataJson?.length ?? 0) : 0);
+    size += (error.message?.length ?? 0) + ('dataJson' in error ? error.dataJson.length : 0);
   return size;
 }
 

@@ -1,6 +1,8 @@
 // The two ways to the hub: a host that relays by postMessage, or a WebSocket. Both speak the proto3 JSON of the window
 // stream.
 
+import { nativeParse } from '../words/jsontext.js';
+
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
 /** @typedef {import('../surface.js').Surface} Surface */
@@ -26,7 +28,8 @@
 export function relayTransport(receive) {
   const api = /** @type {import('vscode-webview').WebviewApi<Memory>} */ (acquireVsCodeApi());
   window.addEventListener('message', (event) => {
-    if (typeof event.data === 'object' && event.data !== null) receive(event.data);
+    const data = /** @type {unknown} */ (event.data);
+    if (typeof data === 'object' && data !== null) receive(/** @type {AttachResponse} */ (data));
   });
   return {
     open: true,
@@ -64,12 +67,13 @@ export function socketTransport(path, receive) {
     opening.onopen = () => receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
     opening.onmessage = (event) => {
       failures = 0;
-      receive(JSON.parse(event.data));
+      receive(/** @type {AttachResponse} */ (nativeParse(String(event.data))));
     };
     opening.onclose = (event) => {
       if (event.code === superseded) {
         const message = 'This window goes on in another tab. Reload this page to open another window here.';
-        return receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
+        receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
+        return;
       }
       const delay = Math.min(firstDelay * 2 ** failures++, longestDelay);
       const why = event.reason === '' ? '' : ` (${event.reason})`;
@@ -96,7 +100,7 @@ export function socketTransport(path, receive) {
         performance.getEntriesByType('navigation')[0]
       );
       const kept = sessionStorage.getItem(memoryKey);
-      return entry?.type === 'reload' && kept !== null ? JSON.parse(kept) : undefined;
+      return entry?.type === 'reload' && kept !== null ? /** @type {Memory} */ (nativeParse(kept)) : undefined;
     },
     remember: (memory) => sessionStorage.setItem(memoryKey, JSON.stringify(memory)),
   };

@@ -130,16 +130,22 @@ export function promptCard(prompt, actions) {
   const send = (answer, name, runs = false, settled = () => {}) => {
     const action = answer.accept ? 'accept' : answer.decline ? 'decline' : 'dismiss';
     const next = transition(state, { answer: action, runs });
-    if (next === state) return settled(false);
+    if (next === state) {
+      settled(false);
+      return;
+    }
     state = next;
     note = name;
     problem(undefined);
     setText(status, runs ? 'Running the model…' : 'Sending…');
     enable();
-    actions.answer({ promptId, ...answer }).then(({ error }) => {
+    void actions.answer({ promptId, ...answer }).then(({ error }) => {
       settled(!error);
       if (!error || state.answers !== next.answers) return;
-      if (error.reason === 'PROMPT_CLOSED') return late(error);
+      if (error.reason === 'PROMPT_CLOSED') {
+        late(error);
+        return;
+      }
       state = transition(state, { refused: next.answers });
       setText(status, '');
       enable();
@@ -159,11 +165,16 @@ export function promptCard(prompt, actions) {
     if (!how || state.phase !== 'open' || performance.now() - (clicks > 0 ? guarded : born) < guardMs) return;
     const content = how.content();
     if (!content) return;
-    if (!how.opens) return send({ accept: content }, how.note, how.runs);
+    if (!how.opens) {
+      send({ accept: content }, how.note, how.runs);
+      return;
+    }
     // A browser opens a tab on a click only; where it leads is set when the hub has taken the answer.
     const tab = window.open('about:blank', '_blank');
-    if (!tab)
-      return problem({ message: 'The browser did not open a new tab. Allow this page to open tabs, and try again.' });
+    if (!tab) {
+      problem({ message: 'The browser did not open a new tab. Allow this page to open tabs, and try again.' });
+      return;
+    }
     tab.opener = null;
     const { opens } = how;
     send({ accept: content }, how.note, false, (ok) => (ok ? tab.location.replace(opens) : tab.close()));
@@ -212,8 +223,9 @@ export function promptCard(prompt, actions) {
   // place.
   const once =
     (/** @type {() => void} */ act) =>
-    (/** @type {MouseEvent} */ { detail: clicks }) =>
-      void (clicks < 2 && act());
+    (/** @type {MouseEvent} */ { detail: clicks }) => {
+      if (clicks < 2) act();
+    };
   const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
   const silence = () => send({ decline: {}, muteServer: true }, 'Declined, and its questions are silenced');
   const dismiss = () => send({ dismiss: {} }, 'Dismissed');

@@ -27,8 +27,9 @@ export function withEdits(requestJson, edits) {
     for (const key of path.slice(0, -1))
       holder = (Array.isArray(holder) ? holder[Number(key)] : objectOf(holder).get(String(key))) ?? null;
     const value = last === 'maxTokens' ? new JsonNumber(text) : text;
-    if (holder instanceof Map)
-      text === '' && last === 'systemPrompt' ? holder.delete(last) : holder.set(String(last), value);
+    if (!(holder instanceof Map)) continue;
+    if (text === '' && last === 'systemPrompt') holder.delete(last);
+    else holder.set(String(last), value);
   }
   return stringify(request);
 }

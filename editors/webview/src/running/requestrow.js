@@ -46,14 +46,14 @@ export function requestRow({ state, ask }, request) {
   const children = h('ol', { 'class': 'requests', 'aria-label': `Caused by ${about}`, 'hidden': true });
 
   const cancel = cancellable(request)
-    ? stopControl({ label: 'Cancel', about, testid: 'cancel', stop: (reason) => send(reason, false) })
+    ? stopControl({ label: 'Cancel', about, testid: 'cancel', stop: (reason) => void send(reason, false) })
     : undefined;
   const stopWaiting = h('button', {
     'type': 'button',
     'text': 'Stop waiting',
     'aria-label': `Stop waiting for ${about}`,
     'dataset': { testid: 'stop-waiting' },
-    'onclick': () => send('', true),
+    'onclick': () => void send('', true),
   });
   const others = () =>
     [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r))

@@ -21,7 +21,9 @@ export function stopControl({ label, about, testid, stop }) {
     'dataset': { testid },
     // The second click of a double one is for what the first has stopped, and not for the button that has moved up into
     // its place.
-    'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && finish('')),
+    'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => {
+      if (clicks < 2) finish('');
+    },
   });
   const field = h('input', {
     id,
@@ -104,7 +106,10 @@ export function confirmButton({ label, about, testid, question, act }) {
   async function click(clicks) {
     if (busy || (asked && clicks > 1)) return; // a double click has not read the question
     const text = question();
-    if (text !== '' && !asked) return ask(text);
+    if (text !== '' && !asked) {
+      ask(text);
+      return;
+    }
     ask('');
     busy = true;
     button.setAttribute('aria-disabled', 'true');

@@ -146,7 +146,7 @@ export function serverView(page, name) {
     if (!server) return;
     const now = server.state ?? 'SERVER_STATE_UNSPECIFIED';
     setAttribute(element, 'data-state', now);
-    setText(icon, icons[now] ?? '?');
+    setText(icon, icons[now]);
     tick();
     const error = now === 'SERVER_STATE_READY' ? '' : visible(server.lastError);
     const fatal = server.problems?.some((p) => p.fatal) ?? false;

@@ -120,7 +120,10 @@ export function toolView(page, tool) {
     begun(false);
     const { error } = reply;
     // What has an end in the history is told from there. This is what never began, or whose end nobody here was told.
-    if (ended()) return requestsChanged();
+    if (ended()) {
+      requestsChanged();
+      return;
+    }
     show(status, false);
     show(problem, error !== undefined);
     setText(problem, visible(error?.message));

@@ -1,6 +1,9 @@
 // JSON whose numbers keep their spelling and whose objects keep their order: "1.0", 12345678901234567890 and keys like
 // "10" and "__proto__" come out as they went in. JSON.parse loses all of that.
 
+/** As the browser reads JSON, for what can lose nothing by it. @type {(text: string) => unknown} */
+export const nativeParse = JSON.parse;
+
 /** A number as it is spelled. */
 export class JsonNumber {
   /** @param {string} text */
@@ -56,7 +59,7 @@ export function parse(text) {
       depth--;
       return result;
     }
-    if (found[0] === '"') return JSON.parse(found);
+    if (found[0] === '"') return /** @type {string} */ (nativeParse(found));
     if (found === 'true' || found === 'false') return found === 'true';
     if (found === 'null') return null;
     if (numberPattern.test(found)) return new JsonNumber(found);
@@ -65,7 +68,10 @@ export function parse(text) {
   };
   /** @param {string} end @param {() => void} member */
   const members = (end, member) => {
-    if (peek() === end) return void next();
+    if (peek() === end) {
+      next();
+      return;
+    }
     for (;;) {
       member();
       const mark = next();
@@ -89,7 +95,7 @@ export function parse(text) {
         at--;
         fail('":" is missing');
       }
-      result.set(JSON.parse(key), value());
+      result.set(/** @type {string} */ (nativeParse(key)), value());
     });
     return result;
   };

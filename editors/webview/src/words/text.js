@@ -27,7 +27,7 @@ export function visible(text) {
   const joins = new Set(
     [...source.matchAll(joinsEmoji)].flatMap(({ index, 0: { length } }) => [index + length - 1, index + length - 2]),
   );
-  return source.replace(unseen, (char, at) => {
+  return source.replace(unseen, (char, /** @type {number} */ at) => {
     if (harmless.test(char) || joins.has(at)) return char;
     return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
   });
