@@ -108,6 +108,11 @@ soak: peers ## the long forms of tests; 300,000 calls at servers that others wro
 	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
+# What `make test` asks of the page in one theme, in all four.
+.PHONY: soak-page
+soak-page: $(EDITORS_STAMP) ## the page in Chromium, every rule of accessibility in every theme
+	cd $(EDITORS)/webview && CHROMIUM=$(CHROMIUM) MCPHUB_SOAK=1 node --test --test-timeout=900000 test/specs/accessibility.spec.js
+
 .PHONY: e2e
 e2e: build peers ## the built binary from outside: the demo, then the black-box tests
 	bin/mcphub demo </dev/null
