@@ -12,7 +12,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -200,31 +199,6 @@ func boundError(s *server, requestID, what string, err error) *event.Error {
 		return nil
 	}
 	e := event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, meta, "%s: %s", what, s.Quote(text))
-	e.Err = err
-	return e
-}
-
-// signInError is the error of a request that ended for lack of a token, nil for any other.
-func signInError(s *server, err error) *event.Error {
-	if he, ok := errors.AsType[*event.Error](err); ok {
-		return he
-	}
-	code, reason := event.CodeUnavailable, event.ReasonSignInFailed
-	declined, isDeclined := errors.AsType[*signin.DeclinedError](err)
-	refused, isRefused := errors.AsType[*signin.RefusedError](err)
-	failed, isFailed := errors.AsType[*signin.Error](err)
-	var text string
-	switch {
-	case isDeclined:
-		code, reason, text = event.CodeFailedPrecondition, event.ReasonSignInDeclined, declined.Error()
-	case isRefused:
-		text = refused.Error()
-	case isFailed:
-		text = failed.Error()
-	default:
-		return nil
-	}
-	e := event.Fail(code, reason, []string{"server", s.name}, "%s", s.Quote(text))
 	e.Err = err
 	return e
 }

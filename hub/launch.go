@@ -10,16 +10,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and
-// every reference in it is resolved. It runs in the goroutine of the start, without the lock, and may ask the user;
-// time in which a person is asked does not count against the start.
-func (h *Hub) ready(ctx context.Context, s *server, conf config.Server) (config.Resolved, error) {
-	return h.prepared(ctx, s, conf, false)
-}
-
-// prepared is ready, also for who wants the server by hand (byHand) and not for a start of it. What it gives is for
-// now: nothing of it is kept, so that no value is in memory for longer than it is used. It is what the last look saw,
-// which is what the user has agreed to.
+// prepared brings an entry to the point where it can be started: the user has agreed to it, if it needs that, and every
+// reference in it is resolved. byHand: somebody wants that apart from a start of the server. It runs without the lock,
+// and may ask the user; time in which a person is asked does not count against the start. Nothing of what it gives is
+// kept, so that no value is in memory for longer than it is used. It is what the last look saw, which is what the user
+// has agreed to.
 func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHand bool) (config.Resolved, error) {
 	var values map[string]string
 	for {
