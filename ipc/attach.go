@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -85,6 +86,10 @@ type received struct {
 	err     error
 }
 
+// A half-close says that the window closed for good, a reset that it may come back. Node's HTTP/2 sends both, one right
+// behind the other, when a stream is reset: so a half-close counts once no reset has followed for this long.
+const resetFollows = 100 * time.Millisecond
+
 // serve carries out the window's messages, on the goroutine of the handler, in order of arrival. Its two helpers may be
 // stuck in Recv and Send when it returns; gRPC ends both with the context of the stream, which ends with the handler.
 func (s *editorService) serve(stream attachStream, w window, box *outbox) error {
@@ -93,6 +98,7 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 	go receive(stream, inbox)
 	sent := make(chan error, 1)
 	go s.send(stream, box, sent)
+	var closed <-chan time.Time
 	for {
 		select {
 		case in := <-inbox:
@@ -100,12 +106,16 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 			case in.err == nil:
 				(&message{s, w, box, in.request}).carryOut()
 			case errors.Is(in.err, io.EOF):
-				w.Detach(true)
-				box.finish(nil)
-				return ended(ctx, <-sent)
+				wait := time.NewTimer(resetFollows)
+				defer wait.Stop()
+				closed = wait.C
 			default:
 				return broken(ctx, in.err)
 			}
+		case <-closed:
+			w.Detach(true)
+			box.finish(nil)
+			return ended(ctx, <-sent)
 		case err := <-sent:
 			return ended(ctx, err)
 		case <-box.failed:
