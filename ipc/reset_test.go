@@ -16,8 +16,8 @@ func TestResetBehindAHalfCloseIsABreak(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &fakeHub{}
-				ctx, stop := context.WithCancel(t.Context())
-				defer stop()
+				ctx, stop := context.WithCancelCause(t.Context())
+				defer stop(nil)
 				stream, err := mcphubv1.NewEditorServiceClient(serve(t, h, Options{})).Attach(ctx)
 				if err != nil {
 					t.Fatal(err)
@@ -32,7 +32,7 @@ func TestResetBehindAHalfCloseIsABreak(t *testing.T) {
 				}
 				synctest.Wait() // the hub has seen the half-close
 				if c.reset {
-					stop()
+					stop(nil)
 				}
 				time.Sleep(2 * resetFollows)
 				synctest.Wait()
