@@ -52,7 +52,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 		h.unasked(p, q, context.Cause(ctx))
 		return closing{}, context.Cause(ctx)
 	}
-	return h.answered(ctx, p.request, q, answer)
+	return h.concludeQuestion(ctx, p.request, q, answer)
 }
 
 func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*prompt, error) {
@@ -113,8 +113,8 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *event.Error {
 	return nil
 }
 
-// answered is the end of a question that was settled. h.mu is held.
-func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answer closing) (closing, error) {
+// concludeQuestion is the end of a question that was settled. h.mu is held.
+func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, answer closing) (closing, error) {
 	switch answer.cause {
 	case event.CauseAnswered, event.CauseDeclined, event.CauseDismissed:
 		h.end(r, ending{state: event.StateDone})

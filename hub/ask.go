@@ -69,7 +69,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 
 	select {
 	case answer := <-p.settled:
-		return c.answered(ctx, p, r, answer)
+		return c.replyTo(ctx, p, r, answer)
 	case <-ctx.Done():
 	}
 	defer h.lock().unlock()
@@ -133,9 +133,9 @@ func callOver(h *Hub, q *mcp.Question) bool {
 	return caller != nil && (h.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
-// answered turns a settled prompt into what the server is told. mcp.ErrCallOver: the server may want to withdraw the
+// replyTo turns a settled prompt into what the server is told. mcp.ErrCallOver: the server may want to withdraw the
 // question first.
-func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer closing) (mcp.Answer, error) {
+func (c *connection) replyTo(ctx context.Context, p *prompt, r *request, answer closing) (mcp.Answer, error) {
 	var over error
 	if r.direction == event.Incoming && c.settle(ctx, p, r, answer) {
 		over = mcp.ErrCallOver

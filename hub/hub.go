@@ -298,7 +298,7 @@ func (h *Hub) shut() {
 	h.failDeliveries("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {
-			w.part(event.ErrDraining())
+			w.endAttachment(event.ErrDraining())
 			w.sink.Closed(event.Fail(event.CodeUnavailable, event.ReasonDraining, nil, "the hub is shutting down"))
 		}
 		w.forget()

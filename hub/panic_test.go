@@ -63,7 +63,7 @@ func TestPanicInAWindowCall(t *testing.T) {
 	}
 }
 
-// A panic in a host's call is the caller's to recover (the counter does); the request ends all the same.
+// A panic in a host's call is the caller's to recover (the services do); the request ends all the same.
 func TestPanicInAHostCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)

@@ -27,8 +27,8 @@ func (q *quiet) refuse(now time.Time) (as event.Action, why string) {
 	return 0, ""
 }
 
-// answered notes what became of a question that was shown. An end that nobody chose says nothing.
-func (q *quiet) answered(cause event.PromptCause, now time.Time) {
+// note notes what became of a question that was shown. An end that nobody chose says nothing.
+func (q *quiet) note(cause event.PromptCause, now time.Time) {
 	switch cause {
 	case event.CauseAnswered:
 		q.refused, q.until = 0, time.Time{}

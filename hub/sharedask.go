@@ -56,7 +56,7 @@ func (h *Hub) together(ctx context.Context, key sharedKey, s *server,
 		case <-t.done:
 		case <-ctx.Done():
 		}
-		h.update(func() { h.part(t, s) })
+		h.update(func() { h.quit(t, s) })
 		switch {
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
@@ -89,8 +89,8 @@ func (h *Hub) join(t *shared, s *server) {
 	h.pauseFor(t, s, +1)
 }
 
-// part is the end of that wait. h.mu is held.
-func (h *Hub) part(t *shared, s *server) {
+// quit is the end of that wait. h.mu is held.
+func (h *Hub) quit(t *shared, s *server) {
 	i := slices.Index(t.followers, s)
 	t.followers = slices.Delete(t.followers, i, i+1)
 	h.pauseFor(t, s, -1)

@@ -30,9 +30,9 @@ type Window struct {
 	gone          bool // detached for good; remembered for a resume only
 	farewell      *time.Timer
 
-	ctx   context.Context // of what is to end with the attachment
-	leave context.CancelCauseFunc
-	work  *windowWork // what the user has asked for in it, over all attachments
+	ctx        context.Context // of what is to end with the attachment
+	endContext context.CancelCauseFunc
+	work       *windowWork // what the user has asked for in it, over all attachments
 }
 
 // Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a
@@ -62,7 +62,7 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 		superseded := event.Fail(event.CodeFailedPrecondition, event.ReasonWindowSuperseded,
 			[]string{"window_id", hello.WindowID},
 			"the window was attached again on another stream")
-		before.part(superseded)
+		before.endAttachment(superseded)
 		before.sink.Closed(superseded)
 	}
 	if before != nil && before.attached {
@@ -73,7 +73,7 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 	h.attached++
 	w = &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots,
 		samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
-	w.ctx, w.leave = context.WithCancelCause(h.life)
+	w.ctx, w.endContext = context.WithCancelCause(h.life)
 	w.work = &windowWork{}
 	w.declare(hello.Kinds)
 	if w.id == "" {
@@ -167,10 +167,10 @@ func (h *Hub) private(w *Window, b event.Body) event.Event {
 	return e
 }
 
-// part is the end of an attachment. h.mu is held.
-func (w *Window) part(why error) {
+// endAttachment is the end of an attachment. h.mu is held.
+func (w *Window) endAttachment(why error) {
 	w.attached = false
-	w.leave(why)
+	w.endContext(why)
 }
 
 // ID of the window.
@@ -231,7 +231,7 @@ func (w *Window) Detach(final bool) {
 			return
 		}
 		before := h.roots()
-		w.part(errStreamEnded)
+		w.endAttachment(errStreamEnded)
 		if final {
 			h.depart(w)
 		} else {

@@ -16,7 +16,7 @@ import (
 
 type editorService struct {
 	mcphubv1.UnimplementedEditorServiceServer
-	*counter
+	*services
 }
 
 type attachStream = grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]

@@ -241,7 +241,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 		check(name, m, name+".sequence", name+".time", name+".mcp_request_cancelled.server_notified")
 	}
 	for _, ours := range []protoreflect.Name{"welcome", "snapshot", "reply", "dropped"} {
-		seen[ours] = true // made by the counter itself
+		seen[ours] = true // made by the services themselves
 	}
 	seen["hub_connection"] = true // made by a host that relays the stream
 	events := (&mcphubv1.AttachResponse{}).ProtoReflect().Descriptor().Oneofs().ByName("event").Fields()

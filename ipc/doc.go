@@ -1,4 +1,4 @@
-// Package ipc is the counter: the gRPC services of the contract over the domain of package hub.
+// Package ipc is the gRPC services of the contract over the domain of package hub.
 //
 // A message walks straight through: it is validated (the methods are in package mcphubv1), converted once (the convert
 // files), carried out by the hub, and its answer or error is converted back (status.go is the one place that knows gRPC

@@ -23,11 +23,11 @@ var features = []string{
 
 type hubService struct {
 	mcphubv1.UnimplementedMcpHubServiceServer
-	*counter
+	*services
 }
 
 // failed gives err as a status, and logs the text of what the host must not see.
-func (c *counter) failed(ctx context.Context, err error) error {
+func (c *services) failed(ctx context.Context, err error) error {
 	if e := hubErrorOf(err); e.Code == event.CodeInternal {
 		beneath := err
 		if e.Err != nil {
@@ -38,8 +38,8 @@ func (c *counter) failed(ctx context.Context, err error) error {
 	return statusOf(err)
 }
 
-// answered is the answer to a unary call: resp, or err as a status.
-func answered[R any](ctx context.Context, c *counter, resp *R, err error) (*R, error) {
+// reply is the answer to a unary call: resp, or err as a status.
+func reply[R any](ctx context.Context, c *services, resp *R, err error) (*R, error) {
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
@@ -79,7 +79,7 @@ func (s *hubService) ListRequests(_ context.Context,
 
 func (s *hubService) GetTrace(ctx context.Context, r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
 	resp, err := s.traces(r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *hubService) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {

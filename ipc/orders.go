@@ -20,12 +20,12 @@ type steering interface {
 	SignOut(ctx context.Context, name string) (event.ServerInfo, error)
 }
 
-func (c *counter) cancelRequests(r *mcphubv1.CancelRequestsRequest, by event.Origin) *mcphubv1.CancelRequestsResponse {
+func (c *services) cancelRequests(r *mcphubv1.CancelRequestsRequest, by event.Origin) *mcphubv1.CancelRequestsResponse {
 	return &mcphubv1.CancelRequestsResponse{RequestIds: c.convert.texts(c.domain.CancelRequests(cancelScope(r),
 		r.GetReason(), by))}
 }
 
-func (c *counter) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
+func (c *services) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
 	traces := c.domain.Traces(event.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(),
 		Max: int(r.GetMaxTraces())})
 	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, c.convert.trace)}
@@ -39,7 +39,7 @@ func (c *counter) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceRespons
 	return resp, nil
 }
 
-func (c *counter) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
+func (c *services) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
 	ask := c.domain.Tools
 	if r.GetAllowCached() {
 		ask = c.domain.KnownTools
@@ -59,7 +59,7 @@ func (c *counter) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (
 	return resp, nil
 }
 
-func (c *counter) startServer(ctx context.Context,
+func (c *services) startServer(ctx context.Context,
 	r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
 	start := c.domain.StartServer
 	if r.GetWorkspaceEntry() {
@@ -72,7 +72,7 @@ func (c *counter) startServer(ctx context.Context,
 	return &mcphubv1.StartServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) stopServer(ctx context.Context, by steering,
+func (c *services) stopServer(ctx context.Context, by steering,
 	r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
 	server, err := by.StopServer(ctx, r.GetServer(), r.GetReason())
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *counter) stopServer(ctx context.Context, by steering,
 	return &mcphubv1.StopServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) restartServer(ctx context.Context, by steering,
+func (c *services) restartServer(ctx context.Context, by steering,
 	r *mcphubv1.RestartServerRequest) (*mcphubv1.RestartServerResponse, error) {
 	server, err := by.RestartServer(ctx, r.GetServer(), r.GetReason())
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *counter) restartServer(ctx context.Context, by steering,
 	return &mcphubv1.RestartServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) setServerEnabled(ctx context.Context, by steering,
+func (c *services) setServerEnabled(ctx context.Context, by steering,
 	r *mcphubv1.SetServerEnabledRequest) (*mcphubv1.SetServerEnabledResponse, error) {
 	server, err := by.SetServerEnabled(ctx, r.GetServer(), r.GetEnabled())
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *counter) setServerEnabled(ctx context.Context, by steering,
 	return &mcphubv1.SetServerEnabledResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) muteServer(r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse, error) {
+func (c *services) muteServer(r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse, error) {
 	server, err := c.domain.MuteServer(r.GetServer(), r.GetMuted())
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *counter) muteServer(r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServe
 	return &mcphubv1.MuteServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {
+func (c *services) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {
 	server, err := c.domain.SignIn(ctx, r.GetServer())
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (c *counter) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphu
 	return &mcphubv1.SignInResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) signOut(ctx context.Context, by steering,
+func (c *services) signOut(ctx context.Context, by steering,
 	r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse, error) {
 	server, err := by.SignOut(ctx, r.GetServer())
 	if err != nil {

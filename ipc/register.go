@@ -12,7 +12,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Options of the counter. The zero value is usable.
+// Options of the services. The zero value is usable.
 type Options struct {
 	// Logger takes one line for each finished call, and troubles. Never payloads. Nil: nothing is logged.
 	Logger *slog.Logger
@@ -32,22 +32,22 @@ func (o Options) logger() *slog.Logger {
 func Register(s grpc.ServiceRegistrar, h *hub.Hub, o Options) { register(s, wholeHub{h}, o) }
 
 func register(s grpc.ServiceRegistrar, d domain, o Options) {
-	c := &counter{domain: d, convert: converter{onReplaced: o.OnReplaced}, log: o.logger()}
+	c := &services{domain: d, convert: converter{onReplaced: o.OnReplaced}, log: o.logger()}
 	c.sharing.convert = c.convert
-	mcphubv1.RegisterMcpHubServiceServer(s, &hubService{counter: c})
-	mcphubv1.RegisterMcpServerServiceServer(s, &serverService{counter: c})
-	mcphubv1.RegisterEditorServiceServer(s, &editorService{counter: c})
+	mcphubv1.RegisterMcpHubServiceServer(s, &hubService{services: c})
+	mcphubv1.RegisterMcpServerServiceServer(s, &serverService{services: c})
+	mcphubv1.RegisterEditorServiceServer(s, &editorService{services: c})
 }
 
-// counter is what the services share.
-type counter struct {
+// services is what the services share.
+type services struct {
 	domain  domain
 	convert converter
 	log     *slog.Logger
 	sharing sharing
 }
 
-// domain is what the counter needs of the hub.
+// domain is what the services need of the hub.
 type domain interface {
 	steering
 	MuteServer(name string, muted bool) (event.ServerInfo, error)
@@ -85,7 +85,7 @@ type domain interface {
 	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
 }
 
-// window is what the counter needs of an attached window.
+// window is what the services need of an attached window.
 type window interface {
 	steering
 	ID() string

@@ -79,10 +79,10 @@ func (s *serverService) Complete(ctx context.Context, r *mcphubv1.CompleteReques
 
 func (s *serverService) SignIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {
 	resp, err := s.signIn(ctx, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) SignOut(ctx context.Context, r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse, error) {
 	resp, err := s.signOut(ctx, s.domain, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }

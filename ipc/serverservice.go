@@ -8,7 +8,7 @@ import (
 
 type serverService struct {
 	mcphubv1.UnimplementedMcpServerServiceServer
-	*counter
+	*services
 }
 
 func (s *serverService) ListServers(context.Context,
@@ -21,31 +21,31 @@ func (s *serverService) ListServers(context.Context,
 func (s *serverService) StartServer(ctx context.Context,
 	r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
 	resp, err := s.startServer(ctx, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) StopServer(ctx context.Context,
 	r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
 	resp, err := s.stopServer(ctx, s.domain, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) RestartServer(ctx context.Context,
 	r *mcphubv1.RestartServerRequest) (*mcphubv1.RestartServerResponse, error) {
 	resp, err := s.restartServer(ctx, s.domain, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) SetServerEnabled(ctx context.Context,
 	r *mcphubv1.SetServerEnabledRequest) (*mcphubv1.SetServerEnabledResponse, error) {
 	resp, err := s.setServerEnabled(ctx, s.domain, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) MuteServer(ctx context.Context,
 	r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse, error) {
 	resp, err := s.muteServer(r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) ReloadConfig(ctx context.Context,
@@ -64,7 +64,7 @@ func (s *serverService) ReloadConfig(ctx context.Context,
 func (s *serverService) ListTools(ctx context.Context,
 	r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
 	resp, err := s.listTools(ctx, r)
-	return answered(ctx, s.counter, resp, err)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) SetLogLevel(ctx context.Context,

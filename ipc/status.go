@@ -16,7 +16,7 @@ import (
 // errorDomain is the domain of every ErrorInfo detail.
 const errorDomain = "mcphub"
 
-// Reasons that the counter itself gives.
+// Reasons that the services give themselves.
 const (
 	reasonHelloExpected = "HELLO_EXPECTED"
 	reasonInternal      = "INTERNAL"

@@ -88,7 +88,12 @@ func TestDefinitionsLetThrough(t *testing.T) {
 	if s.Holds(first.As(Definition)) || s.HoldsForAny(first.As(Definition)) {
 		t.Error("let through unseen")
 	}
-	if !s.LetThroughFirst(first.Key, "{}") || !s.LetThroughFirst(first.Key, "{}") || s.LetThroughFirst(second.Key, "{}") {
+	for range 2 {
+		if !s.LetThroughFirst(first.Key, "{}") {
+			t.Error("the first one is not let through")
+		}
+	}
+	if s.LetThroughFirst(second.Key, "{}") {
 		t.Error("not the first one alone")
 	}
 	if opened(dir).LetThroughFirst(second.Key, "{}") {

@@ -34,7 +34,7 @@ func (s *Server) Await(ctx context.Context, c Claim, f Found) (*mcp.Session, err
 		case <-ctx.Done():
 		}
 		if f.mine != nil {
-			s.leave(f.mine)
+			s.stopWaiting(f.mine)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -158,9 +158,9 @@ func (s *Server) wait(a *attempt) {
 	}
 }
 
-// leave takes back that somebody waits for a start. A start that waits for a person ends with its last waiter: nobody
-// would want the answer any more. Any other start goes on, as its server will be of use soon. It takes the lock.
-func (s *Server) leave(a *attempt) {
+// stopWaiting takes back that somebody waits for a start. A start that waits for a person ends with its last waiter:
+// nobody would want the answer any more. Any other start goes on, as its server will be of use soon. It takes the lock.
+func (s *Server) stopWaiting(a *attempt) {
 	s.table.House.Update(func() {
 		a.waiters--
 		if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {

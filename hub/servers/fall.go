@@ -55,7 +55,7 @@ func (s *Server) lost(err error) {
 		plain.Ended = ""
 		f.how = s.Quote(plain.Error())
 	}
-	s.failed(f)
+	s.noteFailure(f)
 }
 
 // startFailed notes a start that failed: err is what came of it, e what its callers are told.
@@ -77,7 +77,7 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 		f.how = he.Message
 	}
 	s.lastError, s.cause = e.Message, e
-	s.failed(f)
+	s.noteFailure(f)
 	if e.Reason == event.ReasonNoApprover { // it waits for a window; Table.StartLonely goes on
 		again := s.overlooked(e)
 		s.life.apply(Abandon)

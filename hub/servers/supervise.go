@@ -14,7 +14,7 @@ const (
 	stableAfter     = time.Minute // who was ready for so long has made up for the failures before
 )
 
-// supervision is what is kept of how a server fails. What can happen to it has one function each: failed, Forgive,
+// supervision is what is kept of how a server fails. What can happen to it has one function each: noteFailure, Forgive,
 // forget, due and dropPlan.
 type supervision struct {
 	failures int    // in a row
@@ -47,9 +47,9 @@ type failure struct {
 	hopeless bool // another try would end the same way
 }
 
-// failed notes a failure and plans what follows from it. The caller takes the state from rest and tells the windows;
-// nothing of s runs.
-func (s *Server) failed(f failure) {
+// noteFailure notes a failure and plans what follows from it. The caller takes the state from rest and tells the
+// windows; nothing of s runs.
+func (s *Server) noteFailure(f failure) {
 	v := &s.supervised
 	v.how = f.how
 	s.life.apply(Fail)
