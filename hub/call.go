@@ -9,6 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
+const methodCallTool = "tools/call"
+
 // CallTool runs one tool to its end: policy, approval, connection, the call itself with its rounds. It runs in the
 // caller's goroutine. The end of ctx cancels the request with origin host. Errors are *event.Error; what the server
 // answered, errors included, is in the result.
@@ -27,7 +29,7 @@ func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]jso
 			[]string{"server", c.Server, "request_id", c.ID},
 			"the arguments of tool %q are no JSON object; arguments_json must be the text of an object or empty", c.Tool)
 	}
-	return h.accept(&outgoing{CallRequest: c, method: "tools/call", tool: c.Tool, ofWindow: ofWindow})
+	return h.accept(&outgoing{CallRequest: c, method: methodCallTool, tool: c.Tool, ofWindow: ofWindow})
 }
 
 // runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand

@@ -347,18 +347,6 @@ func (h *Hub) FillResults() {
 	}
 }
 
-// CountSections counts the critical sections under the hub's lock from now on.
-func (h *Hub) CountSections() *atomic.Int64 {
-	var n atomic.Int64
-	defer h.lock().unlock()
-	look := h.check
-	h.check = func(h *Hub) string {
-		n.Add(1)
-		return look(h)
-	}
-	return &n
-}
-
 // bareServer is a server of the hub that is not in its list.
 func (h *Hub) bareServer(name string) *server {
 	s := &server{hub: h, name: name, costs: h.budgets.of(name)}

@@ -57,7 +57,7 @@ type verdict struct {
 
 // pass brings r to the point where it is sent: its state is running then. The tool is nil for what is no tool call.
 func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
-	if r.tool != "" {
+	if r.method == methodCallTool {
 		h.recallAnswers()
 	}
 	p := &passage{call: c}
@@ -80,7 +80,7 @@ func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) 
 // is a request needs a session.
 func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 	defer h.lock().unlock()
-	if r.tool != "" {
+	if r.method == methodCallTool {
 		if v = h.mayCall(r, p); v.err != nil || v.need != needNothing {
 			return v
 		}

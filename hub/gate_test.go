@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -23,14 +24,25 @@ func TestAWarmCallTakesTheLockFourTimes(t *testing.T) {
 		} {
 			one()
 			synctest.Wait()
-			n := w.hub.CountSections()
-			synctest.Wait()
-			n.Store(0)
+			before := w.hub.LockCount()
 			one()
 			synctest.Wait()
-			if got := n.Load(); got != 4 {
-				t.Errorf("%s: %d critical sections, want 4", name, got)
+			if got := w.hub.LockCount() - before - 1; got != 4 { // without the first LockCount
+				t.Errorf("%s: the lock was taken %d times, want 4", name, got)
 			}
+		}
+	})
+}
+
+// A call without the name of a tool is a tool call like any other: it passes no gate that one with a name would not.
+func TestCallWithoutAToolsName(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a")
+		w := newWorld(t, serversOf("s", s))
+		w.everything()
+		w.call(hub.CallRequest{Server: "s", Preapproved: true}).want(t, event.CodeNotFound, event.ReasonToolNotFound)
+		if n := s.Count(fakeserver.Method("tools/call")); n != 0 {
+			t.Errorf("the server was called %d times", n)
 		}
 	})
 }
