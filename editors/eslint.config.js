@@ -1,4 +1,4 @@
-// What the linter wants of TypeScript and of the typed JavaScript beside it. The compiler has its say in `npm run check`.
+// What the linter wants of TypeScript and of the typed JavaScript beside it. `npm run check` asks the compiler.
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 

@@ -123,6 +123,6 @@ func (h *Hub) hold(r *request, by int) {
 	r.holds += by
 	h.wind(r, now)
 	if r.uncancellable && r.holds > 0 { // a start that waits for a person leaves room for another one
-		h.table.StartHeld()
+		h.table.StartNextEager()
 	}
 }

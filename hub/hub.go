@@ -105,6 +105,8 @@ type Hub struct {
 	fatal func(text string) // ends the process
 	check func(*Hub) string // which invariant of what mu guards does not hold, "" = all do; nil but in tests
 
+	table *servers.Table // guarded by mu; the pointer never changes
+
 	mu          sync.Mutex // guards all below; never held while waiting; taken by lock alone
 	taken       uint64     // how often
 	seq         uint64     // of the latest event
@@ -123,7 +125,6 @@ type Hub struct {
 	asked       uint64                // counts prompts, for order and ids
 	sharing     map[sharedKey]*shared // what is being asked for several at once
 	servers     []*server
-	table       *servers.Table
 	problems    []event.ConfigProblem // of no single server
 	sources     []ConfigSource
 	watching    watching

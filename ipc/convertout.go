@@ -121,8 +121,8 @@ func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {
 	return m
 }
 
-// sameText is a result as a string, without a copy: it may have 64 MiB, it belongs to the caller of CallTool alone, and
-// nobody writes into it any more.
+// sameText is a result as a string, without a copy: it may have 64 MiB, and nobody writes into one that the hub has
+// given out.
 func sameText(result []byte) string { return unsafe.String(unsafe.SliceData(result), len(result)) }
 
 func (c converter) mcpError(e *event.McpError) *mcphubv1.McpError {

@@ -15,14 +15,12 @@ func (s *Server) StartEagerly() {
 	if t := s.table; !slices.Contains(t.eager, s) {
 		t.eager = append(t.eager, s)
 	}
-	s.table.startNextEager()
+	s.table.StartNextEager()
 }
 
-// StartHeld says that a start waits for a person now, and leaves room for another one.
-func (t *Table) StartHeld() { t.startNextEager() }
-
-// startNextEager starts eager servers while there is room.
-func (t *Table) startNextEager() {
+// StartNextEager starts eager servers while there is room. The hub calls it when a start waits for a person: that
+// leaves room for another one.
+func (t *Table) StartNextEager() {
 	for i := 0; i < len(t.eager) && !t.House.Draining() && t.startingByItself() < MaxEager; {
 		s := t.eager[i]
 		if s.wouldAsk() && t.askingByItself() >= maxEagerAsking {

@@ -49,8 +49,8 @@ type Owner interface {
 	Changed()
 	// ToolsChanged tells the windows that the tools may be other ones.
 	ToolsChanged()
-	// Up says that client's connection is the server's now.
-	Up(client Client)
+	// Up says that the server has a connection now.
+	Up()
 	// Fell says that client's connection ended by itself.
 	Fell(client Client)
 	// Rested says that nothing of the server runs any more. The config may let another entry count now.

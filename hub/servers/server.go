@@ -67,7 +67,7 @@ type Entry struct {
 // Name is the name in the config. It never changes.
 func (s *Server) Name() string { return s.name }
 
-// Conf is what the config says. Nobody changes it but Edit and Reconfigure.
+// Conf is what the config says. Reconfigure alone changes it.
 func (s *Server) Conf() *config.Server { return &s.conf }
 
 // Problems are those of the entry.
@@ -107,12 +107,7 @@ func (s *Server) Up() bool { return s.conn != nil }
 func (s *Server) Running() bool { return s.conn != nil || s.attempt != nil }
 
 // Stopping is closed when what is being stopped has stopped; nil: nothing is.
-func (s *Server) Stopping() <-chan struct{} {
-	if s.stopping == nil {
-		return nil // not a nil channel of another type
-	}
-	return s.stopping
-}
+func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
 // Stale tells whether more can be offered than the session declared.
 func (s *Server) Stale() bool { return s.stale }

@@ -88,7 +88,7 @@ func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
 			s.startFailed(ctx, err, a.err)
 			a.start.End(a.err)
 		}
-		s.table.startNextEager()
+		s.table.StartNextEager()
 	})
 	if stopped && session != nil {
 		_ = session.Close(context.Cause(a.ctx)) // nothing to tell: it was to be stopped
@@ -139,5 +139,5 @@ func (s *Server) up(c *connection) {
 	s.transition(Up)
 	s.RenewIfIdle()
 	s.watchIdle()
-	s.owner.Up(c.client)
+	s.owner.Up()
 }

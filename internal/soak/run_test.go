@@ -274,8 +274,9 @@ func (r *runner) evident(seen []exchange) bool {
 // answered: the server had ended its answer, so there was nothing left to tell it.
 func (r *runner) answered(seen []exchange) bool { return len(seen) > 0 && seen[len(seen)-1].answered }
 
-// tooManyOpen is in the result of a call whose question was one too many: a server that does not withdraw the questions
-// of cancelled calls has so many open at once.
+// tooManyOpen is in the result of a call whose question was refused: 64 of its server's were open and 64 more about to
+// be answered with cancel. A server gets there that does not withdraw the questions of cancelled calls, where these may
+// also be of a call that goes on.
 const tooManyOpen = "too many open requests"
 
 func (r *runner) judge(tag string, c *told, seen []exchange) {
