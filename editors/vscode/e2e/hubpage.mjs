@@ -10,10 +10,12 @@ import { until } from './until.mjs';
 export class HubPage {
   /**
    * @param {import('./window.mjs').EditorWindow} window
+   * @param {string} name of its outer frame; a page that is drawn anew has another one
    * @param {import('playwright-core').FrameLocator} frame
    */
-  constructor(window, frame) {
+  constructor(window, name, frame) {
     this.window = window;
+    this.name = name;
     this.frame = frame;
   }
 

@@ -172,12 +172,13 @@ export class EditorWindow {
   }
 
   /**
-   * The page after the extension host has been replaced: the frame of the dead one may still stand there, and says
-   * nothing any more.
+   * The page that a new extension host has drawn. The frame of the page before may still stand there for a while: it
+   * shows what it knew, and what is pressed in it reaches nobody.
+   *
+   * @param {HubPage} before
    */
-  async sideBarAgain() {
-    await this.page.locator('.part.statusbar .statusbar-item[id^="mcphub."]').first().waitFor({ timeout: 60_000 });
-    return this.sideBar();
+  sideBarAgain(before) {
+    return this.#pageIn('the side bar, drawn anew', (source, name) => isView(source) && name !== before.name, 60_000);
   }
 
   async openPanel() {
@@ -187,12 +188,12 @@ export class EditorWindow {
 
   /** The page in the side bar, once it is drawn there. */
   sideBar() {
-    return this.#pageIn('the side bar', (source) => source.includes('purpose=webviewView'));
+    return this.#pageIn('the side bar', isView);
   }
 
   /** The page in the panel, once it is drawn there. */
   panel() {
-    return this.#pageIn('the panel', (source) => !source.includes('purpose=webviewView'));
+    return this.#pageIn('the panel', (source) => !isView(source));
   }
 
   /**
@@ -201,24 +202,27 @@ export class EditorWindow {
    * lives.
    *
    * @param {string} where
-   * @param {(source: string) => boolean} wanted
+   * @param {(source: string, name: string) => boolean} wanted
    */
-  async #pageIn(where, wanted) {
+  async #pageIn(where, wanted, timeout = 30_000) {
     const name = await until(
       `the page in ${where}`,
       async () => {
         for (const outer of await this.page.locator('iframe.webview').all()) {
           const source = (await outer.getAttribute('src')) ?? '';
-          if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source) || !(await outer.isVisible())) continue;
+          const own = (await outer.getAttribute('name')) ?? '';
+          if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source, own)) continue;
+          if (!(await outer.isVisible())) continue;
           const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
-          if ((await inner.locator('html[data-surface]').count()) > 0) return outer.getAttribute('name');
+          if ((await inner.locator('html[data-surface]').count()) > 0) return own;
         }
         return undefined;
       },
-      { timeout: 30_000 },
+      { timeout },
     );
     return new HubPage(
       this,
+      name,
       this.page.locator(`iframe.webview[name="${name}"]`).contentFrame().locator('iframe#active-frame').contentFrame(),
     );
   }
@@ -297,4 +301,11 @@ export class EditorWindow {
   get status() {
     return this.page.locator('.part.statusbar .statusbar-item[id^="mcphub."]').first();
   }
+}
+
+/**
+ * @param {string} source the address of a webview's outer frame
+ */
+function isView(source) {
+  return source.includes('purpose=webviewView');
 }

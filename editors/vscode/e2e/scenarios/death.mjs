@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { until } from '../until.mjs';
 import { scenario } from '../stage.mjs';
 import { allProcesses, isExtensionHost, lineage, untilGone } from '../processes.mjs';
 import { demoServersOf, hubOf } from '../workspace.mjs';
@@ -88,16 +87,8 @@ scenario(
     process.kill(host.pid, 'SIGKILL');
 
     await untilGone('the extension host', [host.pid], 5_000);
-    // The page hangs in the air until the new extension host takes the view: a person looks again.
-    // The frame of the old one may still be found for a moment.
-    const page = await until(
-      'the page shows the call again',
-      async () => {
-        const found = await window.sideBarAgain();
-        return (await found.request('long_task').isVisible()) ? found : undefined;
-      },
-      { timeout: 40_000 },
-    );
+    const page = await window.sideBarAgain(before);
+    await page.request('long_task').waitFor({ timeout: 40_000 });
     assert.equal(await page.request('long_task').getAttribute('data-testid'), request, 'the same request');
     assert.equal(hubOf(workspace).pid, hub.pid, 'the same hub');
     await page.cancel(page.request('long_task'), 'after the fall of the host');
