@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -196,7 +197,7 @@ func checkContent(p *prompt, a event.PromptAnswer) error {
 			return errContent(p, "the consent to a launch has no content")
 		}
 	case event.PromptConfigInput:
-		if wrong := checkInput(p.info.Input, a.Content); wrong != "" {
+		if wrong := inputs.Wrong(p.info.Input, a.Content); wrong != "" {
 			return errContent(p, "%s", wrong)
 		}
 	}

@@ -189,21 +189,21 @@ func (h *Hub) RememberedLaunches() []event.Remembered {
 }
 
 // RememberedInputs is for tests.
-func (h *Hub) RememberedInputs() []event.Remembered { return h.rememberedInputs() }
+func (h *Hub) RememberedInputs() []event.Remembered { return h.inputs.Remembered() }
 
 // ForgetLaunch is for tests.
 func (h *Hub) ForgetLaunch(id string) bool { return h.Forget([]string{id}) == 1 }
 
 // ForgetInput is for tests.
-func (h *Hub) ForgetInput(id string) bool { return h.inputs.forget(map[string]bool{id: true}) == 1 }
+func (h *Hub) ForgetInput(id string) bool { return h.inputs.Forget(map[string]bool{id: true}) == 1 }
 
 // Redact is for tests.
 func (h *Hub) Redact(text string) string { return h.redactor.Text(text) }
 
 // HoldInputs makes the hub wait for the gate before it reads the inputs that it keeps. For tests, before any start.
 func (h *Hub) HoldInputs(gate <-chan struct{}) {
-	refresh := h.inputs.refresh
-	h.inputs.refresh = func() {
+	refresh := h.inputs.Refresh
+	h.inputs.Refresh = func() {
 		<-gate
 		refresh()
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -91,7 +92,7 @@ type Hub struct {
 
 	redactor *redact.Redactor
 	onForm   func() // tests are told of each form that is made; nil: nobody
-	inputs   *inputStore
+	inputs   *inputs.Store
 
 	tracer *telemetry.Tracer // nil = no telemetry
 
@@ -191,7 +192,7 @@ func New(o Options) *Hub {
 	h.grants = grants.Open(o.StateDir, id, h.log)
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
-	h.inputs = openInputs(o.StateDir, h.log)
+	h.inputs = inputs.Open(o.StateDir, h.redactor, h.log)
 	return h
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -57,7 +58,7 @@ func (h *Hub) resolved(s *server, conf config.Server, v config.Variables,
 func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err error) (config.Resolved, error) {
 	if err != nil {
 		if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
-			return config.Resolved{}, errInputMissing(s, missing.Input)
+			return config.Resolved{}, inputs.Missing(s.name, missing.Input)
 		}
 		return config.Resolved{}, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken,
 			[]string{"server", s.name},
@@ -262,8 +263,7 @@ func (h *Hub) launchChanged(s *server) {
 		}
 		old := p.launch != nil && !s.entries.ask(p.launch.Key)
 		if p.info.Input != nil {
-			in, ok := inputNow(s, p.info.Input.ConfigFile, p.info.Input.InputID)
-			old = ok && !sameInput(questionOf(in), p.info.Input)
+			old = inputs.Changed(s.Conf(), p.info.Input)
 		}
 		if old {
 			h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,

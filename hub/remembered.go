@@ -12,7 +12,7 @@ import (
 func (h *Hub) Remembered(server string) []event.Remembered {
 	h.grants.Refresh(grants.Call)
 	h.refreshLaunches()
-	list := append(h.grants.List(), h.rememberedInputs()...)
+	list := append(h.grants.List(), h.inputs.Remembered()...)
 	list = slices.DeleteFunc(list, func(r event.Remembered) bool { return server != "" && r.Server != server })
 	slices.SortFunc(list, func(a, b event.Remembered) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
@@ -34,5 +34,5 @@ func (h *Hub) Forget(ids []string) int {
 		h.consentsChanged()
 	})
 	h.grants.Save()
-	return forgotten + h.inputs.forget(wanted)
+	return forgotten + h.inputs.Forget(wanted)
 }

@@ -131,7 +131,7 @@ func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error
 	if a != nil {
 		return a.signIn, nil
 	}
-	values, err := h.keptInputs(s, conf)
+	values, err := h.inputs.Values(conf)
 	if err != nil {
 		return nil, err
 	}

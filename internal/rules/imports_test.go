@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 		"hub/redact", "hub/statefile"},
 	"hub/grants": {"hub/grants", "hub/event", "hub/config", "hub/transport", "hub/statefile", "hub/bounds",
 		"hub/redact"},
+	"hub/inputs":    {"hub/inputs", "hub/event", "hub/config", "hub/signin", "hub/statefile", "hub/bounds", "hub/redact"},
 	"hub/journal":   {"hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/redact"},
 	"hub/jsontext":  {"hub/jsontext"},
 	"hub/redact":    {"hub/redact", "hub/bounds"},
