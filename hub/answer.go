@@ -70,7 +70,7 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 			"%d answers of window %q are still being compared with what was asked; wait until they are done",
 			bounds.WindowAnswers, bounds.Printable(w.id))
 	}
-	compared = h.budgets.answers.Account("")
+	compared = h.budgets.Answers.Account("")
 	if compared.Take(len(a.Content)) != nil {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
 			[]string{"window_id", bounds.Printable(w.id)},
@@ -146,7 +146,7 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 func (h *Hub) tellUnchecked(p *prompt, why string) {
 	h.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id,
 		"why", why)
-	h.note(p.request.server, "answerNotChecked", map[string]string{"promptId": p.id, "why": why})
+	p.request.server.allowance.Note("answerNotChecked", map[string]string{"promptId": p.id, "why": why})
 }
 
 // answerable finds the prompt that a wants to answer. h.mu is held.

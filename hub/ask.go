@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
+	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
@@ -20,6 +20,8 @@ const connectionEnded = "the connection to the server ended"
 
 // connection is what one session reports to: the hub's side of mcp.Handler.
 type connection struct {
+	*allowance.Allowance // what it says without being asked
+
 	hub     *Hub
 	server  *server
 	offered mcp.Capabilities // what windows could show when the server was told last; guarded by hub.mu
@@ -37,7 +39,7 @@ func (c *connection) Capabilities() mcp.Capabilities {
 
 // Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
-	release, refused, err := c.admitQuestion(q)
+	release, refused, err := c.Admit(q, kindOf(q.Kind))
 	switch {
 	case err != nil:
 		return mcp.Answer{}, err
@@ -222,51 +224,7 @@ func (c *connection) Roots(context.Context) []mcp.Root {
 }
 
 // ToolsChanged forgets the tools and tells the windows.
-func (c *connection) ToolsChanged() {
-	tell := c.mayNotice(noticeTools)
-	defer c.hub.lock().unlock()
-	c.server.ToolsOutdated()
-	if tell {
-		c.hub.emit(&event.ToolsChanged{Server: c.server.name})
-	}
-}
-
-// ResourcesChanged tells the windows.
-func (c *connection) ResourcesChanged() {
-	if !c.mayNotice(noticeResources) {
-		return
-	}
-	defer c.hub.lock().unlock()
-	c.hub.emit(&event.ResourcesChanged{Server: c.server.name})
-}
-
-// PromptsChanged tells the windows.
-func (c *connection) PromptsChanged() {
-	if !c.mayNotice(noticePrompts) {
-		return
-	}
-	defer c.hub.lock().unlock()
-	c.hub.emit(&event.McpPromptsChanged{Server: c.server.name})
-}
-
-// ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
-func (c *connection) ResourceUpdated(uri string) {
-	if !c.mayNotice(noticeUpdate) {
-		return
-	}
-	if len(uri) > bounds.URIBytes {
-		if c.server.costs.complaints.Allow(time.Now()) {
-			c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name,
-				"bytes", len(uri))
-		}
-		return
-	}
-	defer c.hub.lock().unlock()
-	c.hub.emit(&event.ResourceUpdated{Server: c.server.name, URI: uri})
-}
-
-// Noticed is for notifications that mean nothing to the hub yet.
-func (c *connection) Noticed(string) {}
+func (c *connection) ToolsChanged() { c.Allowance.ToolsChanged(c.server.ToolsOutdated) }
 
 // LateResponse shows that a server answered a call that had been cancelled. The answer itself is shown to nobody.
 func (c *connection) LateResponse(id jsonrpc.ID) {
@@ -276,12 +234,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	delete(c.cancelled, id.String())
 	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
 		"wire_id", bounds.Printable(id.String()))
-	data, err := json.Marshal(map[string]string{"event": "lateResponseDropped", "requestId": requestID,
-		"wireIdJson": id.String()})
-	if err != nil {
-		return // cannot be: strings marshal
-	}
-	h.emit(&event.LogMessage{Server: c.server.name, Level: "notice", Logger: "mcphub", Data: string(data)})
+	c.Note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})
 }
 
 // maxCancelled bounds how many cancelled calls are remembered for naming their late responses.

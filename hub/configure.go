@@ -183,8 +183,8 @@ func (a step) life() servers.Entry {
 // addServer: h.mu is held.
 func (h *Hub) addServer(a step) {
 	s := &server{hub: h, name: a.conf.Name, entry: a.entry, entries: a.entries, place: a.place,
-		costs: h.budgets.of(a.conf.Name)}
-	s.Server = h.table.Add(a.life(), servers.Accounts{Lists: s.costs.lists, Results: s.costs.results}, owner{s})
+		allowance: h.budgets.Of(a.conf.Name)}
+	s.Server = h.table.Add(a.life(), servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
 	h.servers = append(h.servers, s)
 	h.changed(s)
 	if s.Eager() && s.Usable() == nil {
@@ -198,7 +198,7 @@ func (h *Hub) removeServer(s *server) <-chan struct{} {
 	done := h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
 		Reason: "the server was removed from the config"}, servers.Stop)
 	h.forgetSignIn(s)
-	s.costs.close()
+	s.allowance.Close()
 	h.changed(s)
 	return done
 }

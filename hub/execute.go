@@ -28,7 +28,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		},
 		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
 		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
-		Keep:       r.inFlight.set,
+		Keep:       r.inFlight.Set,
 	}
 	result, err := send(session, tool, out)
 	for err != nil {

@@ -302,14 +302,14 @@ type Held struct{ Questions, Lists, Results, Checks int }
 // HeldBytes gives what a server has on the books.
 func (h *Hub) HeldBytes(server string) Held {
 	defer h.lock().unlock()
-	c := h.server(server).costs
-	return Held{c.questions.Held(), c.lists.Held(), c.results.Held(), c.checks.Held()}
+	c := h.server(server).allowance
+	return Held{c.Questions.Held(), c.Lists.Held(), c.Results.Held(), c.Checks.Held()}
 }
 
 // CountReleases has memory counted instead of given back to the system. Before anything is under way.
 func (h *Hub) CountReleases() *atomic.Int64 {
 	n := &atomic.Int64{}
-	h.released.free = func() { n.Add(1) }
+	h.budgets.Free = func() { n.Add(1) }
 	return n
 }
 
@@ -333,24 +333,24 @@ func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.An
 
 // BoundResults makes the total of the results in flight smaller. It is for servers that are configured after that.
 func (h *Hub) BoundResults(total, each int) {
-	h.budgets.results = bounds.NewBudget("results in flight", total, each)
+	h.budgets.Results = bounds.NewBudget("results in flight", total, each)
 }
 
 // ResultsInFlight is what large results hold.
-func (h *Hub) ResultsInFlight() int { return h.budgets.results.Used() }
+func (h *Hub) ResultsInFlight() int { return h.budgets.Results.Used() }
 
 // FillResults leaves no room for a large result.
 func (h *Hub) FillResults() {
 	for range 20 {
-		for a := h.budgets.results.Account("another"); a.Take(64<<10) == nil; {
+		for a := h.budgets.Results.Account("another"); a.Take(64<<10) == nil; {
 		}
 	}
 }
 
 // bareServer is a server of the hub that is not in its list.
 func (h *Hub) bareServer(name string) *server {
-	s := &server{hub: h, name: name, costs: h.budgets.of(name)}
+	s := &server{hub: h, name: name, allowance: h.budgets.Of(name)}
 	s.Server = h.table.Add(servers.Entry{Conf: config.Server{Name: name}},
-		servers.Accounts{Lists: s.costs.lists, Results: s.costs.results}, owner{s})
+		servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
 	return s
 }

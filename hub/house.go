@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// house is the hub as its servers see it.
+// house is the hub as the rooms see it that have its lock.
 type house struct{ h *Hub }
 
 // Update runs f with the lock.
@@ -19,6 +19,12 @@ func (o house) Update(f func()) { o.h.update(f) }
 
 // Go runs f on a goroutine that Close waits for.
 func (o house) Go(f func()) { o.h.work.Go(f) }
+
+// Closed tells whether goroutines are being waited for.
+func (o house) Closed() bool { return o.h.closed }
+
+// Emit tells the windows.
+func (o house) Emit(b event.Body) { o.h.emit(b) }
 
 // Draining tells whether new calls are refused.
 func (o house) Draining() bool { return o.h.draining }
@@ -70,11 +76,11 @@ func (s start) End(err *event.Error) {
 // Connect makes the hub's half of a connection.
 func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
 	h := o.hub
-	c := &connection{hub: h, server: o.server}
+	c := &connection{Allowance: o.allowance, hub: h, server: o.server}
 	return c, mcp.Options{
 		Client: mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
-		Tap:    h.tap, Trace: begun.(start).r.trace, NewTrace: h.newTrace, Outputs: o.costs.outputs,
-		OnBound: func(e *mcp.BoundError) { c.tellBound("questionTooLarge", e.Text) },
+		Tap:    h.tap, Trace: begun.(start).r.trace, NewTrace: h.newTrace, Outputs: o.allowance.Outputs,
+		OnBound: func(e *mcp.BoundError) { o.allowance.OverBound("questionTooLarge", e.Text) },
 	}
 }
 
@@ -124,7 +130,7 @@ func (o owner) Fell(c servers.Client) {
 func (o owner) Rested() { o.hub.settle(o.server) }
 
 // Stderr is shown as a log message.
-func (o owner) Stderr(line string) { o.hub.stderrLine(o.server, line) }
+func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
 
 // Leased keeps whether the request counts as a user of its server's connection.
 func (r *request) Leased() *bool { return &r.leased }

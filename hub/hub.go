@@ -16,6 +16,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
@@ -85,8 +86,7 @@ type Hub struct {
 	// is waited for. Whoever looks into them calls it first, without mu.
 	recallAnswers func()
 
-	budgets  *budgets
-	released releases
+	budgets *allowance.Budgets
 	// what a form is answered with; tests hold it up
 	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
@@ -159,7 +159,7 @@ func New(o Options) *Hub {
 		fatal:      o.Fatal,
 		check:      checkInvariants,
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
-			return s.costs.forms.Check(schema, value)
+			return s.allowance.Forms.Check(schema, value)
 		},
 
 		windowReturn: cmp.Or(o.WindowReturn, defaultWindowReturn),
@@ -167,7 +167,6 @@ func New(o Options) *Hub {
 	if h.fatal == nil {
 		h.fatal = crash
 	}
-	h.budgets = newBudgets(h.released.note)
 	h.record = journal.NewRecorder()
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	h.tracer = telemetry.NewTracer(o.Tracer, o.Version)
@@ -175,6 +174,7 @@ func New(o Options) *Hub {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
+	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
 	h.newWatcher = o.Watch
@@ -307,7 +307,7 @@ func (h *Hub) shut() {
 		h.grants.EndWindow(w.id)
 	}
 	clear(h.windows)
-	h.released.close()
+	h.budgets.Close()
 	h.endLife(event.ErrDraining())
 	for _, s := range h.servers {
 		h.forgetSignIn(s)

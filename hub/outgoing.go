@@ -80,7 +80,7 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 	awaitDelivery(failed)
 	concluded, err := h.conclude(r, session, result, failed)
 	carried = true
-	r.inFlight.until(ctx, err == nil)
+	r.inFlight.Until(ctx, err == nil)
 	h.followCancel(r, failed)
 	return concluded, err
 }
@@ -168,8 +168,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
 		human: pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout),
 	}
-	s.quiet.called()
-	s.costs.asks.Credit(bounds.QuestionsPerCall)
+	s.allowance.Called()
 	h.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
 	if o.ID != "" { // nobody can have meant an id that did not exist
 		if early := h.takeEarly(id, s.name); early != nil {

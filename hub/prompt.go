@@ -165,7 +165,7 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 		p.deadline.Stop()
 	}
 	if p.asker != nil {
-		p.request.server.quiet.note(c.cause, time.Now())
+		p.request.server.allowance.Settled(c.cause)
 	}
 	for _, held := range p.holding {
 		if h.requests[held.id] == held {

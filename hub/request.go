@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
@@ -46,7 +47,7 @@ type request struct {
 	clock        clock
 	// open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	holds    int
-	inFlight resultHold
+	inFlight allowance.ResultHold
 	leased   bool // counts as a user of its server's connection
 	// a question of the hub's own that a person has answered: all that it waits for is its goroutine
 	inHand    bool
@@ -261,7 +262,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	}
 	h.emit(&event.RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-		State: e.state, IsError: e.isError, McpError: shownError(e.mcpError), Err: e.err, ServerMayContinue: e.mayContinue,
+		State: e.state, IsError: e.isError, McpError: e.mcpError.Shown(), Err: e.err, ServerMayContinue: e.mayContinue,
 		Timings: r.timings, Task: r.task,
 		Result: e.result, ResultSize: e.resultSize,
 	})

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -10,19 +11,18 @@ import (
 )
 
 // server is one configured server, with what the hub keeps of it beside its life. Guarded by Hub.mu, but for its hub,
-// name and costs.
+// name and allowance.
 type server struct {
 	*servers.Server
-	hub     *Hub
-	name    string
-	entry   *configEntry  // that counts; nil for a broken one
-	entries configEntries // of its name: see counting
-	place   int           // in Hub.servers, from 1
-	costs   *costs
-	quiet   quiet
-	gone    bool // the windows have been told that it is no longer configured, and hear nothing more of it
-	auth    *authorization
-	launch  launch
+	hub       *Hub
+	name      string
+	entry     *configEntry  // that counts; nil for a broken one
+	entries   configEntries // of its name: see counting
+	place     int           // in Hub.servers, from 1
+	allowance *allowance.Allowance
+	gone      bool // the windows have been told that it is no longer configured, and hear nothing more of it
+	auth      *authorization
+	launch    launch
 }
 
 // server finds a server by name, nil when there is none. h.mu is held.
@@ -38,7 +38,7 @@ func (h *Hub) server(name string) *server {
 // info is how people see s.
 func (s *server) info() event.ServerInfo {
 	i := s.Info()
-	i.SignIn, i.Place, i.LaunchConsent, i.Muted = s.signInState(), s.place, s.consentState(), s.quiet.muted
+	i.SignIn, i.Place, i.LaunchConsent, i.Muted = s.signInState(), s.place, s.consentState(), s.allowance.Muted()
 	waiting := len(s.waiting())
 	for n, e := range s.entries {
 		o := e.conf.Origin

@@ -2,6 +2,8 @@ package event
 
 import (
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Direction tells who asks whom.
@@ -127,6 +129,19 @@ type McpError struct {
 	Code    int64
 	Message string
 	Data    string // JSON text, "" when absent
+}
+
+// Shown is e as the windows are told of it.
+func (e *McpError) Shown() *McpError {
+	if e == nil || len(e.Message) <= bounds.ErrorTextBytes && len(e.Data) <= bounds.ErrorDataBytes {
+		return e
+	}
+	cut := *e
+	cut.Message = bounds.Cut(e.Message, bounds.ErrorTextBytes)
+	if len(e.Data) > bounds.ErrorDataBytes {
+		cut.Data = "" // a part of it would be no JSON
+	}
+	return &cut
 }
 
 // RequestInfo shows one request.

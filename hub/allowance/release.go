@@ -1,7 +1,6 @@
-package hub
+package allowance
 
 import (
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -9,9 +8,9 @@ import (
 )
 
 // releases gives memory back to the system once much of it was let go of: the runtime keeps what it had, for a while
-// that has no end when nothing is allocated any more. The zero value is ready to use; safe for concurrent use.
+// that has no end when nothing is allocated any more. Safe for concurrent use.
 type releases struct {
-	free func() // debug.FreeOSMemory; tests count
+	free func()
 
 	mu      sync.Mutex // guards what follows
 	bytes   int        // let go of since the last time
@@ -48,13 +47,10 @@ func (r *releases) due() func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.planned, r.bytes, r.last = nil, 0, time.Now()
-	switch {
-	case r.closed:
+	if r.closed {
 		return nil
-	case r.free != nil:
-		return r.free
 	}
-	return debug.FreeOSMemory
+	return r.free
 }
 
 // close plans nothing any more.

@@ -1,4 +1,4 @@
-package hub
+package allowance
 
 import (
 	"sync/atomic"

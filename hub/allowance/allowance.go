@@ -1,0 +1,113 @@
+package allowance
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/schema"
+)
+
+// House is the hub that the servers are in.
+type House interface {
+	// Update runs f with the hub's lock. f must not wait for anything.
+	Update(f func())
+	// Go runs f on a goroutine that the hub waits for when it is closed. It is called with the lock.
+	Go(f func())
+	// Closed tells whether the hub's goroutines are being waited for: none may begin. It is called with the lock.
+	Closed() bool
+	// Emit tells the windows. It is called with the lock.
+	Emit(b event.Body)
+}
+
+// Options of Budgets. All are needed.
+type Options struct {
+	House    House
+	Life     context.Context // ends with the hub
+	Logger   *slog.Logger
+	Redactor *redact.Redactor
+}
+
+// Budgets are what all servers of a hub may cost together: package bounds says how they share it. Make them with
+// NewBudgets.
+type Budgets struct {
+	Questions, Lists, Results, Checks, Answers *bounds.Budget
+
+	Free func() // gives memory back to the system: debug.FreeOSMemory; tests count
+
+	options  Options
+	released releases
+}
+
+// NewBudgets makes the budgets of a hub. Close them.
+func NewBudgets(o Options) *Budgets {
+	b := &Budgets{
+		options:   o,
+		Free:      debug.FreeOSMemory,
+		Questions: bounds.NewBudget("open questions", bounds.QuestionBytes, bounds.ServerQuestionBytes),
+		Lists:     bounds.NewBudget("lists", bounds.HubListBytes, bounds.ServerListBytes),
+		Results:   bounds.NewBudget("results in flight", bounds.ResultBytes, bounds.ServerResultBytes),
+		Checks:    bounds.NewBudget("checks of schemas", bounds.HubCheckBytes, bounds.ServerCheckBytes),
+		Answers:   bounds.NewBudget("answers being compared", bounds.AnswersBytes, bounds.AnswerBytes),
+	}
+	b.released.free = func() { b.Free() }
+	for _, one := range []*bounds.Budget{b.Questions, b.Lists, b.Results, b.Checks, b.Answers} {
+		one.Given = b.released.note
+	}
+	return b
+}
+
+// Close gives no memory back to the system any more.
+func (b *Budgets) Close() { b.released.close() }
+
+// Allowance is that of one server, for as long as it is configured. Its parts are safe for concurrent use, but for
+// quiet and gone, which are guarded by the hub's lock. A method that takes that lock says so.
+type Allowance struct {
+	house    House
+	life     context.Context // of the hub
+	log      *slog.Logger
+	redactor *redact.Redactor
+	server   string
+
+	Questions, Lists, Results, Checks *bounds.Account
+	Outputs, Forms                    *schema.Checker
+
+	logs, notices, asks, complaints *bounds.Rate
+
+	logsSoon atomic.Bool // it is told soon how many log messages were dropped
+
+	unsaid      atomic.Uint32 // kinds of notices that did not pass, see noticeKind
+	noticesSoon atomic.Bool   // those are told soon
+
+	quiet quiet
+	gone  bool
+}
+
+// Of makes the allowance of a server. Close it with the server.
+func (b *Budgets) Of(server string) *Allowance {
+	a := &Allowance{
+		house: b.options.House, life: b.options.Life, log: b.options.Logger, redactor: b.options.Redactor, server: server,
+		Questions: b.Questions.Account(server), Lists: b.Lists.Account(server), Results: b.Results.Account(server),
+		Checks:     b.Checks.Account(server),
+		logs:       bounds.NewRate(bounds.LogRate, bounds.LogBurst),
+		notices:    bounds.NewRate(bounds.NoticeRate, bounds.NoticeBurst),
+		asks:       bounds.NewRate(bounds.QuestionRate, bounds.QuestionBurst),
+		complaints: bounds.NewRate(1, bounds.ComplaintBurst),
+	}
+	a.Outputs = mcp.OutputChecker(a.Checks)
+	a.Forms = &schema.Checker{Schema: "requestedSchema of the form", Value: "content of the answer", Account: a.Checks}
+	return a
+}
+
+// Close gives back what a server that is gone still holds. It is called with the lock.
+func (a *Allowance) Close() {
+	a.gone = true
+	for _, one := range []*bounds.Account{a.Questions, a.Lists, a.Results, a.Checks} {
+		one.Close()
+	}
+}

@@ -1,0 +1,37 @@
+package hub
+
+import (
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// MuteServer answers no more questions of a server, sampling and elicitation, with a prompt: open ones are declined,
+// and those to come at once. It holds until the server is started, restarted or switched on by somebody, or MuteServer
+// takes it back. Calls go on.
+func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
+	defer h.lock().unlock()
+	s := h.server(name)
+	if s == nil {
+		return event.ServerInfo{}, servers.ErrNotFound(name)
+	}
+	h.mute(s, muted, "")
+	return s.info(), nil
+}
+
+// mute switches the questions of s off or on. h.mu is held.
+func (h *Hub) mute(s *server, muted bool, windowID string) {
+	if !s.allowance.Mute(muted) {
+		return
+	}
+	h.log.Info("questions of a server are switched off or on", "server", s.name, "muted", muted)
+	if muted {
+		for _, p := range h.promptsInOrder() {
+			if p.asker != nil && p.request.server == s {
+				h.closePrompt(p, closing{cause: event.CauseDeclined, origin: event.OriginUser, windowID: windowID,
+					action: event.ActionDecline,
+					reason: "the user wants no more questions of this server"})
+			}
+		}
+	}
+	h.changed(s)
+}
