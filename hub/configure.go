@@ -197,7 +197,7 @@ func (h *Hub) removeServer(s *server) <-chan struct{} {
 	h.table.Remove(s.Server)
 	done := h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
 		Reason: "the server was removed from the config"}, servers.Stop)
-	h.forgetSignIn(s)
+	s.EndSignIn()
 	s.allowance.Close()
 	h.changed(s)
 	return done
@@ -218,7 +218,6 @@ func (h *Hub) changeServer(s *server, a step) <-chan struct{} {
 		}
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
 			Reason: cmp.Or(a.why, "the server's config changed")}, by)
-		h.forgetSignIn(s)
 		s.Relaunch()
 		s.launch.started = nil // what was agreed to for another launch
 	case s.Disabled() && !was:

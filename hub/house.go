@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
 // house is the hub as the rooms see it that have its lock.
@@ -37,13 +37,9 @@ func (o owner) Prepare(ctx context.Context, conf config.Server) (config.Resolved
 	return o.hub.prepared(ctx, o.server, conf, false)
 }
 
-// SignIn gives what signs the requests to a URL.
-func (o owner) SignIn(conf config.Server) (transport.Authorizer, error) {
-	sign, err := o.hub.authorize(o.server, conf)
-	if sign == nil || err != nil {
-		return nil, err
-	}
-	return watched{SignIn: sign, hub: o.hub, server: o.server}, nil
+// AskSignIn shows a sign-in to the windows.
+func (o owner) AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error {
+	return o.hub.askSignIn(ctx, o.server, q, wanted, told)
 }
 
 // BeginStart registers the request that stands for a start.
@@ -91,9 +87,6 @@ func (o owner) Refusal() error { return o.hub.launchRefused(o.server) }
 func (o owner) MustAsk() bool {
 	return needsConsent(*o.Conf()) && !o.hub.agreedToLaunch(o.server)
 }
-
-// Asks tells whether a person is asked about the server.
-func (o owner) Asks() bool { return o.Paused() || o.signingIn() }
 
 // Use looks through the open requests.
 func (o owner) Use() (u servers.Use) {

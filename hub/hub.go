@@ -28,7 +28,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -70,11 +69,8 @@ type Hub struct {
 	log        *slog.Logger
 	environ    []string
 	getenv     func(name string) (string, bool) // of environ
-	web        http.RoundTripper
-	listen     func(ctx context.Context, address string) (net.Listener, error)
 	newWatcher func() FileWatcher
 	contained  *transport.Containment
-	tokens     func() signin.Store // opened by whoever needs it first
 
 	load func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
 	// holds a token for each server that a list of all starts
@@ -144,8 +140,6 @@ func New(o Options) *Hub {
 		version:    o.Version,
 		log:        o.Logger,
 		environ:    o.Environ,
-		web:        o.RoundTripper,
-		listen:     o.Listen,
 		windows:    map[string]*Window{},
 		requests:   map[string]*request{},
 		leaving:    map[*request]struct{}{},
@@ -185,10 +179,10 @@ func New(o Options) *Hub {
 		h.environ = os.Environ()
 	}
 	h.getenv = config.LookupEnv(h.environ, runtime.GOOS)
-	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
 	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
-		Containment: h.contained, Environ: h.environ, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper})
+		Containment: h.contained, Environ: h.environ, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
+		Listen: o.Listen})
 	h.grants = grants.Open(o.StateDir, id, h.log)
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
@@ -309,9 +303,7 @@ func (h *Hub) shut() {
 	clear(h.windows)
 	h.budgets.Close()
 	h.endLife(event.ErrDraining())
-	for _, s := range h.servers {
-		h.forgetSignIn(s)
-	}
+	h.table.Close()
 	h.over = make(chan struct{})
 	go func() { // ends with the work it waits for
 		h.work.Wait()

@@ -21,7 +21,6 @@ type server struct {
 	place     int           // in Hub.servers, from 1
 	allowance *allowance.Allowance
 	gone      bool // the windows have been told that it is no longer configured, and hear nothing more of it
-	auth      *authorization
 	launch    launch
 }
 
@@ -38,7 +37,7 @@ func (h *Hub) server(name string) *server {
 // info is how people see s.
 func (s *server) info() event.ServerInfo {
 	i := s.Info()
-	i.SignIn, i.Place, i.LaunchConsent, i.Muted = s.signInState(), s.place, s.consentState(), s.allowance.Muted()
+	i.Place, i.LaunchConsent, i.Muted = s.place, s.consentState(), s.allowance.Muted()
 	waiting := len(s.waiting())
 	for n, e := range s.entries {
 		o := e.conf.Origin
@@ -60,9 +59,7 @@ func (h *Hub) changed(s *server) {
 	}
 	s.gone = s.Life().Removed()
 	info := s.info()
-	if s.auth != nil {
-		s.auth.told = info.SignIn
-	}
+	s.SignInTold(info.SignIn)
 	s.launch.told = info.LaunchConsent
 	h.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }

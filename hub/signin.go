@@ -2,31 +2,12 @@ package hub
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
-
-// signingIn tells whether a person is being asked, or has just been and the rest is under way. h.mu is held.
-func (s *server) signingIn() bool {
-	return s.auth != nil && (s.auth.asking > 0 || s.auth.signIn.State().Phase == signin.Asking)
-}
-
-// signInState: h.mu is held.
-func (s *server) signInState() event.SignInState {
-	switch {
-	case s.auth == nil:
-		return 0
-	case s.signingIn():
-		return event.SignInAsking
-	case s.auth.signIn.State().Phase == signin.SignedIn:
-		return event.SignInSignedIn
-	case s.auth.needed:
-		return event.SignInNeeded
-	}
-	return 0
-}
 
 // SignIn signs in to a server now and connects it. It asks also a person who has just declined.
 func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error) {
@@ -45,34 +26,10 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	if err != nil {
 		return event.ServerInfo{}, contextError(ctx, s.StartError(ctx, err))
 	}
-	sign, err := h.authorize(s, resolved.Server)
-	if err != nil {
-		return event.ServerInfo{}, errSignIn(s, err)
-	}
-	if sign == nil { // a variable has brought a token
-		return event.ServerInfo{}, errNoSignIn(name)
-	}
-	if err := h.signInNow(ctx, s, sign); err != nil {
-		if ctx.Err() != nil {
-			return event.ServerInfo{}, contextError(ctx, err)
-		}
-		return event.ServerInfo{}, errSignIn(s, err)
+	if err := s.SignIn(ctx, &resolved.Server); err != nil {
+		return event.ServerInfo{}, contextError(ctx, err)
 	}
 	return h.StartServer(ctx, name)
-}
-
-// signInNow signs in because the user wants it, and tells the windows what came of it.
-func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) error {
-	want := func(by int) {
-		defer h.lock().unlock()
-		if s.auth != nil && s.auth.signIn == sign {
-			s.auth.wanted += by
-			h.signInChanged(s)
-		}
-	}
-	want(+1)
-	defer want(-1)
-	return sign.SignIn(ctx)
 }
 
 // SignOut forgets the tokens of a server and ends its connection.
@@ -85,29 +42,12 @@ func (h *Hub) signOut(ctx context.Context, name string, by event.Origin) (event.
 	if err != nil {
 		return event.ServerInfo{}, err
 	}
-	sign, err := h.storedSignIn(s, conf)
-	if err != nil {
-		return event.ServerInfo{}, errSignIn(s, err)
-	}
-	if sign == nil {
-		return event.ServerInfo{}, errNoSignIn(name)
-	}
-	if err := h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
+	if err := s.SignOut(ctx, func() (config.Server, error) { return h.known(s, conf) }, func() error {
+		return h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: "the user signed out"})
+	}); err != nil {
 		return event.ServerInfo{}, err
 	}
-	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store
-	defer h.lock().unlock()
-	if s.auth != nil {
-		s.auth.needed = true
-	}
-	h.changed(s)
-	if forgotten != nil {
-		e := event.Fail(event.CodeUnavailable, event.ReasonSignInFailed, []string{"server", s.name},
-			"server %q is signed out, but its tokens were not removed everywhere: %s", s.name, s.Quote(forgotten.Error()))
-		e.Err = forgotten
-		return event.ServerInfo{}, e
-	}
-	return s.info(), nil
+	return h.infoOf(s), nil
 }
 
 // signInOf finds a server that can be signed in to.
@@ -116,36 +56,55 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 	if err != nil {
 		return nil, config.Server{}, err
 	}
-	var conf config.Server
-	h.update(func() { conf = *s.Conf() })
-	if !hasSignIn(conf) {
-		return nil, config.Server{}, errNoSignIn(name)
-	}
-	return s, conf, nil
+	conf, err := s.CanSignIn()
+	return s, conf, err
 }
 
-// storedSignIn finds the sign-in of a server by what is known of its config. It asks nobody.
-func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error) {
-	var a *authorization
-	h.update(func() { a = s.auth })
-	if a != nil {
-		return a.signIn, nil
-	}
+// known gives the config of a server with what is known put in for its references. It asks nobody.
+func (h *Hub) known(s *server, conf config.Server) (config.Server, error) {
 	values, err := h.inputs.Values(conf)
 	if err != nil {
-		return nil, err
+		return config.Server{}, err
 	}
 	var v config.Variables
 	h.update(func() { v = h.variables(conf) })
 	r, err := h.resolved(s, conf, v, values)
-	if err != nil {
-		return nil, err
-	}
-	return h.authorize(s, r.Server)
+	return r.Server, err
 }
 
-func errNoSignIn(name string) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNotOffered,
-		[]string{"server", name, "capability", "sign-in"},
-		"server %q has no sign-in: it is a process, or its config brings an Authorization header", name)
+// askSignIn shows a sign-in to the windows: see servers.Owner.
+func (h *Hub) askSignIn(ctx context.Context, s *server, q signin.Prompt, wanted func() bool, told func(by int)) error {
+	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
+		name: "sign-in", method: methodSignIn, subject: q.Issuer, wants: "a sign-in", kinds: "sign-ins",
+		info: event.PromptInfo{Kind: event.PromptSignIn, SignIn: &event.SignInQuestion{
+			URL: q.URL, URLHost: q.URLHost, Waiting: q.Waiting, Issuer: q.Issuer, Resource: q.Resource, Scopes: q.Scopes,
+		}},
+		byHand: wanted, told: told, over: signInOver,
+	})
+	switch {
+	case err != nil:
+		return err
+	case answer.cause == event.CauseAnswered:
+		return nil
+	case answer.cause == event.CauseDeclined:
+		return signin.ErrDeclined
+	}
+	return signin.ErrDismissed
+}
+
+const methodSignIn = "authorization"
+
+// signInOver says how a question closes whose sign-in ended.
+func signInOver(cause error) (c closing, cameBack bool) {
+	c = closing{cause: event.CauseParent, origin: event.OriginParent, reason: "nobody waits for the sign-in any more"}
+	_, cameBack = errors.AsType[*signin.Completed](cause)
+	switch {
+	case cameBack:
+		c.cause, c.origin, c.reason = event.CauseSuperseded, event.OriginUser, "the browser has come back"
+	case errors.Is(cause, signin.ErrSignedOut):
+		c.origin, c.reason = event.OriginHost, "the user signed out"
+	case errors.Is(cause, signin.ErrClosed):
+		c.origin, c.reason = event.OriginHost, "the server was removed from the config or changed there"
+	}
+	return c, cameBack
 }

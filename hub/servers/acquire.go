@@ -166,7 +166,7 @@ func (s *Server) stopWaiting(a *attempt) {
 		if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {
 			s.owner.Changed() // nobody waits for the next start any more
 		}
-		if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.owner.Asks() {
+		if a.waiters == 0 && s.attempt == a && s.stopping == nil && (s.Paused() || s.signingIn()) {
 			s.EndStart()
 		}
 	})

@@ -46,6 +46,7 @@ func (s *Server) Reconfigure(e Entry) {
 
 // Relaunch forgets what was of another launch.
 func (s *Server) Relaunch() {
+	s.EndSignIn()
 	s.ForgetTools()
 	s.tools.of, s.era, s.transport, s.lastError, s.cause, s.stderr = nil, 0, 0, "", nil, nil
 }

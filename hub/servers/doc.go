@@ -1,5 +1,6 @@
 // Package servers is the life of the configured servers: an entry of the config, its launch, its connection, its end,
-// and what happens in between: starts that fail and are tried again, the list of its tools, subscriptions, idle time.
+// and what happens in between: starts that fail and are tried again, its sign-in, the list of its tools, subscriptions,
+// idle time.
 //
 // A [Server] is guarded by the lock of the hub that it is in ([House]); a method that takes that lock itself says so,
 // all others are called with it. Its state is a [Life], which has one transition function. What is not of a server

@@ -17,7 +17,7 @@ func (s *Server) Info() event.ServerInfo {
 		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError,
 		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
-		Transport: s.Transport(), URL: s.conf.DisplayURL(),
+		Transport: s.Transport(), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy, MemoryLimit: s.conf.Memory,
 	}
 	if s.Eager() {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
 // House is the hub that all servers are in.
@@ -21,13 +21,15 @@ type House interface {
 }
 
 // Owner is what the hub knows of one server and the room of servers does not. All methods but Prepare, Stderr and
-// SignIn are called with the lock.
+// AskSignIn are called with the lock.
 type Owner interface {
 	// Prepare brings what the config says to the point where it can be started: the user has agreed to it, and every
 	// reference is resolved. It may ask a person. It is called without the lock.
 	Prepare(ctx context.Context, conf config.Server) (config.Resolved, error)
-	// SignIn gives what signs the requests to a URL, nil for none. It is called without the lock.
-	SignIn(conf config.Server) (transport.Authorizer, error)
+	// AskSignIn shows a sign-in to a person, as signin.Asker says. wanted tells whether somebody waits for it who does not
+	// wait for a start of the server, told is called when a question opens (+1) and is over (-1), both with the lock.
+	// AskSignIn is called without it.
+	AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error
 	// BeginStart begins the request that stands for a start. expire ends the start when limit is over, without the time
 	// in which a person is asked; 0 is no limit.
 	BeginStart(limit time.Duration, expire func()) Start
@@ -38,8 +40,6 @@ type Owner interface {
 	Refusal() error
 	// MustAsk tells whether a start would have to ask a person for the consent to the launch.
 	MustAsk() bool
-	// Asks tells whether the server waits for a person, or for what follows from an answer.
-	Asks() bool
 	// Use tells what the hub has under way with the server.
 	Use() Use
 	// Leaving gives what is closed once the requests of the server that have ended are left by their goroutines.

@@ -59,7 +59,7 @@ func (s *Server) reach(conf *config.Server) mcp.Opener {
 		o.Header.Set(name, value)
 	}
 	var err error
-	if o.Auth, err = s.owner.SignIn(*conf); err != nil {
+	if o.Auth, err = s.authorizer(conf); err != nil {
 		return func(context.Context) (*mcp.Link, error) { return nil, err }
 	}
 	switch {

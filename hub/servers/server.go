@@ -44,6 +44,7 @@ type Server struct {
 	paused        pause
 	supervised    supervision
 	idle          idleness
+	auth          *authorization // made when it is first needed
 }
 
 // connection is one live session of a server.

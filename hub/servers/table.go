@@ -1,13 +1,17 @@
 package servers
 
 import (
+	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -18,16 +22,21 @@ type Options struct {
 	Redactor    *redact.Redactor
 	Containment *transport.Containment
 	Environ     []string // what servers inherit a safe part of
-	StateDir    string   // where lists of tools are kept; "" = memory only
+	// where lists of tools, and tokens where there is no keyring, are kept; "" = memory only
+	StateDir string
 	// Open says how a server is reached; nil starts its process or goes to its URL.
 	Open         func(s config.Server, stderr func(line string)) mcp.Opener
 	RoundTripper http.RoundTripper // nil: sockets
+	// Listen opens the listener for a browser that comes back from a sign-in; nil: a socket.
+	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
 // Table is all servers of a hub: who waits for whom. It is guarded by the lock of the house.
 type Table struct {
 	Options
-	kept *toolBook
+	kept   *toolBook
+	tokens func() signin.Store // opened by whoever needs it first
+	closed bool
 
 	born   uint64             // counts servers, for their incarnations
 	all    []*Server          // that are configured
@@ -41,7 +50,9 @@ type Table struct {
 // NewTable makes a table without servers.
 func NewTable(o Options) *Table {
 	return &Table{Options: o, kept: openTools(o.StateDir, o.Logger), ending: map[string]*Server{},
-		kills: map[*Server]func(string){}}
+		kills: map[*Server]func(string){}, tokens: sync.OnceValue(func() signin.Store {
+			return notingStore{signin.OpenStore(o.StateDir, o.Logger), o.Redactor}
+		})}
 }
 
 // Add makes a server of an entry. One of the same name that has not ended yet is waited for: two processes of one entry
@@ -56,6 +67,14 @@ func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
 	}
 	t.all = append(t.all, s)
 	return s
+}
+
+// Close ends the sign-ins; there are no new ones.
+func (t *Table) Close() {
+	t.closed = true
+	for _, s := range t.all {
+		s.EndSignIn()
+	}
 }
 
 // Remove says that s is no longer configured. The caller stops it.

@@ -1,0 +1,152 @@
+package servers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// authorization is the sign-in of one server behind a URL. It outlives the server's connections; a change of what the
+// config says of the server makes another one. All but the first two are guarded by the lock.
+type authorization struct {
+	signIn *signin.SignIn
+	key    string // config.Server.LaunchKey
+
+	asking int               // open prompts
+	wanted int               // callers of SignIn
+	needed bool              // a request was refused for lack of a token, and there is none
+	told   event.SignInState // what the windows know
+}
+
+func hasSignIn(conf *config.Server) bool {
+	_, own := conf.Header["Authorization"]
+	return conf.URL != "" && !own
+}
+
+// authorizer gives what signs the requests to a URL, nil for none. It takes the lock.
+func (s *Server) authorizer(conf *config.Server) (transport.Authorizer, error) {
+	sign, err := s.authorize(conf)
+	if sign == nil || err != nil {
+		return nil, err
+	}
+	return watched{SignIn: sign, server: s}, nil
+}
+
+// authorize gives the sign-in of s, nil when there is none: the server is a process, or the config brings an
+// Authorization header of its own. It takes the lock.
+func (s *Server) authorize(conf *config.Server) (*signin.SignIn, error) {
+	if !hasSignIn(conf) {
+		return nil, nil
+	}
+	t, key := s.table, conf.LaunchKey()
+	var a *authorization
+	t.House.Update(func() { a = s.auth })
+	if a != nil && a.key == key {
+		return a.signIn, nil
+	}
+	made := &authorization{key: key}
+	sign, err := signin.New(signin.Options{
+		Server: s.name, ServerURL: conf.URL, Store: t.tokens(), Logger: t.Logger, Config: signInConfig(conf.OAuth),
+		RoundTripper: t.RoundTripper, Listen: t.Listen,
+		Ask: func(ctx context.Context, p signin.Prompt) error {
+			return s.owner.AskSignIn(ctx, p, func() bool { return made.wanted > 0 }, func(by int) {
+				made.asking += by
+				s.signInChanged()
+			})
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	made.signIn = sign
+	var now, unwanted *authorization
+	var refusal *event.Error
+	t.House.Update(func() { now, unwanted, refusal = s.authorizeBy(made) })
+	if unwanted != nil {
+		unwanted.signIn.Close()
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	return now.signIn, nil
+}
+
+// authorizeBy makes a sign-in that of s, unless somebody else has made one meanwhile: two of them would ask twice.
+// unwanted is to be closed, without the lock.
+func (s *Server) authorizeBy(made *authorization) (now, unwanted *authorization, refusal *event.Error) {
+	old := s.auth
+	switch {
+	case s.life.Removed():
+		return nil, made, ErrNotFound(s.name)
+	case s.table.closed:
+		return nil, made, event.ErrDraining()
+	case old != nil && old.key == made.key:
+		return old, made, nil
+	}
+	s.auth = made
+	return made, old, nil
+}
+
+// signInConfig is what the config says of the sign-in, in the words of signin.
+func signInConfig(o config.OAuth) signin.Config {
+	return signin.Config{
+		Grant: o.Grant, ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientMetadataURL: o.ClientMetadataURL,
+		Scopes: o.Scopes, RedirectPort: o.RedirectPort,
+		PrivateKeyPEM: o.PrivateKeyPEM, SigningAlgorithm: o.SigningAlgorithm,
+		IDPIssuer: o.IDP.Issuer, IDPTokenEndpoint: o.IDP.TokenEndpoint, IDPClientID: o.IDP.ClientID,
+		IDPIDToken:    o.IDP.IDToken,
+		WorkloadToken: o.WorkloadToken, WorkloadTokenFile: o.WorkloadTokenFile, DPoP: o.DPoP,
+	}
+}
+
+// watched notes whether a server wants a sign-in.
+type watched struct {
+	*signin.SignIn
+	server *Server
+}
+
+// Authorize notes that the server has refused a request, and what came of the sign-in.
+func (w watched) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	err := w.SignIn.Authorize(ctx, req, resp)
+	s := w.server
+	s.table.House.Update(func() {
+		if a := s.auth; a != nil && a.signIn == w.SignIn {
+			a.needed = err != nil
+			s.signInChanged()
+		}
+	})
+	return err
+}
+
+// EndSignIn ends the sign-in of a server that is no longer, or is another one now.
+func (s *Server) EndSignIn() {
+	if s.auth != nil {
+		sign := s.auth.signIn
+		s.auth = nil
+		s.table.House.Go(sign.Close)
+	}
+}
+
+// notingStore tells the redactor of the tokens that go through a store of sign-ins.
+type notingStore struct {
+	signin.Store
+	redactor *redact.Redactor
+}
+
+// Load implements signin.Store.
+func (n notingStore) Load(ctx context.Context, key signin.Key) (*signin.Entry, error) {
+	e, err := n.Store.Load(ctx, key)
+	n.redactor.Add(e.Secrets()...)
+	return e, err
+}
+
+// Save implements signin.Store.
+func (n notingStore) Save(ctx context.Context, e *signin.Entry) error {
+	n.redactor.Add(e.Secrets()...)
+	return n.Store.Save(ctx, e)
+}
