@@ -73,7 +73,7 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 
 // terms are those on which r may call tool. h.mu is held.
 func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
-	return agreement{key: keyOf(r.server, tool), policy: h.policy(r.server, r.tool)}
+	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool)}
 }
 
 // openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false,
@@ -109,7 +109,7 @@ func (h *Hub) policyChanged(s *server) {
 		if p.agrees == nil || p.request.server != s {
 			continue
 		}
-		now, shows := h.policy(s, p.request.tool), s.Conf().Tools.Visible(p.request.tool)
+		now, shows := s.launch.Policy(p.request.tool), s.Conf().Tools.Visible(p.request.tool)
 		if shows && now == p.agrees.policy && s.Key() == p.agrees.key.Launch {
 			continue
 		}

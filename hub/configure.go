@@ -11,6 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
@@ -49,7 +50,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		return nil, nil, nil, contextError(ctx, context.Cause(ctx))
 	}
 	var draining bool
-	var old configEntries
+	var old launch.Entries
 	h.update(func() {
 		if draining = h.draining; draining {
 			return
@@ -58,8 +59,9 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 			sources = h.sources
 		}
 		h.sources = sources
+		h.launches.SetFolders(foldersOf(sources))
 		for _, s := range h.servers {
-			old = append(old, s.entries...)
+			old = append(old, s.launch.Entries()...)
 		}
 	})
 	if draining {
@@ -79,9 +81,9 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 
 	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
 	// for what stays as it was.
-	r := reading{entries: h.entriesOf(want, sources), old: old, forms: make([]*grants.Form, len(old))}
-	for i, e := range old {
-		r.forms[i] = h.formNow(e.conf, h.variablesAmong(sources, e.conf))
+	r := reading{keep: h.launches.Anew(old)}
+	for _, c := range want {
+		r.entries = append(r.entries, h.launches.Entries(c))
 	}
 	problems, stopped, waits, err = h.apply(r, problems, sources, changed)
 	h.watchGlobs(sources)
@@ -90,11 +92,8 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 
 // reading is what was read of the config.
 type reading struct {
-	entries []configEntries
-	// old are the entries of before, and forms what they are now: a server that this reading says nothing of keeps its
-	// entry.
-	old   configEntries
-	forms []*grants.Form
+	entries []launch.Entries
+	keep    func() // what the entries of before are now: a server that this reading says nothing of keeps its entry
 }
 
 // apply brings the servers in line with what was read.
@@ -105,9 +104,7 @@ func (h *Hub) apply(r reading, problems []event.ConfigProblem, sources []ConfigS
 	if h.draining {
 		return nil, nil, nil, event.ErrDraining()
 	}
-	for i, e := range r.old {
-		e.form = r.forms[i]
-	}
+	r.keep()
 	want := h.wantedOf(r.entries)
 	steps := reconcile(want, problems, h.servers)
 	at := place(steps, h.servers, sources, confs(want))
@@ -125,15 +122,24 @@ func (h *Hub) apply(r reading, problems []event.ConfigProblem, sources []ConfigS
 }
 
 // wantedOf tells of each name which entry counts. h.mu is held.
-func (h *Hub) wantedOf(all []configEntries) (want []wanted) {
-	have := map[string]*server{}
+func (h *Hub) wantedOf(all []launch.Entries) (want []wanted) {
+	have := map[string]*launch.Launch{}
 	for _, s := range h.servers {
-		have[s.name] = s
+		have[s.name] = s.launch
 	}
 	for _, entries := range all {
-		want = append(want, wanted{h.countingFor(have[entries[0].conf.Name], entries), entries})
+		want = append(want, wanted{h.launches.Counting(have[entries[0].Conf.Name], entries), entries})
 	}
 	return want
+}
+
+func foldersOf(sources []ConfigSource) (folders []string) {
+	for _, s := range sources {
+		if s.Folder != "" {
+			folders = append(folders, s.Folder)
+		}
+	}
+	return folders
 }
 
 // readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it.
@@ -182,14 +188,22 @@ func (a step) life() servers.Entry {
 
 // addServer: h.mu is held.
 func (h *Hub) addServer(a step) {
-	s := &server{hub: h, name: a.conf.Name, entry: a.entry, entries: a.entries, place: a.place,
-		allowance: h.budgets.Of(a.conf.Name)}
-	s.Server = h.table.Add(a.life(), servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
+	s := h.newServer(a.life())
+	s.launch.Take(a.entry, a.entries, false)
+	s.launch.Move(a.place)
 	h.servers = append(h.servers, s)
 	h.changed(s)
 	if s.Eager() && s.Usable() == nil {
 		s.StartEagerly()
 	}
+}
+
+// newServer makes a server that is in no list of the hub yet, and nobody has been told of. h.mu is held.
+func (h *Hub) newServer(e servers.Entry) *server {
+	s := &server{hub: h, name: e.Conf.Name, allowance: h.budgets.Of(e.Conf.Name)}
+	s.Server = h.table.Add(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
+	s.launch = h.launches.New(s.Server, owner{s})
+	return s
 }
 
 // removeServer: h.mu is held.
@@ -206,9 +220,10 @@ func (h *Hub) removeServer(s *server) <-chan struct{} {
 // changeServer: h.mu is held.
 func (h *Hub) changeServer(s *server, a step) <-chan struct{} {
 	was, old, told := s.Disabled(), *s.Conf(), s.info()
-	s.entry, s.entries, s.place = a.entry, a.entries, a.place
+	s.launch.Take(a.entry, a.entries, a.relaunch)
+	s.launch.Move(a.place)
 	s.Reconfigure(a.life())
-	h.launchChanged(s)
+	owner{s}.Outdated()
 	var done <-chan struct{}
 	switch {
 	case a.relaunch:
@@ -219,7 +234,6 @@ func (h *Hub) changeServer(s *server, a step) <-chan struct{} {
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
 			Reason: cmp.Or(a.why, "the server's config changed")}, by)
 		s.Relaunch()
-		s.launch.started = nil // what was agreed to for another launch
 	case s.Disabled() && !was:
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
 			servers.Stop)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -53,7 +54,7 @@ func (h *Hub) Leftovers() string {
 	add("early cancels", early)
 	add("shared questions", len(h.sharing))
 	for _, s := range h.servers {
-		add("open launch questions of "+s.name, s.launch.asking)
+		add("open launch questions of "+s.name, s.launch.Asking())
 		for what, n := range s.Leftovers() {
 			add(what+" of "+s.name, n)
 		}
@@ -102,7 +103,7 @@ func (h *Hub) inconsistent() string {
 			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", id, r.id)
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
-			now := h.policy(r.server, r.tool)
+			now := r.server.launch.Policy(r.tool)
 			definition := p.agrees.key.As(grants.Definition)
 			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
 				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) || r.state != event.StateAwaitingApproval {
@@ -160,11 +161,16 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	defer h.mu.Unlock()
 	for _, s := range h.servers {
 		edit(s.Conf())
-		for _, e := range s.entries {
-			edit(&e.conf)
-			e.key, e.form = e.conf.LaunchKey(), h.formNow(e.conf, h.variables(e.conf))
+		counts, entries := s.launch.Entry(), launch.Entries{}
+		for _, e := range s.launch.Entries() {
+			edit(&e.Conf)
+			entries = append(entries, h.launches.Entries(e.Conf)...)
+			if e == counts {
+				counts = entries[len(entries)-1]
+			}
 		}
-		h.launchChanged(s)
+		s.launch.Take(counts, entries, false)
+		owner{s}.Outdated()
 	}
 }
 
@@ -172,7 +178,7 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 // which nothing else goes on.
 func (h *Hub) CountForms() (made, locked *atomic.Int64) {
 	made, locked = &atomic.Int64{}, &atomic.Int64{}
-	h.onForm = func() {
+	h.launches.OnForm = func() {
 		made.Add(1)
 		if !h.mu.TryLock() {
 			locked.Add(1)
@@ -349,8 +355,5 @@ func (h *Hub) FillResults() {
 
 // bareServer is a server of the hub that is not in its list.
 func (h *Hub) bareServer(name string) *server {
-	s := &server{hub: h, name: name, allowance: h.budgets.Of(name)}
-	s.Server = h.table.Add(servers.Entry{Conf: config.Server{Name: name}},
-		servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
-	return s
+	return h.newServer(servers.Entry{Conf: config.Server{Name: name}})
 }

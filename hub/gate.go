@@ -105,7 +105,7 @@ func (h *Hub) seekSession(r *request, v *verdict) {
 // order is: what the config hides and denies; what is known before the server is asked for anything; the tool as it is
 // defined; the agreement to it. h.mu is held.
 func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
-	s, policy := r.server, h.policy(r.server, r.tool)
+	s, policy := r.server, r.server.launch.Policy(r.tool)
 	asks := policy == config.Ask && !p.call.Preapproved
 	switch {
 	case !s.Conf().Tools.Visible(r.tool):

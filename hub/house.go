@@ -34,7 +34,7 @@ type owner struct{ *server }
 
 // Prepare brings an entry to the point where it can be started.
 func (o owner) Prepare(ctx context.Context, conf config.Server) (config.Resolved, error) {
-	return o.hub.prepared(ctx, o.server, conf, false)
+	return o.launch.Prepare(ctx, conf, false)
 }
 
 // AskSignIn shows a sign-in to the windows.
@@ -81,12 +81,10 @@ func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
 }
 
 // Refusal is that of a launch that the user has declined.
-func (o owner) Refusal() error { return o.hub.launchRefused(o.server) }
+func (o owner) Refusal() error { return o.launch.Refusal() }
 
 // MustAsk tells whether there is no consent to the launch.
-func (o owner) MustAsk() bool {
-	return needsConsent(*o.Conf()) && !o.hub.agreedToLaunch(o.server)
-}
+func (o owner) MustAsk() bool { return o.launch.MustAsk() }
 
 // Use looks through the open requests.
 func (o owner) Use() (u servers.Use) {
@@ -120,7 +118,7 @@ func (o owner) Fell(c servers.Client) {
 }
 
 // Rested lets another entry count, if one does now.
-func (o owner) Rested() { o.hub.settle(o.server) }
+func (o owner) Rested() { o.launch.Settle() }
 
 // Stderr is shown as a log message.
 func (o owner) Stderr(line string) { o.allowance.Stderr(line) }

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -68,7 +69,6 @@ type Hub struct {
 	version    string
 	log        *slog.Logger
 	environ    []string
-	getenv     func(name string) (string, bool) // of environ
 	newWatcher func() FileWatcher
 	contained  *transport.Containment
 
@@ -77,7 +77,8 @@ type Hub struct {
 	listStarts chan struct{}
 	loading    chan struct{} // holds one token while somebody reads the config
 
-	grants *grants.Store
+	grants   *grants.Store
+	launches *launch.Maker
 	// recallAnswers reads the approvals and the definitions of tools, once: there may be megabytes, and a hub that starts
 	// is waited for. Whoever looks into them calls it first, without mu.
 	recallAnswers func()
@@ -87,7 +88,6 @@ type Hub struct {
 	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
 	redactor *redact.Redactor
-	onForm   func() // tests are told of each form that is made; nil: nobody
 	inputs   *inputs.Store
 
 	tracer *telemetry.Tracer // nil = no telemetry
@@ -178,7 +178,6 @@ func New(o Options) *Hub {
 	if h.environ == nil {
 		h.environ = os.Environ()
 	}
-	h.getenv = config.LookupEnv(h.environ, runtime.GOOS)
 	h.load = config.Load
 	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
 		Containment: h.contained, Environ: h.environ, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
@@ -187,6 +186,8 @@ func New(o Options) *Hub {
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
 	h.inputs = inputs.Open(o.StateDir, h.redactor, h.log)
+	h.launches = &launch.Maker{House: house{h}, Grants: h.grants, Redactor: h.redactor, Logger: h.log,
+		Environ: h.environ, Getenv: config.LookupEnv(h.environ, runtime.GOOS)}
 	return h
 }
 

@@ -8,163 +8,60 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
-	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/launch"
 )
-
-// prepared brings an entry to the point where it can be started: the user has agreed to it, if it needs that, and every
-// reference in it is resolved. byHand: somebody wants that apart from a start of the server. It runs without the lock,
-// and may ask the user; time in which a person is asked does not count against the start. Nothing of what it gives is
-// kept, so that no value is in memory for longer than it is used. It is what the last look saw, which is what the user
-// has agreed to.
-func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHand bool) (config.Resolved, error) {
-	var values map[string]string
-	for {
-		if err := h.consent(ctx, s, conf, values, byHand); err != nil {
-			return config.Resolved{}, err
-		}
-		var err error
-		if values, err = h.inputValues(ctx, s, conf, byHand); err != nil {
-			return config.Resolved{}, err
-		}
-		// The values may have taken a person a while: other folders may be open by now, files may have changed, and the yes
-		// may have been taken back.
-		if seen, agreed, err := h.agreedTo(ctx, s, conf, values); err != nil {
-			return config.Resolved{}, err
-		} else if agreed {
-			return h.startable(s, conf, seen.Sight)
-		}
-	}
-}
-
-// startable gives what is started of what was seen.
-func (h *Hub) startable(s *server, conf config.Server, seen grants.Sight) (config.Resolved, error) {
-	r, err := h.usableConfig(s, conf, seen.Resolved, seen.Err)
-	r.Program = seen.Program.Path
-	return r, err
-}
-
-// resolved puts values in for the references in a server's config.
-func (h *Hub) resolved(s *server, conf config.Server, v config.Variables,
-	inputs map[string]string) (config.Resolved, error) {
-	v.Input = func(id string) (string, bool) {
-		value, ok := inputs[id]
-		return value, ok
-	}
-	r, err := conf.Resolve(v)
-	return h.usableConfig(s, conf, r, err)
-}
-
-// usableConfig makes what Resolve gave known to the redaction and to the log, and tells its error in words for people.
-func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err error) (config.Resolved, error) {
-	if err != nil {
-		if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
-			return config.Resolved{}, inputs.Missing(s.name, missing.Input)
-		}
-		return config.Resolved{}, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken,
-			[]string{"server", s.name},
-			"server %q cannot be started as it is configured%s: %s", s.name, servers.PlaceOf(&conf), s.Quote(err.Error()))
-	}
-	h.redactor.Add(r.Secrets...)
-	for _, w := range r.Warnings {
-		h.log.Warn("config", "server", s.name, "problem", w)
-	}
-	return r, nil
-}
 
 // methodLaunch is the method of the request that stands for the question whether a server may be started.
 const methodLaunch = "launch"
 
-// consent waits until the user has agreed to start s with what there is to see now, if that needs it. Whoever wants the
-// same server waits for the same answer.
-func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, inputs map[string]string, byHand bool) error {
-	if !needsConsent(conf) {
-		return nil
-	}
-	h.refreshLaunches()
-	for {
-		if _, err := h.together(ctx, sharedKey{server: s.name}, s, func(t *shared) (string, error) {
-			return "", h.askLaunch(ctx, s, conf, inputs, t, byHand)
-		}); err != nil {
-			return err
-		}
-		// The answer may be one that somebody else has waited for, to another form of the entry.
-		if _, agreed, err := h.agreedTo(ctx, s, conf, inputs); err != nil || agreed {
-			return err
-		}
-	}
+// Values asks for what the hub does not keep.
+func (o owner) Values(ctx context.Context, conf config.Server, byHand bool) (map[string]string, error) {
+	return o.hub.inputValues(ctx, o.server, conf, byHand)
 }
 
-// agreedTo looks at what s would be started with, and tells whether it may be.
-func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server,
-	inputs map[string]string) (seen looked, agreed bool, err error) {
-	if !needsConsent(conf) {
-		return h.lookAt(s, conf, inputs), true, nil
-	}
-	seen, _, agreed, err = h.judge(ctx, s, conf, inputs)
-	if mine, ok := errors.AsType[errUndecided](err); ok {
-		err = mine.err
-	}
-	return seen, agreed, err
-}
-
-// judge looks at what s would be started with and judges what it saw, again when the config was read anew in between. A
-// file that changes all the time keeps nobody here beyond ctx.
-func (h *Hub) judge(ctx context.Context, s *server, conf config.Server,
-	inputs map[string]string) (seen looked, f grants.Form, agreed bool, err error) {
-	for {
-		seen = h.lookAt(s, conf, inputs)
-		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf, seen) })
-		switch {
-		case !errors.Is(err, errReadAnew):
-			return seen, f, agreed, err
-		case ctx.Err() != nil:
-			return seen, f, false, context.Cause(ctx)
-		}
-	}
-}
-
-// askLaunch asks until there is an answer to what there is to see.
-func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inputs map[string]string, t *shared,
-	byHand bool) error {
-	for {
-		_, f, agreed, err := h.judge(ctx, s, conf, inputs)
-		if err != nil || agreed {
-			return err
-		}
-		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it",
-			kinds: "server launches",
-			info:  event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.Question}, launch: &f, with: t,
-			byHand: func() bool { return byHand },
-			told: func(by int) {
-				if s.launch.asking += by; by > 0 {
-					h.changed(s)
-				}
-			},
+// Share makes all starts that want the consent wait for one question.
+func (o owner) Share(ctx context.Context, byHand bool, find func(launch.Ask) (alone bool, err error)) error {
+	_, err := o.hub.together(ctx, sharedKey{server: o.name}, o.server, func(t *shared) (string, error) {
+		alone, err := find(func(f *grants.Form) (launch.Answer, error) {
+			return o.hub.askLaunch(ctx, o.server, f, t, byHand)
 		})
-		// what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
-		h.grants.Save()
-		if err != nil {
-			h.consentSettled(s, "")
-			return ofAll(err)
+		if alone {
+			err = errUndecided{err}
 		}
-		switch answer.cause {
-		case event.CauseAnswered:
-			h.consentSettled(s, "")
-		case event.CauseSuperseded: // the form has changed, or the last window went and another came
-		case event.CauseDeclined:
-			h.consentSettled(s, f.Hash)
-			return errLaunchDeclined(s, "the user declined to start it", conf)
-		default:
-			h.consentSettled(s, "")
-			return errLaunchDeclined(s, "the question was closed without a choice", conf)
-		}
+		return "", err
+	})
+	return err
+}
+
+// Refresh looks into the file.
+func (o owner) Refresh() { o.hub.refreshLaunches() }
+
+// askLaunch asks whether a server may be started as f says.
+func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *shared,
+	byHand bool) (launch.Answer, error) {
+	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
+		name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it",
+		kinds: "server launches",
+		info:  event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.Question}, launch: f, with: t,
+		byHand: func() bool { return byHand },
+		told:   s.launch.Opened,
+	})
+	switch {
+	case err != nil:
+		return launch.Dismissed, ofAll(err)
+	case answer.cause == event.CauseAnswered:
+		return launch.Agreed, nil
+	case answer.cause == event.CauseSuperseded: // the form has changed, or the last window went and another came
+		return launch.Outdated, nil
+	case answer.cause == event.CauseDeclined:
+		return launch.Declined, nil
 	}
+	return launch.Dismissed, nil
 }
 
 // subjectOf names what would be started, for the request that everybody sees: without the query of an address, which
 // may be secret.
-func subjectOf(f grants.Form) string {
+func subjectOf(f *grants.Form) string {
 	if f.Question.URL != "" {
 		return (config.Server{URL: f.Question.URL}).DisplayURL()
 	}
@@ -180,110 +77,58 @@ func ofAll(err error) error {
 	return errUndecided{err}
 }
 
-// errReadAnew tells that the config was read anew between a look at an entry and the judgement of what was seen:
-// somebody has to look again, or the yes to what an entry was would count for what it is now.
-var errReadAnew = errors.New("the config was read anew")
-
-// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew
-// asks for another look. h.mu is held.
-func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server,
-	seen looked) (f grants.Form, agreed bool, err error) {
-	e := s.entries.find(conf.Origin.File, seen.key)
-	if e == nil { // what was to be started is no longer what the config says: a stop is under way
-		if ctx.Err() != nil {
-			return f, false, errUndecided{context.Cause(ctx)}
-		}
-		return f, false, errUndecided{event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
-			"the config of server %q changed while it was to be started", s.name)}
-	}
-	if e != seen.entry {
-		return f, false, errReadAnew
-	}
-	if e.form == nil { // the host answers for it since
-		return f, true, nil
-	}
-	if err := seen.Refusal(); err != nil {
-		return f, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
-			"server %q was not started: %s", s.name, s.Quote(err.Error()))
-	}
-	f = seen.form
-	if e.form.Key != f.Key {
-		e.form = &f
-		h.launchChanged(s)
-	}
-	if h.grants.Holds(f.Key) {
-		s.launch.started = &f
-		h.settle(s)
-		return f, true, nil
-	}
-	if s.launch.declined == f.Hash {
-		return f, false, errLaunchDeclined(s, "the user declined to start it", e.conf)
-	}
-	if before, ok := h.grants.Before(f.Key); ok {
-		f.Question.Changed, f.Question.Changes = true, f.Changes(before)
-	}
-	return f, false, nil
-}
-
-// consentSettled notes a no (its hash), and tells the windows how the question ended.
-func (h *Hub) consentSettled(s *server, declined string) {
-	defer h.lock().unlock()
-	if declined != "" {
-		s.launch.declined = declined
-	}
-	h.changed(s)
-	h.settle(s)
-}
-
-func errLaunchDeclined(s *server, why string, conf config.Server) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonLaunchDeclined, []string{"server", s.name},
-		"server %q%s was not started: %s; start the server to be asked again", s.name, servers.PlaceOf(&conf), why)
-}
-
-// launchRefused is the error of who wants a server that the user does not want to be started, else nil. h.mu is held.
-func (h *Hub) launchRefused(s *server) error {
-	if s.launch.declined == "" || s.Running() || s.consentState() != event.LaunchDeclined {
-		return nil
-	}
-	return errLaunchDeclined(s, "the user declined to start it", *s.Conf())
-}
-
-// askLaunchAgain makes the next start ask also a user who has declined.
-func (h *Hub) askLaunchAgain(s *server) {
-	defer h.lock().unlock()
-	s.launch.declined = ""
-}
-
-// launchChanged closes the questions about what is no longer what the config says: the form of a launch, or an input.
-// h.mu is held.
-func (h *Hub) launchChanged(s *server) {
-	for _, p := range h.promptsInOrder() {
-		if p.request.server != s {
+// Outdated closes the questions about what is no longer what the config says: the form of a launch, or an input.
+func (o owner) Outdated() {
+	for _, p := range o.hub.promptsInOrder() {
+		if p.request.server != o.server {
 			continue
 		}
-		old := p.launch != nil && !s.entries.ask(p.launch.Key)
+		old := p.launch != nil && !o.launch.Asks(p.launch.Key)
 		if p.info.Input != nil {
-			old = inputs.Changed(s.Conf(), p.info.Input)
+			old = inputs.Changed(o.Conf(), p.info.Input)
 		}
 		if old {
-			h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
-				reason: "the server's config changed",
-				action: event.ActionDismiss})
+			o.hub.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
+				reason: "the server's config changed", action: event.ActionDismiss})
 		}
 	}
 }
 
-// policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has
-// agreed to it with the launch; what it denies counts always. h.mu is held.
-func (h *Hub) policy(s *server, tool string) config.Policy {
-	p := s.Conf().Policy(tool)
-	if p != config.Allow || !needsConsent(*s.Conf()) || h.agreedToLaunch(s) {
-		return p
+// Switch is the step of a config that has not changed.
+func (o owner) Switch(to *launch.Entry, why string) {
+	o.hub.carryOut(step{have: o.server, conf: to.Conf, entry: to, entries: o.launch.Entries(), problems: o.Problems(),
+		place: o.launch.Place(), relaunch: to.Key != o.launch.Entry().Key, why: why})
+}
+
+// consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools
+// that this answers are closed, and an eager server that waits for a person starts if it need not wait any more. h.mu
+// is held.
+func (h *Hub) consentsChanged() {
+	for _, s := range h.servers {
+		agreed := s.launch.Reconsider()
+		h.policyChanged(s)
+		if agreed {
+			s.StartIfLonely()
+		}
 	}
-	// The file has changed since the start. What was agreed to then still holds, if both allow it.
-	if a := s.launch.started; a != nil && s.Up() && h.grants.Holds(a.Key) &&
-		(config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
-		return p
+}
+
+// refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.
+func (h *Hub) refreshLaunches() {
+	h.grants.Refresh(grants.Launch)
+	defer h.lock().unlock()
+	h.consentsChanged()
+}
+
+// StartWorkspaceEntry asks for the consent to the first entry of a workspace that waits for it, and starts it in the
+// place of the one that counts. It also asks a user again who has declined. Without such an entry it is StartServer.
+func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.ServerInfo, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return event.ServerInfo{}, err
 	}
-	return config.Ask
+	if err := s.launch.AskWaiting(ctx); err != nil {
+		return event.ServerInfo{}, contextError(ctx, err)
+	}
+	return h.StartServer(ctx, name)
 }

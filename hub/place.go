@@ -64,8 +64,8 @@ func (h *Hub) arrange(at map[string]int) {
 	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.Life().Removed() })
 	slices.SortFunc(h.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
 	for _, s := range h.servers {
-		if s.place != at[s.name] {
-			s.place = at[s.name]
+		if s.launch.Place() != at[s.name] {
+			s.launch.Move(at[s.name])
 			h.changed(s)
 		}
 	}

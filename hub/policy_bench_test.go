@@ -19,6 +19,6 @@ func BenchmarkWorkspacePolicy(b *testing.B) {
 	s := h.server("s")
 	b.ReportAllocs()
 	for b.Loop() {
-		h.policy(s, "a")
+		s.launch.Policy("a")
 	}
 }

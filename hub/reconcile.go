@@ -5,14 +5,15 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/launch"
 )
 
 // step is what becomes of one server when the config changes. have is nil for a new one.
 type step struct {
 	have     *server
 	conf     config.Server
-	entry    *configEntry // that conf is of; nil for a broken one
-	entries  configEntries
+	entry    *launch.Entry // that conf is of; nil for a broken one
+	entries  launch.Entries
 	problems []event.ConfigProblem
 	broken   bool // the entry cannot be used
 	remove   bool
@@ -26,19 +27,19 @@ func (a step) key() string {
 	if a.entry == nil {
 		return ""
 	}
-	return a.entry.key
+	return a.entry.Key
 }
 
 // wanted are the entries of one name, and the one that counts.
 type wanted struct {
-	counts  *configEntry
-	entries configEntries
+	counts  *launch.Entry
+	entries launch.Entries
 }
 
 // confs gives what counts.
 func confs(want []wanted) (list []config.Server) {
 	for _, w := range want {
-		list = append(list, w.counts.conf)
+		list = append(list, w.counts.Conf)
 	}
 	return list
 }
@@ -62,9 +63,9 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*server) []
 		}
 	}
 	for _, w := range want {
-		isWanted[w.counts.conf.Name] = true
+		isWanted[w.counts.Conf.Name] = true
 		for _, e := range w.entries {
-			unread[e.conf.Origin.File] = false
+			unread[e.Conf.Origin.File] = false
 		}
 	}
 	for _, p := range problems {
@@ -78,14 +79,14 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*server) []
 	}
 	var steps []step
 	for _, w := range want {
-		c := w.counts.conf
+		c := w.counts.Conf
 		s := by[c.Name]
 		if s != nil && !s.Life().Broken() && unread[s.Conf().Origin.File] {
 			continue
 		}
 		steps = append(steps, step{
 			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil &&
-				!s.Life().Broken() && s.Key() != w.counts.key,
+				!s.Life().Broken() && s.Key() != w.counts.Key,
 		})
 		delete(by, c.Name)
 	}
@@ -93,7 +94,8 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*server) []
 		p, s := of[name][0], by[name]
 		delete(by, name)
 		if s != nil && !s.Life().Broken() && s.Running() {
-			steps = append(steps, step{have: s, conf: *s.Conf(), entry: s.entry, entries: s.entries, problems: of[name]})
+			steps = append(steps, step{have: s, conf: *s.Conf(), entry: s.launch.Entry(), entries: s.launch.Entries(),
+				problems: of[name]})
 			continue
 		}
 		conf := config.Server{Name: name, Origin: config.Origin{File: p.File, Line: p.Line}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/launch"
 )
 
 // Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or
@@ -93,8 +94,8 @@ func TestReconcile(t *testing.T) {
 // wants makes what reconcile takes of the servers that count.
 func wants(confs []config.Server) (list []wanted) {
 	for _, c := range confs {
-		e := &configEntry{conf: c, key: c.LaunchKey()}
-		list = append(list, wanted{e, configEntries{e}})
+		e := &launch.Entry{Conf: c, Key: c.LaunchKey()}
+		list = append(list, wanted{e, launch.Entries{e}})
 	}
 	return list
 }

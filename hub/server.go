@@ -6,6 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -16,12 +17,9 @@ type server struct {
 	*servers.Server
 	hub       *Hub
 	name      string
-	entry     *configEntry  // that counts; nil for a broken one
-	entries   configEntries // of its name: see counting
-	place     int           // in Hub.servers, from 1
 	allowance *allowance.Allowance
 	gone      bool // the windows have been told that it is no longer configured, and hear nothing more of it
-	launch    launch
+	launch    *launch.Launch
 }
 
 // server finds a server by name, nil when there is none. h.mu is held.
@@ -37,17 +35,8 @@ func (h *Hub) server(name string) *server {
 // info is how people see s.
 func (s *server) info() event.ServerInfo {
 	i := s.Info()
-	i.Place, i.LaunchConsent, i.Muted = s.place, s.consentState(), s.allowance.Muted()
-	waiting := len(s.waiting())
-	for n, e := range s.entries {
-		o := e.conf.Origin
-		switch at := (event.ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope}); {
-		case n < waiting:
-			i.Waiting = append(i.Waiting, at)
-		case e != s.entry:
-			i.Shadows = append(i.Shadows, at)
-		}
-	}
+	i.Muted = s.allowance.Muted()
+	s.launch.Tell(&i)
 	return i
 }
 
@@ -60,7 +49,7 @@ func (h *Hub) changed(s *server) {
 	s.gone = s.Life().Removed()
 	info := s.info()
 	s.SignInTold(info.SignIn)
-	s.launch.told = info.LaunchConsent
+	s.launch.Told(info.LaunchConsent)
 	h.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }
 
@@ -92,8 +81,8 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (event.
 	h.update(func() {
 		s.Forgive()
 		h.mute(s, false, "")
+		s.launch.AskAgain()
 	})
-	h.askLaunchAgain(s)
 	var first servers.Found
 	h.update(func() { first = s.Seek(ctx, nil, stops) })
 	tookEffect(ctx)

@@ -15,14 +15,14 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	if err != nil {
 		return event.ServerInfo{}, err
 	}
-	h.askLaunchAgain(s)
+	h.update(s.launch.AskAgain)
 	var refusal error
 	h.update(func() { refusal = s.Refusal(ctx) })
 	if refusal != nil {
 		return event.ServerInfo{}, contextError(ctx, refusal)
 	}
 	// the address may hold a secret, and be that of a workspace that the user does not trust
-	resolved, err := h.prepared(ctx, s, conf, true)
+	resolved, err := s.launch.Prepare(ctx, conf, true)
 	if err != nil {
 		return event.ServerInfo{}, contextError(ctx, s.StartError(ctx, err))
 	}
@@ -66,9 +66,7 @@ func (h *Hub) known(s *server, conf config.Server) (config.Server, error) {
 	if err != nil {
 		return config.Server{}, err
 	}
-	var v config.Variables
-	h.update(func() { v = h.variables(conf) })
-	r, err := h.resolved(s, conf, v, values)
+	r, err := s.launch.Resolve(conf, values)
 	return r.Server, err
 }
 

@@ -172,7 +172,7 @@ func contextError(ctx context.Context, err error) error {
 func (h *Hub) toolInfo(s *server, t mcp.Tool) event.ToolInfo {
 	return event.ToolInfo{
 		Server: s.name, Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
-		Policy: policyOf(h.policy(s, t.Name)),
+		Policy: policyOf(s.launch.Policy(t.Name)),
 	}
 }
 

@@ -75,7 +75,7 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 		var globs []watch.Glob
 		for _, s := range h.servers {
 			if len(s.Conf().Watch) > 0 && !s.Life().Broken() && !s.Disabled() && h.mayLook(s) {
-				globs = append(globs, watch.Glob{Server: s.name, Folder: s.entry.watch, Patterns: s.Conf().Watch})
+				globs = append(globs, watch.Glob{Server: s.name, Folder: s.launch.Entry().Watch, Patterns: s.Conf().Watch})
 			}
 		}
 		same = slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
@@ -91,12 +91,12 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 // mayLook tells whether the patterns of a server may be looked for: what a workspace brings says where, so the user has
 // to have agreed to it, or it runs, which comes to the same. h.mu is held.
 func (h *Hub) mayLook(s *server) bool {
-	return !needsConsent(*s.Conf()) || s.Up() || h.agreedToLaunch(s)
+	return s.Up() || !s.launch.MustAsk()
 }
 
 // watchStarted watches what a server wants to be restarted for that the user has agreed to only now. h.mu is held.
 func (h *Hub) watchStarted(s *server) {
-	if len(s.Conf().Watch) == 0 || !needsConsent(*s.Conf()) {
+	if len(s.Conf().Watch) == 0 || !s.Conf().Origin.NeedsConsent() {
 		return
 	}
 	h.work.Go(func() {

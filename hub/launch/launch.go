@@ -1,0 +1,224 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// Launch is what may be launched under the name of one server.
+type Launch struct {
+	*Maker
+	server  *servers.Server
+	owner   Owner
+	entry   *Entry // that counts; nil for a broken one
+	entries Entries
+	place   int
+
+	asking int // open prompts
+	// the hash that the user has declined; "" = none, or the host wants the user to be asked again
+	declined string
+	started  *grants.Form        // what was agreed to when the server was started last
+	told     event.LaunchConsent // what the windows know
+}
+
+// New makes the launch of a server, without entries.
+func (m *Maker) New(s *servers.Server, owner Owner) *Launch {
+	return &Launch{Maker: m, server: s, owner: owner}
+}
+
+// Server is whose launch it is.
+func (l *Launch) Server() *servers.Server { return l.server }
+
+// Entry is the one that counts, nil for a broken one.
+func (l *Launch) Entry() *Entry { return l.entry }
+
+// Entries are those of the name.
+func (l *Launch) Entries() Entries { return l.entries }
+
+// Place is where the server stands in the config, from 1.
+func (l *Launch) Place() int { return l.place }
+
+// Move says where the server stands in the config.
+func (l *Launch) Move(place int) { l.place = place }
+
+// Take makes entries those of the name, and one of them that which counts. relaunch: it is another launch, so what was
+// agreed to for the one of before is past.
+func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
+	l.entry, l.entries = counts, entries
+	if relaunch {
+		l.started = nil
+	}
+}
+
+// Tell puts into i how people see the launch.
+func (l *Launch) Tell(i *event.ServerInfo) {
+	i.Place, i.LaunchConsent = l.place, l.consentState()
+	waiting := len(l.entries.before(l.entry))
+	for n, e := range l.entries {
+		o := e.Conf.Origin
+		switch at := (event.ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope}); {
+		case n < waiting:
+			i.Waiting = append(i.Waiting, at)
+		case e != l.entry:
+			i.Shadows = append(i.Shadows, at)
+		}
+	}
+}
+
+// Told notes what the windows have been told.
+func (l *Launch) Told(consent event.LaunchConsent) { l.told = consent }
+
+// key is what there is to agree to when somebody looked last, of what needs consent; the zero key, to which nobody
+// agrees, where there is nothing. It is asked for with each call.
+func (l *Launch) key() grants.Key {
+	if l.entry == nil || l.entry.form == nil {
+		return grants.Key{}
+	}
+	return l.entry.form.Key
+}
+
+// needsConsent tells whether the server starts only after the user has agreed: what a workspace brings, the user may
+// not have written. It is the same for a URL, as headers and tokens would go there.
+func (l *Launch) needsConsent() bool { return l.server.Conf().Origin.NeedsConsent() }
+
+// MustAsk tells whether the consent is needed and there is none.
+func (l *Launch) MustAsk() bool { return l.needsConsent() && !l.Grants.Holds(l.key()) }
+
+// consentState is what the windows are shown.
+func (l *Launch) consentState() event.LaunchConsent {
+	if !l.needsConsent() || l.server.Life().Broken() {
+		return 0
+	}
+	key := l.key()
+	switch {
+	case l.asking > 0:
+		return event.LaunchAsking
+	case l.Grants.Holds(key):
+		return event.LaunchGiven
+	case l.declined == key.Hash:
+		return event.LaunchDeclined
+	}
+	return event.LaunchNeeded
+}
+
+// Reconsider draws the consequences where a yes may have come or gone: another entry may count, and the windows are
+// told. agreed tells that the consent is needed, and there.
+func (l *Launch) Reconsider() (agreed bool) {
+	l.Settle()
+	if l.consentState() != l.told {
+		l.owner.Changed()
+	}
+	return l.needsConsent() && !l.MustAsk()
+}
+
+// Asks tells whether a question with this key is about what one of the entries is now.
+func (l *Launch) Asks(k grants.Key) bool {
+	return slices.ContainsFunc(l.entries, func(e *Entry) bool { return e.form != nil && e.form.Key == k })
+}
+
+// Asking counts the open questions.
+func (l *Launch) Asking() int { return l.asking }
+
+// Opened notes that a question opened (+1) or is over (-1).
+func (l *Launch) Opened(by int) {
+	if l.asking += by; by > 0 {
+		l.owner.Changed()
+	}
+}
+
+// AskAgain makes the next start ask also a user who has declined.
+func (l *Launch) AskAgain() { l.declined = "" }
+
+// Refusal is the error of who wants a server that the user does not want to be started, else nil.
+func (l *Launch) Refusal() error {
+	if l.declined == "" || l.server.Running() || l.consentState() != event.LaunchDeclined {
+		return nil
+	}
+	return l.errDeclined("the user declined to start it", *l.server.Conf())
+}
+
+func (l *Launch) errDeclined(why string, conf config.Server) *event.Error {
+	name := l.server.Name()
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonLaunchDeclined, []string{"server", name},
+		"server %q%s was not started: %s; start the server to be asked again", name, servers.PlaceOf(&conf), why)
+}
+
+// Policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has
+// agreed to it with the launch; what it denies counts always.
+func (l *Launch) Policy(tool string) config.Policy {
+	p := l.server.Conf().Policy(tool)
+	if p != config.Allow || !l.MustAsk() {
+		return p
+	}
+	// The file has changed since the start. What was agreed to then still holds, if both allow it.
+	if a := l.started; a != nil && l.server.Up() && l.Grants.Holds(a.Key) &&
+		(config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
+		return p
+	}
+	return config.Ask
+}
+
+// counting gives the entry that counts. When the user has agreed to none of those that need it, and there is no other,
+// it is the first, which asks.
+func (m *Maker) counting(entries Entries) *Entry {
+	for _, e := range entries {
+		if e.form == nil || m.Grants.Holds(e.form.Key) {
+			return e
+		}
+	}
+	return entries[0]
+}
+
+// Counting gives the entry that counts among these for a server that may run; a nil l stands for none.
+func (m *Maker) Counting(l *Launch, entries Entries) *Entry {
+	e := m.counting(entries)
+	if l != nil && l.server.Up() {
+		if now := entries.same(l.entry); now != nil && slices.Index(entries, now) < slices.Index(entries, e) {
+			return now
+		}
+	}
+	return e
+}
+
+// Settle makes the server change over to the entry that counts now, if that is another one.
+func (l *Launch) Settle() {
+	life := l.server.Life()
+	if len(l.entries) < 2 || life.Removed() || life.Broken() || l.House.Draining() {
+		return
+	}
+	if l.asking > 0 { // a change over ends the requests of the server, and so its question; settled comes back to it
+		return
+	}
+	e := l.Counting(l, l.entries)
+	if e == l.entry {
+		return
+	}
+	why := fmt.Sprintf("the entry of this server%s counts from now on", servers.PlaceOf(&e.Conf))
+	if e.form != nil {
+		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one",
+			servers.PlaceOf(&e.Conf))
+	}
+	l.owner.Switch(e, bounds.Printable(why))
+}
+
+// AskWaiting asks for the consent to the first entry of a workspace that waits for it, also a user who has declined. It
+// is called without the lock.
+func (l *Launch) AskWaiting(ctx context.Context) error {
+	var e *Entry
+	l.House.Update(func() {
+		if waiting := l.entries.before(l.entry); len(waiting) > 0 {
+			e, l.declined = waiting[0], ""
+		}
+	})
+	if e == nil {
+		return nil
+	}
+	return l.consent(ctx, e.Conf, nil, true)
+}

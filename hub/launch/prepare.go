@@ -1,0 +1,238 @@
+package launch
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/inputs"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// Prepare brings an entry to the point where it can be started: the user has agreed to it, if it needs that, and every
+// reference in it is resolved. byHand: somebody wants that apart from a start of the server. It runs without the lock,
+// and may ask the user; time in which a person is asked does not count against the start. Nothing of what it gives is
+// kept, so that no value is in memory for longer than it is used. It is what the last look saw, which is what the user
+// has agreed to.
+func (l *Launch) Prepare(ctx context.Context, conf config.Server, byHand bool) (config.Resolved, error) {
+	var values map[string]string
+	for {
+		if err := l.consent(ctx, conf, values, byHand); err != nil {
+			return config.Resolved{}, err
+		}
+		var err error
+		if values, err = l.owner.Values(ctx, conf, byHand); err != nil {
+			return config.Resolved{}, err
+		}
+		// The values may have taken a person a while: other folders may be open by now, files may have changed, and the yes
+		// may have been taken back.
+		if seen, agreed, err := l.agreedTo(ctx, conf, values); err != nil {
+			return config.Resolved{}, err
+		} else if agreed {
+			r, err := l.usable(conf, seen.Resolved, seen.Err)
+			r.Program = seen.Program.Path
+			return r, err
+		}
+	}
+}
+
+// Resolve puts values in for the references in the config. It is called without the lock.
+func (l *Launch) Resolve(conf config.Server, values map[string]string) (config.Resolved, error) {
+	v := l.variables(conf)
+	v.Input = func(id string) (string, bool) {
+		value, ok := values[id]
+		return value, ok
+	}
+	r, err := conf.Resolve(v)
+	return l.usable(conf, r, err)
+}
+
+// usable makes what config.Server.Resolve gave known to the redaction and to the log, and tells its error in words for
+// people.
+func (l *Launch) usable(conf config.Server, r config.Resolved, err error) (config.Resolved, error) {
+	name := l.server.Name()
+	if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
+		return config.Resolved{}, inputs.Missing(name, missing.Input)
+	}
+	if err != nil {
+		return config.Resolved{}, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken,
+			[]string{"server", name}, "server %q cannot be started as it is configured%s: %s", name,
+			servers.PlaceOf(&conf), l.server.Quote(err.Error()))
+	}
+	l.Redactor.Add(r.Secrets...)
+	for _, w := range r.Warnings {
+		l.Logger.Warn("config", "server", name, "problem", w)
+	}
+	return r, nil
+}
+
+// consent waits until the user has agreed to start the server with what there is to see now, if that needs it. Whoever
+// wants the same server waits for the same answer.
+func (l *Launch) consent(ctx context.Context, conf config.Server, values map[string]string, byHand bool) error {
+	if !conf.Origin.NeedsConsent() {
+		return nil
+	}
+	l.owner.Refresh()
+	for {
+		if err := l.owner.Share(ctx, byHand, func(ask Ask) (alone bool, err error) {
+			err = l.ask(ctx, conf, values, ask)
+			if mine, ok := errors.AsType[errAlone](err); ok {
+				return true, mine.err
+			}
+			return false, err
+		}); err != nil {
+			return err
+		}
+		// The answer may be one that somebody else has waited for, to another form of the entry.
+		if _, agreed, err := l.agreedTo(ctx, conf, values); err != nil || agreed {
+			return err
+		}
+	}
+}
+
+// agreedTo looks at what would be started, and tells whether it may be.
+func (l *Launch) agreedTo(ctx context.Context, conf config.Server,
+	values map[string]string) (seen looked, agreed bool, err error) {
+	if !conf.Origin.NeedsConsent() {
+		return l.look(conf, values), true, nil
+	}
+	seen, _, agreed, err = l.judge(ctx, conf, values)
+	if mine, ok := errors.AsType[errAlone](err); ok {
+		err = mine.err
+	}
+	return seen, agreed, err
+}
+
+// judge looks at what would be started and judges what it saw, again when the config was read anew in between. A file
+// that changes all the time keeps nobody here beyond ctx.
+func (l *Launch) judge(ctx context.Context, conf config.Server,
+	values map[string]string) (seen looked, f grants.Form, agreed bool, err error) {
+	for {
+		seen = l.look(conf, values)
+		l.House.Update(func() { f, agreed, err = l.toAgree(ctx, conf, seen) })
+		switch {
+		case !errors.Is(err, errReadAnew):
+			return seen, f, agreed, err
+		case ctx.Err() != nil:
+			return seen, f, false, context.Cause(ctx)
+		}
+	}
+}
+
+// ask asks until there is an answer to what there is to see.
+func (l *Launch) ask(ctx context.Context, conf config.Server, values map[string]string, ask Ask) error {
+	for {
+		_, f, agreed, err := l.judge(ctx, conf, values)
+		if err != nil || agreed {
+			return err
+		}
+		answer, err := ask(&f)
+		// what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
+		l.Grants.Save()
+		declined := ""
+		if err == nil && answer == Declined {
+			declined = f.Hash
+		}
+		if err != nil || answer != Outdated {
+			l.settled(declined)
+		}
+		switch {
+		case err != nil:
+			return err
+		case answer == Declined:
+			return l.errDeclined("the user declined to start it", conf)
+		case answer == Dismissed:
+			return l.errDeclined("the question was closed without a choice", conf)
+		}
+	}
+}
+
+// settled notes a no (its hash), and tells the windows how the question ended. It takes the lock.
+func (l *Launch) settled(declined string) {
+	l.House.Update(func() {
+		if declined != "" {
+			l.declined = declined
+		}
+		l.owner.Changed()
+		l.Settle()
+	})
+}
+
+// errReadAnew tells that the config was read anew between a look at an entry and the judgement of what was seen:
+// somebody has to look again, or the yes to what an entry was would count for what it is now.
+var errReadAnew = errors.New("the config was read anew")
+
+// errAlone wraps what ended the search of one start for a consent, and not that of others.
+type errAlone struct{ err error }
+
+func (e errAlone) Error() string { return e.err.Error() }
+
+// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew
+// asks for another look.
+func (l *Launch) toAgree(ctx context.Context, conf config.Server,
+	seen looked) (f grants.Form, agreed bool, err error) {
+	name := l.server.Name()
+	e := l.entries.find(conf.Origin.File, seen.key)
+	if e == nil { // what was to be started is no longer what the config says: a stop is under way
+		if ctx.Err() != nil {
+			return f, false, errAlone{context.Cause(ctx)}
+		}
+		return f, false, errAlone{event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", name},
+			"the config of server %q changed while it was to be started", name)}
+	}
+	if e != seen.entry {
+		return f, false, errReadAnew
+	}
+	if e.form == nil { // the host answers for it since
+		return f, true, nil
+	}
+	if err := seen.Refusal(); err != nil {
+		return f, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", name},
+			"server %q was not started: %s", name, l.server.Quote(err.Error()))
+	}
+	f = seen.form
+	if e.form.Key != f.Key {
+		e.form = &f
+		l.owner.Outdated()
+	}
+	if l.Grants.Holds(f.Key) {
+		l.started = &f
+		l.Settle()
+		return f, true, nil
+	}
+	if l.declined == f.Hash {
+		return f, false, l.errDeclined("the user declined to start it", e.Conf)
+	}
+	if before, ok := l.Grants.Before(f.Key); ok {
+		f.Question.Changed, f.Question.Changes = true, f.Changes(before)
+	}
+	return f, false, nil
+}
+
+// looked is what there is to agree to, and what would be started then.
+type looked struct {
+	grants.Sight
+	form  grants.Form // of what needs consent
+	key   string      // the launch key of what was looked at
+	entry *Entry      // that was looked at; nil: there was none any more
+}
+
+// look looks at an entry as it is now: what decides no launch, such as the tools that it allows, may have changed since
+// conf was read. It takes the lock.
+func (l *Launch) look(conf config.Server, values map[string]string) looked {
+	seen := looked{key: conf.LaunchKey()}
+	var v config.Variables
+	l.House.Update(func() {
+		if seen.entry = l.entries.find(conf.Origin.File, seen.key); seen.entry != nil {
+			conf = seen.entry.Conf
+		}
+		v = l.variables(conf)
+	})
+	seen.Sight = grants.Look(conf, v, values, l.Environ)
+	if conf.Origin.NeedsConsent() {
+		seen.form = l.form(conf, v, seen.Sight)
+	}
+	return seen
+}
