@@ -8,11 +8,12 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/longtext"
 )
 
 const (
 	defaultMaxLine = 64 << 20
-	// lineBuffer is the size to which both buffers go back after a longer message. An idle connection keeps two of them.
+	// lineBuffer is the size of the buffer for reading. The one for writing keeps twice that at most.
 	lineBuffer = 32 << 10
 )
 
@@ -36,11 +37,12 @@ type LineConn struct {
 
 	// Of the reading goroutine.
 	buf        []byte
-	start, end int   // what was read and not yet returned
-	readErr    error // comes after what was read before it
-	given      bool  // the bytes of the last message are its reader's
+	start, end int           // what was read and is neither returned nor in long
+	long       longtext.Text // the line at hand, as far as it has left buf because that was full
+	readErr    error         // comes after what was read before it
+	given      bool          // the bytes of the last message are its reader's
 	results    *bounds.Account
-	hold       *bounds.Hold // what buf holds of results
+	hold       *bounds.Hold // what long holds of results
 	handed     *bounds.Hold // with the bytes of the last message
 
 	// Of whoever writes; see Conn.
@@ -95,15 +97,14 @@ func (c *LineConn) ReadMessage() ([]byte, error) {
 }
 
 // Drained tells whether every byte that was read has been returned.
-func (c *LineConn) Drained() bool { return c.start == c.end && c.readErr == nil }
+func (c *LineConn) Drained() bool { return c.start == c.end && c.long.Len() == 0 && c.readErr == nil }
 
 // Reading tells whether the bytes of the last message are the caller's to keep.
 func (c *LineConn) Reading() (jsontext.Message, jsontext.Kind, bool) {
 	return jsontext.Message{}, jsontext.Invalid, c.given
 }
 
-// Count implements Counted. A buffer counts with all of its bytes, as long as it is larger than one that waits for a
-// message.
+// Count implements Counted. What a line takes beyond the buffer counts.
 func (c *LineConn) Count(on *bounds.Account) { c.results, c.hold = on, on.Hold() }
 
 // Hold implements Counted.
@@ -115,55 +116,55 @@ func (c *LineConn) Hold() *bounds.Hold {
 
 func (c *LineConn) readLine() ([]byte, error) {
 	c.given = false
-	if len(c.buf) != lineBuffer && c.end-c.start <= lineBuffer/2 {
-		c.shrink()
-	}
+	c.handed.Release() // of a line that nobody was given, because it was blank
+	c.handed = nil
 	searched := c.start
 	for {
+		part, newline := c.buf[c.start:c.end], 0
 		if i := bytes.IndexByte(c.buf[searched:c.end], '\n'); i >= 0 {
-			line := c.buf[c.start : searched+i]
-			c.start = searched + i + 1
-			if len(line) > c.maxLine {
-				return nil, c.tooLong(line, nil)
-			}
-			// A long message that fills its buffer goes with it: to copy it would cost as much as to read it.
-			if c.given = len(line) >= largeResult && len(line) >= len(c.buf)/2 && c.end-c.start <= lineBuffer/2; c.given {
-				c.handed, c.hold = c.hold, c.results.Hold()
-				c.resize(lineBuffer)
-			}
-			return line, nil
+			part, newline = c.buf[c.start:searched+i], 1
 		}
-		if c.end-c.start > c.maxLine {
+		switch size := c.long.Len() + len(part); {
+		case size > c.maxLine:
 			return nil, c.skipLine(nil)
-		}
-		if c.readErr != nil {
-			line := c.buf[c.start:c.end]
-			c.start = c.end
-			if len(line) == 0 {
-				c.shrink()
-				return nil, c.readErr
-			}
-			return line, nil
-		}
-		if c.end-c.start == len(c.buf) {
-			if err := c.hold.Grow(c.larger() - lineBuffer); err != nil {
+		case newline > 0 || c.readErr != nil && size > 0:
+			return c.line(part, newline)
+		case c.readErr != nil:
+			return nil, c.readErr
+		case len(part) == lineBuffer:
+			if err := c.long.Add(part, c.maxLine, c.hold); err != nil {
 				return nil, c.skipLine(err)
 			}
+			c.start = c.end
 		}
 		searched = c.end - c.start // relative to start, which fill moves to 0
 		c.fill()
 	}
 }
 
-// fill reads once, into a buffer whose unread part it has moved to the front and which it has grown if need be.
+// line returns the line that ends with part and a newline, or with part and the stream.
+func (c *LineConn) line(part []byte, newline int) ([]byte, error) {
+	if c.long.Len() > 0 {
+		if err := c.long.Add(part, c.maxLine, c.hold); err != nil {
+			return nil, c.skipLine(err)
+		}
+	}
+	c.start += len(part) + newline
+	if c.long.Len() == 0 {
+		return part, nil
+	}
+	// A long line goes with its memory: to copy it would cost as much as to read it.
+	c.given, c.handed, c.hold = true, c.hold, c.results.Hold()
+	return c.long.Take(), nil
+}
+
+// fill reads once, into a buffer whose unread part it has moved to the front. There is room behind that.
 func (c *LineConn) fill() {
-	if c.start > 0 {
-		c.end = copy(c.buf, c.buf[c.start:c.end])
-		c.start = 0
+	if c.buf == nil {
+		c.buf = make([]byte, lineBuffer)
 	}
-	if c.end == len(c.buf) {
-		c.resize(c.larger())
-	}
+	c.end = copy(c.buf, c.buf[c.start:c.end])
+	c.start = 0
 	for range 100 { // a reader may return nothing now and then, but not for ever
 		n, err := c.r.Read(c.buf[c.end:])
 		c.end += n
@@ -178,47 +179,23 @@ func (c *LineConn) fill() {
 	c.readErr = io.ErrNoProgress
 }
 
-// larger is the size to which the buffer grows.
-func (c *LineConn) larger() int { return max(lineBuffer, min(2*len(c.buf), c.maxLine+lineBuffer)) }
-
-// shrink goes back to the buffer of a connection that waits for a message.
-func (c *LineConn) shrink() {
-	c.resize(lineBuffer)
-	c.hold.Release()
-}
-
-func (c *LineConn) resize(size int) {
-	buf := make([]byte, size)
-	c.end = copy(buf, c.buf[c.start:c.end])
-	c.start = 0
-	c.buf = buf
-}
-
 // skipLine drops a line that is too long already, or finds no room, up to its end.
 func (c *LineConn) skipLine(noRoom error) error {
-	e := c.tooLong(c.buf[c.start:c.end], noRoom)
-	c.start, c.end = 0, 0
-	c.shrink()
-	for c.readErr == nil {
-		c.fill()
-		part := c.buf[:c.end]
+	e := &jsontext.TooLongError{Limit: c.maxLine, Err: noRoom}
+	e.Add(c.long.Take())
+	c.hold.Release()
+	for {
+		part := c.buf[c.start:c.end]
 		newline := bytes.IndexByte(part, '\n')
 		if newline >= 0 {
 			part = part[:newline]
-			c.start = newline + 1
-		} else {
-			c.end = 0
+			c.start++ // behind the newline
 		}
 		e.Add(part)
-		if newline >= 0 {
-			break
+		c.start += len(part)
+		if newline >= 0 || c.readErr != nil {
+			return e
 		}
+		c.fill()
 	}
-	return e
-}
-
-func (c *LineConn) tooLong(line []byte, noRoom error) *jsontext.TooLongError {
-	e := &jsontext.TooLongError{Limit: c.maxLine, Err: noRoom}
-	e.Add(line)
-	return e
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -40,6 +41,27 @@ func TestReadBufferShrinks(t *testing.T) {
 	}
 	runtime.KeepAlive(c)
 	c.Close()
+}
+
+// A long line of blanks is no message, and nobody takes over what it holds.
+func TestALongBlankLineHoldsNothing(t *testing.T) {
+	budget := bounds.NewBudget("lines", 64<<20, 64<<20)
+	blanks := strings.Repeat(" ", 200<<10) + "\n"
+	long := `"` + strings.Repeat("x", 200<<10) + `"`
+	c := jsonrpc.NewLineConn(strings.NewReader(blanks+blanks+"1\n"+blanks+long+"\n2\n"), io.Discard,
+		jsonrpc.LineConnOptions{})
+	c.Count(budget.Account("s"))
+	for i, want := range []string{"1", long, "2"} {
+		msg, err := c.ReadMessage()
+		if err != nil || string(msg) != want {
+			t.Fatal(i, len(msg), err)
+		}
+		hold := c.Hold()
+		if got := budget.Used(); got != hold.Bytes() || (got > 0) != (want == long) {
+			t.Errorf("message %d: %d bytes are held, %d with it", i, got, hold.Bytes())
+		}
+		hold.Release()
+	}
 }
 
 // What TryWrite leaves behind comes first in the next WriteMessages, byte for byte.

@@ -111,33 +111,26 @@ func (r *eventReader) add(part []byte) {
 		e.Add(part)
 		return
 	}
-	data := r.ev.data
-	size := len(data) + len(part)
+	size := r.data.Len() + len(part)
 	var noRoom error
-	if size > cap(data) && len(data) > 0 && size <= r.maxData {
-		// Doubled, so that the bytes of a long message are copied twice at most, taken together.
-		grown := max(size, min(2*cap(data), r.maxData))
-		if r.ev.hold == nil {
+	if size <= r.maxData {
+		if r.ev.hold == nil && r.data.Len() > 0 {
 			r.ev.hold = r.results.Hold()
 		}
-		if noRoom = r.ev.hold.Grow(grown); noRoom == nil {
-			data = append(make([]byte, 0, grown), data...)
+		if noRoom = r.data.Add(part, r.maxData, r.ev.hold); noRoom == nil {
+			return
 		}
 	}
-	if size > r.maxData || noRoom != nil {
-		r.long = &jsontext.TooLongError{Limit: r.maxData, Err: noRoom}
-		r.long.Add(data)
-		r.long.Add(part)
-		r.ev.data = nil
-		r.ev.hold.Release()
-		return
-	}
-	r.ev.data = append(data, part...)
+	r.long = &jsontext.TooLongError{Limit: r.maxData, Err: noRoom}
+	r.long.Add(r.data.Take())
+	r.long.Add(part)
+	r.ev.hold.Release()
 }
 
 // dispatch ends the event at hand, if it says anything.
 func (r *eventReader) dispatch() (ev event, ok bool, err error) {
 	ev = r.ev
+	ev.data = r.data.Take()
 	switch {
 	case r.long != nil:
 		err = r.long

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/longtext"
 )
 
 const (
@@ -70,6 +71,7 @@ type eventReader struct {
 
 	// The event at hand.
 	ev      event
+	data    longtext.Text // becomes ev.data
 	hasData bool
 	long    *jsontext.TooLongError // takes the place of the data
 }
@@ -160,7 +162,7 @@ func (r *eventReader) find(c byte) int {
 // fill reads once. All that was read before has been looked at.
 func (r *eventReader) fill() {
 	size := idleEventBuffer
-	if len(r.ev.data) >= idleEventBuffer || r.long != nil {
+	if r.data.Len() >= idleEventBuffer || r.long != nil {
 		size = busyEventBuffer
 	}
 	if len(r.buf) != size {

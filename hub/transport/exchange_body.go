@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/longtext"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	// excerptSource and excerptBytes bound what a peer's text adds to an error.
 	excerptSource = 4 << 10
 	excerptBytes  = 200
-	// firstRead is the first buffer for a body of unknown length.
+	// firstRead is the first buffer for a body. One that is longer gets one of busyEventBuffer.
 	firstRead = 4 << 10
 	// maxDiscard is what is read of a body that nobody needs, so that its connection can be used again.
 	maxDiscard = 16 << 10
@@ -49,26 +50,24 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, fail
 			size, limit), Delivery: MayHaveRun, Err: ErrTooLong}
 	}
 	var (
-		body []byte
+		text longtext.Text
 		err  error
 	)
 	if n := resp.ContentLength; n >= 0 {
 		if n > int64(limit) {
 			return nil, tooLong(fmt.Sprint(n))
 		}
-		if err := hold.Grow(int(n)); err != nil {
+		if err := text.Reserve(int(n), hold); err != nil {
 			return nil, noRoom(err)
 		}
-		body = make([]byte, n)
-		if _, err = io.ReadFull(resp.Body, body); err == nil {
-			// Reads the end too, so that HTTP/2 need not reset a stream that is over.
-			var none [1]byte
-			_, _ = resp.Body.Read(none[:])
+		if err = readAll(&text, resp.Body, int(n), hold); err == nil && text.Len() < int(n) {
+			err = io.ErrUnexpectedEOF
 		}
-	} else {
-		if body, err = readAll(resp.Body, limit+1, hold); len(body) > limit {
-			return nil, tooLong("more")
-		}
+		// Reads the end too, so that HTTP/2 need not reset a stream that is over.
+		var none [1]byte
+		_, _ = resp.Body.Read(none[:])
+	} else if err = readAll(&text, resp.Body, limit+1, hold); text.Len() > limit {
+		return nil, tooLong("more")
 	}
 	if exceeded, ok := errors.AsType[*bounds.Exceeded](err); ok {
 		return nil, noRoom(exceeded)
@@ -77,30 +76,27 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, fail
 		return nil, &HTTPError{Status: resp.StatusCode, Text: "the answer broke off: " + excerpt([]byte(err.Error())),
 			Delivery: MayHaveRun, Err: err}
 	}
-	return body, nil
+	return text.Take(), nil
 }
 
-// readAll reads to the end, at most limit bytes. The buffer doubles, so that the bytes of a long message are copied
-// twice at most, taken together.
-func readAll(r io.Reader, limit int, hold *bounds.Hold) (body []byte, err error) {
-	body = make([]byte, 0, min(firstRead, limit))
-	for {
-		n, err := r.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
+// readAll reads to the end, at most limit bytes.
+func readAll(text *longtext.Text, r io.Reader, limit int, hold *bounds.Hold) error {
+	buf := make([]byte, min(firstRead, limit))
+	for text.Len() < limit {
+		n, err := r.Read(buf[:min(len(buf), limit-text.Len())])
+		if noRoom := text.Add(buf[:n], limit, hold); noRoom != nil {
+			return noRoom
+		}
 		switch {
-		case err == io.EOF || len(body) == limit:
-			return body, nil
+		case err == io.EOF:
+			return nil
 		case err != nil:
-			return body, err
-		case len(body) < cap(body):
-			continue
+			return err
+		case n == len(buf) && n < busyEventBuffer:
+			buf = make([]byte, busyEventBuffer)
 		}
-		size := min(2*cap(body), limit)
-		if err := hold.Grow(size); err != nil {
-			return nil, err
-		}
-		body = append(make([]byte, 0, size), body...)
 	}
+	return nil
 }
 
 // noRoom: the answer is not read, as it finds no room on HTTPOptions.Results. The request has run.

@@ -1,0 +1,109 @@
+package longtext
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+// Whatever the parts, the text is their sum, before and after it has moved into memory of the large kind.
+func TestTextIsTheSumOfItsParts(t *testing.T) {
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		var text Text
+		var want []byte
+		limit := 3*largeBytes + rnd.IntN(largeBytes)
+		if rnd.IntN(2) == 0 {
+			if err := text.Reserve(rnd.IntN(limit), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for len(want) < limit {
+			part := bytes.Repeat([]byte{byte(rnd.IntN(256))}, min(rnd.IntN(1<<rnd.IntN(21)), limit-len(want)))
+			if err := text.Add(part, limit, nil); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, part...)
+			if got := text.Bytes(); text.Len() != len(want) || len(got) != len(want) || cap(got) != len(want) ||
+				text.room() > limit+8<<10 { // a page of the allocator more than was asked for
+				t.Fatalf("seed %d: %d bytes of %d, room for %d of %d", seed, len(got), len(want), text.room(), limit)
+			}
+		}
+		if got := text.Take(); !bytes.Equal(got, want) || text.Len() != 0 || text.room() != 0 {
+			t.Fatalf("seed %d: the text differs, or stays", seed)
+		}
+	}
+}
+
+func TestWhatFindsNoRoomChangesNothing(t *testing.T) {
+	budget := bounds.NewBudget("texts", 64<<20, 32<<20)
+	hold := budget.Account("s").Hold()
+	var text Text
+	part := bytes.Repeat([]byte{'x'}, 1<<20)
+	var err error
+	n := 0
+	for ; err == nil; n++ {
+		if held := budget.Used(); held < text.Len() || held > 2*text.Len() {
+			t.Fatalf("%d are held for %d", held, text.Len())
+		}
+		err = text.Add(part, 256<<20, hold)
+	}
+	if exceeded, ok := errors.AsType[*bounds.Exceeded](err); !ok || exceeded.Server != "s" {
+		t.Fatal(err)
+	}
+	if n--; text.Len() != n<<20 || bytes.Count(text.Bytes(), []byte{'x'}) != n<<20 {
+		t.Errorf("%d bytes are left of %d", text.Len(), n<<20)
+	}
+	if err := text.Reserve(64<<20, hold); err == nil || text.Len() != n<<20 {
+		t.Errorf("%v, %d bytes are left", err, text.Len())
+	}
+}
+
+// The bytes of a text are copied twice at most, taken together: once out of the part, once as the text grows.
+func TestMemoryOfALongText(t *testing.T) {
+	const size = 64 << 20
+	part := bytes.Repeat([]byte{'x'}, 64<<10)
+	for name, c := range map[string]struct{ reserve, limit, most int }{
+		"unknown length": {0, size, 2 * size},
+		"known length":   {size, size, size},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var text Text
+			if err := text.Reserve(c.reserve, nil); err != nil {
+				t.Fatal(err)
+			}
+			for text.Len() < size {
+				if err := text.Add(part, c.limit, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := text.Take()
+			runtime.ReadMemStats(&after)
+			if got := int(after.TotalAlloc - before.TotalAlloc); got > c.most+1<<20 || len(b) != size {
+				t.Errorf("%d KiB were allocated for %d", got>>10, len(b)>>10)
+			}
+		})
+	}
+}
+
+func BenchmarkText(b *testing.B) {
+	const size = 64 << 20
+	part := bytes.Repeat([]byte{'x'}, 64<<10)
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		var text Text
+		for text.Len() < size {
+			if err := text.Add(part, size, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		text.Take()
+	}
+}
