@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 )
@@ -174,10 +175,14 @@ func repositoryRoot(t testing.TB) string {
 	return root
 }
 
-// repository loads the tree that the rules are about.
+// readRepository reads the tree that the rules are about once for all of them. No rule changes it.
+var readRepository = sync.OnceValues(func() (*tree, error) { return read(os.DirFS(filepath.Join("..", ".."))) })
+
+// repository is the tree that the rules are about.
 func repository(t testing.TB) *tree {
 	t.Helper()
-	tr, err := read(os.DirFS(repositoryRoot(t)))
+	repositoryRoot(t)
+	tr, err := readRepository()
 	if err != nil {
 		t.Fatal(err)
 	}
