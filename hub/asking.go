@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 )
 
 // asking runs something short with the session of a server: a list, a completion. It is no request of its own, as
@@ -29,7 +30,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	within, stop := s.Within(ctx, limit, late)
 	defer stop()
 	err = ask(within, session)
-	if notRun(err) {
+	if outcome.NotRun(err) {
 		if session, err = s.Renew(within, nil, session); err == nil {
 			err = ask(within, session)
 		}
@@ -43,21 +44,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 		return late
 	}
 	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
-		return errNotOffered(s, refused)
+		return outcome.NotOffered(s.Server, refused)
 	}
-	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), 0, err); he != nil {
-		return he
-	}
-	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s",
-		name, doing,
-		s.Quote(err.Error()))
-	e.Err = err
-	return e
-}
-
-// errNotOffered says that a server was not asked, because it has said that it has no such thing.
-func errNotOffered(s *server, err *mcp.CapabilityError) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNotOffered,
-		[]string{"server", s.name, "capability", err.Capability},
-		"server %q does not offer %s", s.name, err.Capability)
+	return outcome.Exchange(s.Server, fmt.Sprintf("server %q did not %s", name, doing), err)
 }

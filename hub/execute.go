@@ -9,6 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -44,7 +45,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 				return session, nil, context.Cause(r.ctx)
 			}
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
-		case notRun(err) && h.resend(r):
+		case outcome.NotRun(err) && h.resend(r):
 			var next *mcp.Session
 			if next, err = r.server.Renew(r.ctx, r, session); err != nil {
 				return session, nil, err

@@ -44,7 +44,7 @@ func (h *Hub) Leftovers() string {
 	add("requests", len(h.requests))
 	add("requests that have ended and were not left", len(h.leaving))
 	add("prompts", len(h.prompts))
-	add("cancels on their way", len(h.deliveries))
+	add("cancels on their way", h.deliveries.Pending())
 	early := 0
 	for id, e := range h.early {
 		if time.Now().Before(e.until) && !h.ended.Has(id) { // a late click is kept, in case its id is used again

@@ -7,6 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
@@ -25,6 +26,12 @@ func (o house) Closed() bool { return o.h.closed }
 
 // Emit tells the windows.
 func (o house) Emit(b event.Body) { o.h.emit(b) }
+
+// Delivered tells the outcome of a cancel that was on its way.
+func (o house) Delivered(d *outcome.Delivery, s event.Sending) {
+	o.h.history.Delivered(d.Ended, s)
+	o.h.emit(&event.RequestCancelDelivery{RequestID: d.Request, Server: d.Server, Sending: s})
+}
 
 // Draining tells whether new calls are refused.
 func (o house) Draining() bool { return o.h.draining }

@@ -26,6 +26,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -113,10 +114,10 @@ type Hub struct {
 	attached    uint64             // counts attachments, for order
 	windowsWork int                // what all windows have under way
 	requests    map[string]*request
-	begun       uint64                 // counts requests, for order and minted ids
-	leaving     map[*request]struct{}  // ended, with a goroutine that has not left them yet
-	deliveries  map[*delivery]struct{} // cancels of requests that have ended, on their way to the server
-	ended       journal.Recent         // ids of requests that are over
+	begun       uint64                // counts requests, for order and minted ids
+	leaving     map[*request]struct{} // ended, with a goroutine that has not left them yet
+	deliveries  *outcome.Deliveries   // cancels of requests that have ended, on their way to the server
+	ended       journal.Recent        // ids of requests that are over
 	early       map[string]earlyCancel
 	prompts     map[string]*prompt
 	asked       uint64                // counts prompts, for order and ids
@@ -143,7 +144,6 @@ func New(o Options) *Hub {
 		windows:    map[string]*Window{},
 		requests:   map[string]*request{},
 		leaving:    map[*request]struct{}{},
-		deliveries: map[*delivery]struct{}{},
 		early:      map[string]earlyCancel{},
 		prompts:    map[string]*prompt{},
 		loading:    make(chan struct{}, 1),
@@ -169,6 +169,7 @@ func New(o Options) *Hub {
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
+	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
 	h.newWatcher = o.Watch
@@ -292,7 +293,7 @@ func (h *Hub) shut() {
 		// Close waits for it with all else: a file system that hangs must not keep it from killing what is left.
 		h.work.Go(w.Close)
 	}
-	h.failDeliveries("the hub was shut down first")
+	h.deliveries.Fail("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {
 			w.endAttachment(event.ErrDraining())

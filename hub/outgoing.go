@@ -14,6 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
@@ -77,11 +78,11 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 		}
 	}()
 	session, result, failed := h.carry(r, meta, c, send)
-	awaitDelivery(failed)
+	outcome.AwaitDelivery(failed)
 	concluded, err := h.conclude(r, session, result, failed)
 	carried = true
 	r.inFlight.Until(ctx, err == nil)
-	h.followCancel(r, failed)
+	h.deliveries.Follow(r.delivery, r.server.Server, failed)
 	return concluded, err
 }
 
@@ -93,7 +94,7 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, c *CallRequest,
 	}
 	session, result, err := h.execute(r, meta, session, tool, send)
 	if errors.Is(err, jsonrpc.ErrClosed) {
-		err = lastWords(r.ctx, session, err)
+		err = outcome.LastWords(r.ctx, session, err)
 	}
 	return session, result, err
 }
@@ -241,7 +242,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	}
 	if r.cancellation != nil {
 		e := ending{state: event.StateCancelled}
-		e.sending, e.mayContinue = cancelKnown(r, session, err)
+		e.sending, e.mayContinue = r.call().Cancelled(session != nil, err)
 		noteSent(r, session, err)
 		h.end(r, e)
 		return nil, errCancelled(r)
@@ -252,7 +253,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		h.end(r, ending{state: event.StateFailed, mcpError: me})
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
 	}
-	he := callError(r, err)
+	he := r.call().Error(err)
 	if r.task != nil && he.Meta["server_may_continue"] == "" { // whatever kept this side from following it
 		with := *he // others may have been told the same error
 		with.Meta = maps.Clone(he.Meta)

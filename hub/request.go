@@ -11,6 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -51,8 +52,8 @@ type request struct {
 	leased   bool // counts as a user of its server's connection
 	// a question of the hub's own that a person has answered: all that it waits for is its goroutine
 	inHand    bool
-	delivery  *delivery     // of its cancel, when that was on its way at its end
-	abandoned chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
+	delivery  *outcome.Delivery // of its cancel, when that was on its way at its end
+	abandoned chan struct{}     // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
 	trace *journal.Timeline // never nil once it is registered; not changed then
 	span  *telemetry.Span   // nil = no telemetry
@@ -256,7 +257,8 @@ func (h *Hub) end(r *request, e ending) bool {
 			Timings: r.timings, Era: r.server.Era(), Err: r.cause.Err, Task: r.task,
 		})
 		if e.sending.Delivery == event.DeliveryPending {
-			h.expectDelivery(r)
+			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: h.seq}
+			h.deliveries.Expect(r.delivery)
 		}
 		return true
 	}

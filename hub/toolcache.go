@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 )
 
 // KnownTools is Tools, but a server that is not connected is not connected for this: its tools are as they were listed
@@ -31,7 +32,7 @@ func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]event.ToolInfo, er
 			return h.shown(s, tools, false), nil
 		}
 		var up bool
-		h.update(func() { up = s.Up() && s.Session() == session && !session.Broken() && !notRun(err) })
+		h.update(func() { up = s.Up() && s.Session() == session && !session.Broken() && !outcome.NotRun(err) })
 		if up || ctx.Err() != nil {
 			return nil, contextError(ctx, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -25,7 +26,7 @@ func (h *Hub) listFor(r *request) (*mcp.Tool, *mcp.Session, error) {
 		return ok
 	}
 	tools, err := h.listTools(r.ctx, s, session, has)
-	if notRun(err) {
+	if outcome.NotRun(err) {
 		if session, err = s.Renew(r.ctx, r, session); err == nil {
 			tools, err = h.listTools(r.ctx, s, session, has)
 		}
@@ -52,14 +53,7 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session,
 	if he, ok := err.(*event.Error); ok {
 		return nil, he
 	}
-	what := fmt.Sprintf("server %q did not list its tools", s.name)
-	if he := exchangeError(s, "", what, 0, err); he != nil {
-		return nil, he
-	}
-	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name}, "%s: %s", what,
-		s.Quote(err.Error()))
-	e.Err = err
-	return nil, e
+	return nil, outcome.Exchange(s.Server, fmt.Sprintf("server %q did not list its tools", s.name), err)
 }
 
 // Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot
@@ -139,7 +133,7 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]event.ToolInfo, error) 
 	}
 	defer s.Unlease()
 	tools, err := h.currentTools(ctx, s, session)
-	if notRun(err) {
+	if outcome.NotRun(err) {
 		if session, err = s.Renew(ctx, nil, session); err == nil {
 			tools, err = h.currentTools(ctx, s, session)
 		}

@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 		"hub/bounds"},
 	"hub/journal":   {"hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/redact"},
 	"hub/jsontext":  {"hub/jsontext"},
+	"hub/outcome":   {"hub/outcome", "hub/servers", "hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/mcp", "hub/transport"},
 	"hub/redact":    {"hub/redact", "hub/bounds"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
 	"hub/jsonrpc":   {"hub/jsonrpc", "hub/bounds", "hub/jsontext", "hub/longtext"},

@@ -1,0 +1,97 @@
+package outcome
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// Cancelled is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may go
+// on with it. err is how the request ended in the engine; sent tells whether there is a session that it was to go on.
+// The server may go on unless nothing was sent, or it has answered, said that it stopped, or its process is gone. That
+// it was told changes nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so.
+func (c *Call) Cancelled(sent bool, err error) (s event.Sending, mayContinue bool) {
+	s.Delivery = event.DeliveryNotNeeded
+	if !c.Handed {
+		return s, false
+	}
+	if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && sent {
+		s = sendingOf(c.Server, ce)
+		return s, s.Delivery != event.DeliveryNotNeeded
+	}
+	own, isOwn := errors.AsType[*event.Error](err)
+	he, isHTTP := errors.AsType[*transport.HTTPError](err)
+	ended, isEnd := errors.AsType[*mcp.EndedError](err)
+	switch {
+	case serverAnswered(err) && !isOwn:
+		return s, false
+	case c.Task: // it outlives its connection, over which it could not be cancelled
+		return event.Sending{Delivery: event.DeliveryFailed, Err: notSentEnded}, true
+	case isHTTP:
+		if he.Delivery == transport.NotSent {
+			return s, false
+		}
+		return event.Sending{Delivery: event.DeliveryFailed, Err: whyNotSent(c.Server, err)}, true
+	case isEnd || errors.Is(err, jsonrpc.ErrClosed):
+		return event.Sending{Delivery: event.DeliveryFailed, Err: whyNotSent(c.Server, err)}, !isEnd || !ended.ProcessGone
+	case isOwn && own.Meta["server_may_continue"] == "true": // a fault of the hub
+		return event.Sending{Delivery: event.DeliveryFailed, Err: own.Message}, true
+	}
+	return s, false // it was stopped before it was sent
+}
+
+// serverAnswered tells whether err is, or comes of, an answer of the server to the request itself.
+func serverAnswered(err error) bool {
+	var (
+		wire      *jsonrpc.Error
+		large     *jsonrpc.ResultTooLargeError
+		invalid   *jsonrpc.InvalidResponseError
+		cancelled *mcp.TaskCancelledError
+	)
+	return errors.As(err, &wire) || errors.As(err, &large) || errors.As(err, &invalid) || errors.As(err, &cancelled)
+}
+
+// sendingOf is what the engine knows of a cancel.
+func sendingOf(s *servers.Server, ce *jsonrpc.CancelledError) event.Sending {
+	switch d, failure := ce.Delivery(); d {
+	case jsonrpc.Pending:
+		return event.Sending{Delivery: event.DeliveryPending}
+	case jsonrpc.Delivered:
+		return event.Sending{Delivery: event.DeliveryDelivered}
+	case jsonrpc.Failed:
+		return event.Sending{Delivery: event.DeliveryFailed, Err: whyNotSent(s, failure)}
+	}
+	return event.Sending{Delivery: event.DeliveryNotNeeded}
+}
+
+// The reasons for which a cancel does not get to its server, for people.
+const (
+	notSentEnded   = "the connection to the server ended first"
+	notSentStalled = "the server has stopped reading its input"
+)
+
+// whyNotSent is short: up to a thousand of them stand in one snapshot.
+func whyNotSent(s *servers.Server, err error) string {
+	he, isHTTP := errors.AsType[*transport.HTTPError](err)
+	we, isWire := errors.AsType[*jsonrpc.Error](err)
+	switch {
+	case isHTTP:
+		return bounds.Reason(s.Quote(he.Error()))
+	case isWire:
+		return bounds.Reason(s.Quote(fmt.Sprintf("the server answered with error %d: %s", we.Code, we.Message)))
+	case errors.Is(err, jsonrpc.ErrStalled):
+		return notSentStalled
+	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, transport.ErrHTTPClosed),
+		errors.Is(err, transport.ErrSessionExpired):
+		return notSentEnded
+	case err == nil:
+		return ""
+	}
+	return bounds.Reason(s.Quote(err.Error()))
+}
