@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
 // keyOf: h.mu is held.
@@ -95,7 +96,7 @@ func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement,
 	case !h.moveTo(r, event.StateAwaitingApproval):
 		return nil, false, context.Cause(r.ctx)
 	}
-	question.Tool = h.toolInfo(r.server, *tool)
+	question.Tool = offers.ToolInfo(r.server.offered(), *tool)
 	p := &prompt{request: r, humanLimit: r.clock.human, agrees: terms,
 		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}
 	h.openPrompt(p)

@@ -47,7 +47,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	case h.loading <- struct{}{}:
 		defer func() { <-h.loading }()
 	case <-ctx.Done():
-		return nil, nil, nil, contextError(ctx, context.Cause(ctx))
+		return nil, nil, nil, event.StoppedWaiting(ctx, context.Cause(ctx))
 	}
 	var draining bool
 	var old launch.Entries

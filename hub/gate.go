@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -178,7 +179,7 @@ func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 		_, err = r.server.Await(r.ctx, r, v.found)
 	case needList:
 		p.lists++
-		p.tool, p.of, err = h.listFor(r)
+		p.tool, p.of, err = offers.FindTool(r.ctx, r.server.Server, r, r.id, r.tool)
 	case needYes:
 		var yes bool
 		if yes, err = h.approve(r, p.call, v.tool, v.terms); yes {

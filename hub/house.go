@@ -7,6 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -20,6 +21,28 @@ func (o house) Update(f func()) { o.h.update(f) }
 
 // Go runs f on a goroutine that Close waits for.
 func (o house) Go(f func()) { o.h.work.Go(f) }
+
+// Find finds a server by name.
+func (o house) Find(name string) offers.Server {
+	if s := o.h.server(name); s != nil {
+		return s.offered()
+	}
+	return offers.Server{}
+}
+
+// All gives the servers in config order.
+func (o house) All() []offers.Server {
+	all := make([]offers.Server, 0, len(o.h.servers))
+	for _, s := range o.h.servers {
+		all = append(all, s.offered())
+	}
+	return all
+}
+
+// offered is s as the room of its offers sees it.
+func (s *server) offered() offers.Server {
+	return offers.Server{Server: s.Server, Policy: s.launch.Policy}
+}
 
 // Closed tells whether goroutines are being waited for.
 func (o house) Closed() bool { return o.h.closed }

@@ -26,6 +26,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -65,6 +66,8 @@ type Options struct {
 
 // Hub is the domain. All methods may be called concurrently.
 type Hub struct {
+	*offers.Offers // what the servers offer
+
 	id         string
 	mark       string // of id, in the ids that this hub gives out
 	version    string
@@ -73,10 +76,8 @@ type Hub struct {
 	newWatcher func() FileWatcher
 	contained  *transport.Containment
 
-	load func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
-	// holds a token for each server that a list of all starts
-	listStarts chan struct{}
-	loading    chan struct{} // holds one token while somebody reads the config
+	load    func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
+	loading chan struct{}                                             // holds one token while somebody reads the config
 
 	grants   *grants.Store
 	launches *launch.Maker
@@ -136,22 +137,21 @@ type Hub struct {
 func New(o Options) *Hub {
 	id := rand.Text()
 	h := &Hub{
-		id:         id,
-		mark:       strings.ToLower(id[:6]),
-		version:    o.Version,
-		log:        o.Logger,
-		environ:    o.Environ,
-		windows:    map[string]*Window{},
-		requests:   map[string]*request{},
-		leaving:    map[*request]struct{}{},
-		early:      map[string]earlyCancel{},
-		prompts:    map[string]*prompt{},
-		loading:    make(chan struct{}, 1),
-		listStarts: make(chan struct{}, servers.MaxEager),
-		sharing:    map[sharedKey]*shared{},
-		redactor:   &redact.Redactor{},
-		fatal:      o.Fatal,
-		check:      checkInvariants,
+		id:       id,
+		mark:     strings.ToLower(id[:6]),
+		version:  o.Version,
+		log:      o.Logger,
+		environ:  o.Environ,
+		windows:  map[string]*Window{},
+		requests: map[string]*request{},
+		leaving:  map[*request]struct{}{},
+		early:    map[string]earlyCancel{},
+		prompts:  map[string]*prompt{},
+		loading:  make(chan struct{}, 1),
+		sharing:  map[sharedKey]*shared{},
+		redactor: &redact.Redactor{},
+		fatal:    o.Fatal,
+		check:    checkInvariants,
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
 			return s.allowance.Forms.Check(schema, value)
 		},
@@ -169,6 +169,7 @@ func New(o Options) *Hub {
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
+	h.Offers = offers.New(house{h})
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})

@@ -115,7 +115,7 @@ func TestNoIdleStopWhileATaskWorks(t *testing.T) {
 
 // A subscription keeps its server.
 func TestNoIdleStopWhileSubscribed(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w, _ := idleWorld(t, s.Server, `s:`+allow)
 		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///a"); err != nil {
 			t.Fatal(err)

@@ -128,7 +128,7 @@ func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.Serve
 		return event.ServerInfo{}, err
 	}
 	if err := s.launch.AskWaiting(ctx); err != nil {
-		return event.ServerInfo{}, contextError(ctx, err)
+		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
 	}
 	return h.StartServer(ctx, name)
 }

@@ -13,11 +13,12 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// offers runs a test with servers of both eras that have resources and prompt templates.
-func offers(t *testing.T, f func(t *testing.T, s *offer)) {
+// inBothEras runs a test with servers of both eras that have resources and prompt templates.
+func inBothEras(t *testing.T, f func(t *testing.T, s *offer)) {
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -53,7 +54,7 @@ func (w *world) getPrompt(c hub.CallRequest) *pendingCall {
 
 // Lists give what the server says, and the text of it.
 func TestResourceAndPromptLists(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		ctx := context.Background()
 		resources, err := w.hub.Resources(ctx, "s")
@@ -61,7 +62,7 @@ func TestResourceAndPromptLists(t *testing.T) {
 			t.Fatal(resources, err)
 		}
 		size := int64(3)
-		want := hub.ResourceInfo{
+		want := event.ResourceInfo{
 			Server: "s", URI: "file:///a", Name: "a", Title: "A", Description: "d", MIMEType: "text/plain", Size: &size,
 			Definition: `{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]}`,
 		}
@@ -77,7 +78,7 @@ func TestResourceAndPromptLists(t *testing.T) {
 		if err != nil || len(prompts) != 1 || prompts[0].Title != "Greet" {
 			t.Fatalf("%+v, %v", prompts, err)
 		}
-		if diff := cmp.Diff([]hub.McpPromptArgument{{Name: "who", Title: "Who", Description: "w", Required: true}},
+		if diff := cmp.Diff([]event.McpPromptArgument{{Name: "who", Title: "Who", Description: "w", Required: true}},
 			prompts[0].Arguments); diff != "" {
 			t.Error(diff)
 		}
@@ -90,7 +91,7 @@ func TestResourceAndPromptLists(t *testing.T) {
 // Reading is a request as a tool call is: shown with its subject, with an end of its own; what the server refuses is
 // its answer.
 func TestReadResource(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
 		r := w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///a", Meta: `{"x/y":1}`}).ok(t)
@@ -119,7 +120,7 @@ func TestReadResource(t *testing.T) {
 
 // A prompt template is filled with its arguments; without any the member is left out.
 func TestGetMcpPrompt(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
 		r := w.getPrompt(hub.CallRequest{ID: "r1", Server: "s", McpPrompt: "greet",
@@ -153,7 +154,7 @@ func TestGetMcpPrompt(t *testing.T) {
 
 // A read is listed and can be cancelled by its id, with the reason on the wire.
 func TestCancelRead(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
 		c := w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///hang", TaskLabel: "label"})
@@ -201,7 +202,7 @@ func TestReadTimeouts(t *testing.T) {
 
 // A server may ask a person before it gives a resource; then no clock runs.
 func TestReadAsksAPerson(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
 		c := w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///ask",
@@ -242,14 +243,14 @@ func TestReadWhatIsFresh(t *testing.T) {
 
 // Completion gives what the server answers, errors included.
 func TestComplete(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
-		r, err := w.hub.Complete(context.Background(), hub.Completion{Server: "s", McpPrompt: "greet", Argument: "who",
+		r, err := w.hub.Complete(context.Background(), offers.Completion{Server: "s", McpPrompt: "greet", Argument: "who",
 			Value: "A", Context: map[string]string{"b": "c"}})
 		if err != nil || !strings.Contains(string(r.Result), `"values":["Ada"]`) {
 			t.Errorf("%+v, %v", r, err)
 		}
-		r, err = w.hub.Complete(context.Background(), hub.Completion{Server: "s", URITemplate: "file:///{none}",
+		r, err = w.hub.Complete(context.Background(), offers.Completion{Server: "s", URITemplate: "file:///{none}",
 			Argument: "none"})
 		if err != nil || r.Error == nil || r.Error.Code != -32602 {
 			t.Errorf("%+v, %v", r, err)
@@ -292,7 +293,7 @@ func TestNotOffered(t *testing.T) {
 					return err
 				},
 				"completions": func() error {
-					_, err := w.hub.Complete(ctx, hub.Completion{Server: "s", McpPrompt: "p", Argument: "a"})
+					_, err := w.hub.Complete(ctx, offers.Completion{Server: "s", McpPrompt: "p", Argument: "a"})
 					return err
 				},
 				"subscribe": func() error { return w.hub.SubscribeResource(ctx, "s", "a:b") },

@@ -87,7 +87,7 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (event.
 	h.update(func() { first = s.Seek(ctx, nil, stops) })
 	tookEffect(ctx)
 	if _, err := s.Await(ctx, nil, first); err != nil {
-		return event.ServerInfo{}, contextError(ctx, err)
+		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
 	}
 	defer s.Unlease()
 	return h.infoOf(s), nil
@@ -192,7 +192,7 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	}
 	session, err := s.Acquire(ctx, nil)
 	if err != nil {
-		return contextError(ctx, err)
+		return event.StoppedWaiting(ctx, err)
 	}
 	defer s.Unlease()
 	if session.Era() == mcp.Legacy && !session.Info().Logging {
@@ -202,7 +202,7 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	}
 	if err := session.SetLogLevel(ctx, level); err != nil {
 		if ctx.Err() != nil {
-			return contextError(ctx, err)
+			return event.StoppedWaiting(ctx, err)
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name},
 			"server %q did not set its log level: %s", s.name, s.Quote(err.Error()))

@@ -19,15 +19,15 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	var refusal error
 	h.update(func() { refusal = s.Refusal(ctx) })
 	if refusal != nil {
-		return event.ServerInfo{}, contextError(ctx, refusal)
+		return event.ServerInfo{}, event.StoppedWaiting(ctx, refusal)
 	}
 	// the address may hold a secret, and be that of a workspace that the user does not trust
 	resolved, err := s.launch.Prepare(ctx, conf, true)
 	if err != nil {
-		return event.ServerInfo{}, contextError(ctx, s.StartError(ctx, err))
+		return event.ServerInfo{}, event.StoppedWaiting(ctx, s.StartError(ctx, err))
 	}
 	if err := s.SignIn(ctx, &resolved.Server); err != nil {
-		return event.ServerInfo{}, contextError(ctx, err)
+		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
 	}
 	return h.StartServer(ctx, name)
 }

@@ -62,7 +62,7 @@ func (s *offer) update(uri string) error {
 
 // A subscription holds until it is taken back, over all connections.
 func TestSubscribeResource(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
 		ctx := context.Background()
@@ -142,7 +142,7 @@ func TestSubscribeRefused(t *testing.T) {
 
 // The connection ends while a subscription is on its way: either it fails, or it holds on the next connection, too.
 func TestSubscribeWhileTheConnectionChanges(t *testing.T) {
-	offers(t, func(t *testing.T, s *offer) {
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		ctx := context.Background()
 		for range 50 {

@@ -207,9 +207,9 @@ func TestConversionFillsEveryField(t *testing.T) {
 		check("trace "+name, c.traceEntry(e))
 	}
 	check("error result", c.callResult(&result))
-	check("resource", c.resource(filled[hub.ResourceInfo]()))
-	check("resource template", c.resourceTemplate(filled[hub.ResourceTemplateInfo]()))
-	check("prompt template", c.mcpPrompt(filled[hub.McpPromptInfo]()))
+	check("resource", c.resource(filled[event.ResourceInfo]()))
+	check("resource template", c.resourceTemplate(filled[event.ResourceTemplateInfo]()))
+	check("prompt template", c.mcpPrompt(filled[event.McpPromptInfo]()))
 	check("read error", c.readResult(&result))
 	check("prompt error", c.promptResult(&result))
 	check("completion error", c.completionResult(&result))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -41,8 +42,8 @@ func mcpPromptRequest(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) hub.
 	}
 }
 
-func completion(r *mcphubv1.CompleteRequest) hub.Completion {
-	return hub.Completion{
+func completion(r *mcphubv1.CompleteRequest) offers.Completion {
+	return offers.Completion{
 		Server: r.GetServer(), McpPrompt: r.GetMcpPrompt(), URITemplate: r.GetUriTemplate(), Argument: r.GetArgument(),
 		Value: r.GetValue(), Context: r.GetContext(),
 	}

@@ -2,10 +2,11 @@ package ipc
 
 import (
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func (c converter) resource(r hub.ResourceInfo) *mcphubv1.Resource {
+func (c converter) resource(r event.ResourceInfo) *mcphubv1.Resource {
 	return &mcphubv1.Resource{
 		Server: c.text(r.Server), Uri: c.text(r.URI), Name: c.text(r.Name), Title: c.text(r.Title),
 		Description: c.text(r.Description),
@@ -13,7 +14,7 @@ func (c converter) resource(r hub.ResourceInfo) *mcphubv1.Resource {
 	}
 }
 
-func (c converter) resourceTemplate(t hub.ResourceTemplateInfo) *mcphubv1.ResourceTemplate {
+func (c converter) resourceTemplate(t event.ResourceTemplateInfo) *mcphubv1.ResourceTemplate {
 	return &mcphubv1.ResourceTemplate{
 		Server: c.text(t.Server), UriTemplate: c.text(t.URITemplate), Name: c.text(t.Name), Title: c.text(t.Title),
 		Description: c.text(t.Description),
@@ -21,10 +22,10 @@ func (c converter) resourceTemplate(t hub.ResourceTemplateInfo) *mcphubv1.Resour
 	}
 }
 
-func (c converter) mcpPrompt(p hub.McpPromptInfo) *mcphubv1.McpPrompt {
+func (c converter) mcpPrompt(p event.McpPromptInfo) *mcphubv1.McpPrompt {
 	return &mcphubv1.McpPrompt{
 		Server: c.text(p.Server), Name: c.text(p.Name), Title: c.text(p.Title), Description: c.text(p.Description),
-		Arguments: list(p.Arguments, func(a hub.McpPromptArgument) *mcphubv1.McpPromptArgument {
+		Arguments: list(p.Arguments, func(a event.McpPromptArgument) *mcphubv1.McpPromptArgument {
 			return &mcphubv1.McpPromptArgument{Name: c.text(a.Name), Title: c.text(a.Title), Description: c.text(a.Description),
 				Required: a.Required}
 		}),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -199,12 +200,12 @@ func (h *fakeHub) Tools(_ context.Context, server string) ([]event.ToolInfo, map
 
 func (h *fakeHub) SetLogLevel(context.Context, string, string) error { return h.failure }
 
-func (h *fakeHub) Resources(_ context.Context, server string) ([]hub.ResourceInfo, error) {
-	return []hub.ResourceInfo{{Server: server, URI: "file:///a"}}, h.failure
+func (h *fakeHub) Resources(_ context.Context, server string) ([]event.ResourceInfo, error) {
+	return []event.ResourceInfo{{Server: server, URI: "file:///a"}}, h.failure
 }
 
-func (h *fakeHub) ResourceTemplates(_ context.Context, server string) ([]hub.ResourceTemplateInfo, error) {
-	return []hub.ResourceTemplateInfo{{Server: server, URITemplate: "file:///{a}"}}, h.failure
+func (h *fakeHub) ResourceTemplates(_ context.Context, server string) ([]event.ResourceTemplateInfo, error) {
+	return []event.ResourceTemplateInfo{{Server: server, URITemplate: "file:///{a}"}}, h.failure
 }
 
 func (h *fakeHub) ReadResource(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
@@ -215,8 +216,8 @@ func (h *fakeHub) SubscribeResource(context.Context, string, string) error { ret
 
 func (h *fakeHub) UnsubscribeResource(context.Context, string, string) error { return h.failure }
 
-func (h *fakeHub) McpPrompts(_ context.Context, server string) ([]hub.McpPromptInfo, error) {
-	return []hub.McpPromptInfo{{Server: server, Name: "p", Arguments: []hub.McpPromptArgument{{Name: "a",
+func (h *fakeHub) McpPrompts(_ context.Context, server string) ([]event.McpPromptInfo, error) {
+	return []event.McpPromptInfo{{Server: server, Name: "p", Arguments: []event.McpPromptArgument{{Name: "a",
 		Required: true}}}}, h.failure
 }
 
@@ -224,7 +225,7 @@ func (h *fakeHub) GetMcpPrompt(_ context.Context, c hub.CallRequest) (*hub.CallR
 	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"messages":[]}`)}, h.failure
 }
 
-func (h *fakeHub) Complete(context.Context, hub.Completion) (*hub.CallResult, error) {
+func (h *fakeHub) Complete(context.Context, offers.Completion) (*hub.CallResult, error) {
 	return &hub.CallResult{Result: []byte(`{"completion":{"values":[]}}`)}, h.failure
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -73,14 +74,14 @@ type domain interface {
 	Traces(f event.TraceFilter) []event.TraceInfo
 	TraceBundle() map[string]any
 	SetLogLevel(ctx context.Context, server, level string) error
-	Resources(ctx context.Context, server string) ([]hub.ResourceInfo, error)
-	ResourceTemplates(ctx context.Context, server string) ([]hub.ResourceTemplateInfo, error)
+	Resources(ctx context.Context, server string) ([]event.ResourceInfo, error)
+	ResourceTemplates(ctx context.Context, server string) ([]event.ResourceTemplateInfo, error)
 	ReadResource(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	SubscribeResource(ctx context.Context, server, uri string) error
 	UnsubscribeResource(ctx context.Context, server, uri string) error
-	McpPrompts(ctx context.Context, server string) ([]hub.McpPromptInfo, error)
+	McpPrompts(ctx context.Context, server string) ([]event.McpPromptInfo, error)
 	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	Complete(ctx context.Context, c hub.Completion) (*hub.CallResult, error)
+	Complete(ctx context.Context, c offers.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -105,6 +106,17 @@ func Fail(code Code, reason string, meta []string, format string, args ...any) *
 		e.Meta[meta[i]] = meta[i+1]
 	}
 	return e
+}
+
+// StoppedWaiting is err, or, once ctx has ended, the error that says that its caller stopped waiting.
+func StoppedWaiting(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	if _, ok := err.(*Error); ok {
+		return err
+	}
+	return Fail(CodeCancelled, ReasonCancelled, nil, "the host stopped waiting")
 }
 
 // ErrDraining refuses new work because the hub is shutting down.

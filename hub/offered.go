@@ -1,0 +1,52 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
+)
+
+// What else servers offer than tools, as far as it is a request; the rest is offers.Offers.
+
+const (
+	methodReadResource = "resources/read"
+	methodGetPrompt    = "prompts/get"
+)
+
+// ReadResource reads one resource, as a request like a tool call: it is listed, has clocks, can be cancelled, and may
+// ask a person.
+func (h *Hub) ReadResource(ctx context.Context, c CallRequest) (*CallResult, error) {
+	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodReadResource, subject: c.URI},
+		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
+			out.Name = c.URI
+			return session.ReadResource(out.Tag.(*request).ctx, out)
+		})
+}
+
+// GetMcpPrompt fills one prompt template, as a request like a tool call.
+func (h *Hub) GetMcpPrompt(ctx context.Context, c CallRequest) (*CallResult, error) {
+	arguments, err := json.Marshal(c.PromptArguments)
+	if err != nil {
+		return nil, event.AsError(err) // cannot be: strings marshal
+	}
+	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodGetPrompt, subject: c.McpPrompt},
+		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
+			out.Name = c.McpPrompt
+			if len(c.PromptArguments) > 0 {
+				out.Arguments = arguments
+			}
+			return session.GetPrompt(out.Tag.(*request).ctx, out)
+		})
+}
+
+// Complete asks a server for values. What it answers, an error included, is in the result.
+func (h *Hub) Complete(ctx context.Context, c offers.Completion) (*CallResult, error) {
+	result, refusal, err := h.Offers.Complete(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &CallResult{Result: result, Error: refusal}, nil
+}

@@ -1,0 +1,57 @@
+package offers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// FindTool lists the tools of a server for the claim of a request, and gives the one that the request calls, and the
+// session that has listed it. It
+// asks also when the tools are known and the name is not among them: not every server tells of new tools.
+func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, requestID,
+	name string) (*mcp.Tool, *mcp.Session, error) {
+	session, err := s.Acquire(ctx, claim)
+	if err != nil {
+		return nil, nil, err
+	}
+	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
+	has := func(tools []mcp.Tool) bool {
+		_, ok := servers.FindTool(tools, name)
+		return ok
+	}
+	tools, err := listTools(ctx, s, session, has)
+	if outcome.NotRun(err) {
+		if session, err = s.Renew(ctx, claim, session); err == nil {
+			tools, err = listTools(ctx, s, session, has)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	tool, ok := servers.FindTool(tools, name)
+	if !ok {
+		return nil, nil, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
+			[]string{"server", s.Name(), "request_id", requestID},
+			"server %q has no tool %q", s.Name(), bounds.Printable(name))
+	}
+	return tool, session, nil
+}
+
+// listTools is the server's ListTools, with its errors in words for people.
+func listTools(ctx context.Context, s *servers.Server, session *mcp.Session,
+	enough func([]mcp.Tool) bool) ([]mcp.Tool, error) {
+	tools, err := s.ListTools(ctx, session, enough)
+	if err == nil || ctx.Err() != nil {
+		return tools, err
+	}
+	if he, ok := err.(*event.Error); ok {
+		return nil, he
+	}
+	return nil, outcome.Exchange(s, fmt.Sprintf("server %q did not list its tools", s.Name()), err)
+}

@@ -1,0 +1,89 @@
+package offers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// House is the hub that the servers are in.
+type House interface {
+	// Update runs f with the hub's lock. f must not wait for anything.
+	Update(f func())
+	// Find finds a server by name; its Server is nil when there is none. It is called with the lock.
+	Find(name string) Server
+	// All gives the servers in config order. It is called with the lock.
+	All() []Server
+}
+
+// Server is a server of a house.
+type Server struct {
+	*servers.Server
+	// Policy is what the config says of a tool, and the consent to it. It is called with the lock.
+	Policy func(tool string) config.Policy
+}
+
+// Offers is what the servers of a house offer. Make it with New. All methods may be called concurrently; they take the
+// lock.
+type Offers struct {
+	house  House
+	starts chan struct{} // holds a token for each server that a list of all starts
+}
+
+// New makes the offers of a house.
+func New(house House) *Offers {
+	return &Offers{house: house, starts: make(chan struct{}, servers.MaxEager)}
+}
+
+func (o *Offers) find(name string) (s Server, err error) {
+	o.house.Update(func() { s = o.house.Find(name) })
+	if s.Server == nil {
+		return s, servers.ErrNotFound(name)
+	}
+	return s, nil
+}
+
+// ask runs something short with the session of a server: a list, a completion. It is no request of its own, as nobody
+// is told of it and no person is asked; the end of ctx ends it, and so does the time that the server has for its start.
+// doing completes "server x did not ...".
+func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.Context, *mcp.Session) error) error {
+	s, err := o.find(name)
+	if err != nil {
+		return err
+	}
+	session, err := s.Acquire(ctx, nil)
+	if err != nil {
+		return event.StoppedWaiting(ctx, err)
+	}
+	defer s.Unlease()
+	var limit time.Duration
+	var late *event.Error
+	o.house.Update(func() { limit, late = s.ConnectLimit("did not " + doing) })
+	within, stop := s.Within(ctx, limit, late)
+	defer stop()
+	err = ask(within, session)
+	if outcome.NotRun(err) {
+		if session, err = s.Renew(within, nil, session); err == nil {
+			err = ask(within, session)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return event.StoppedWaiting(ctx, err)
+	case within.Err() != nil:
+		return late
+	}
+	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
+		return outcome.NotOffered(s.Server, refused)
+	}
+	return outcome.Exchange(s.Server, fmt.Sprintf("server %q did not %s", name, doing), err)
+}

@@ -1,0 +1,56 @@
+package offers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// Completion says what to complete: an argument of a prompt template, or a variable of a resource template.
+type Completion struct {
+	Server      string
+	McpPrompt   string // or
+	URITemplate string
+	Argument    string
+	Value       string            // so far
+	Context     map[string]string // other arguments that are known
+}
+
+// McpPrompts lists the prompt templates of a server.
+func (o *Offers) McpPrompts(ctx context.Context, server string) (list []event.McpPromptInfo, err error) {
+	err = o.ask(ctx, server, "list its prompt templates", func(ctx context.Context, session *mcp.Session) error {
+		prompts, err := session.ListPrompts(ctx)
+		for _, p := range prompts {
+			info := event.McpPromptInfo{Server: server, Name: p.Name, Title: p.Title, Description: p.Description,
+				Definition: string(p.Raw)}
+			for _, a := range p.Arguments {
+				info.Arguments = append(info.Arguments, event.McpPromptArgument{Name: a.Name, Title: a.Title, Description: a.Description,
+					Required: a.Required})
+			}
+			list = append(list, info)
+		}
+		return err
+	})
+	return list, err
+}
+
+// Complete asks a server for values: what it answers, or its error.
+func (o *Offers) Complete(ctx context.Context, c Completion) (result json.RawMessage, refusal *event.McpError,
+	err error) {
+	err = o.ask(ctx, c.Server, "complete an argument", func(ctx context.Context, session *mcp.Session) error {
+		raw, err := session.Complete(ctx, mcp.CompletionRequest{
+			Prompt: c.McpPrompt, ResourceURI: c.URITemplate, Argument: c.Argument, Value: c.Value, Context: c.Context,
+		})
+		if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+			refusal = &event.McpError{Code: e.Code, Message: e.Message, Data: string(e.Data)}
+			return nil
+		}
+		result = raw
+		return err
+	})
+	return result, refusal, err
+}
