@@ -39,7 +39,8 @@ func (h *Hub) stopWaiting(r *request) {
 // the outcome of its cancel is told. h.mu is held.
 func (h *Hub) leftBehind(r *request, session *mcp.Session, err error) *event.Error {
 	noteSent(r, session, err)
-	if s, _ := r.call().Cancelled(session != nil, err); s.Delivery != event.DeliveryPending { // else deliveries.Follow hears of it
+	if s, _ := r.call().Cancelled(session != nil, err); s.Delivery != event.DeliveryPending {
+		// else deliveries.Follow hears of it
 		h.deliveries.Settle(r.delivery, s)
 	}
 	delete(h.leaving, r)

@@ -28,8 +28,8 @@ func (o *Offers) McpPrompts(ctx context.Context, server string) (list []event.Mc
 			info := event.McpPromptInfo{Server: server, Name: p.Name, Title: p.Title, Description: p.Description,
 				Definition: string(p.Raw)}
 			for _, a := range p.Arguments {
-				info.Arguments = append(info.Arguments, event.McpPromptArgument{Name: a.Name, Title: a.Title, Description: a.Description,
-					Required: a.Required})
+				info.Arguments = append(info.Arguments, event.McpPromptArgument{Name: a.Name, Title: a.Title,
+					Description: a.Description, Required: a.Required})
 			}
 			list = append(list, info)
 		}

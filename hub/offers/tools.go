@@ -18,7 +18,8 @@ func (o *Offers) Tools(ctx context.Context, name string) ([]event.ToolInfo, map[
 
 // toolsBy collects what listOf gives for one server, or for all that are switched on: for each of these once there is
 // room.
-func (o *Offers) toolsBy(ctx context.Context, name string, listOf func(context.Context, Server) ([]event.ToolInfo, error),
+func (o *Offers) toolsBy(ctx context.Context, name string,
+	listOf func(context.Context, Server) ([]event.ToolInfo, error),
 	room func(context.Context, Server) (free func(), err error)) ([]event.ToolInfo, map[string]*event.Error, error) {
 	if name != "" {
 		s, err := o.find(name)

@@ -68,8 +68,8 @@ func (t *Deliveries) Expect(d *Delivery) {
 	})
 }
 
-// Settle tells the outcome of a cancel that was on its way. The first outcome counts; nothing happens for a nil d, which
-// was never pending.
+// Settle tells the outcome of a cancel that was on its way. The first outcome counts; nothing happens for a nil d,
+// which was never pending.
 func (t *Deliveries) Settle(d *Delivery, s event.Sending) {
 	if _, pending := t.pending[d]; !pending {
 		return

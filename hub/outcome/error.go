@@ -100,8 +100,8 @@ func howEnded(err error) string {
 	return strings.Join(how, "; ")
 }
 
-// Exchange is the error of something short that is no request of its own, a list or a completion, and was to be had of a
-// server; what begins the text.
+// Exchange is the error of something short that is no request of its own, a list or a completion, and was to be had of
+// a server; what begins the text.
 func Exchange(s *servers.Server, what string, err error) *event.Error {
 	if e := exchangeError(s, "", what, 0, err); e != nil {
 		return e
