@@ -7,18 +7,16 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // serverQuestion is a question of the hub's own that a server waits for: a sign-in, the consent to its launch, a value
 // that its config wants.
 type serverQuestion struct {
-	name            string           // begins the id of the request that stands for it
-	method, subject string           // of that request
-	info            event.PromptInfo // kind and question
-	launch          *grants.Form
-	wants, kinds    string // what the server wants, and what a window must be able to show, for error texts
-	// byHand tells whether somebody waits who does not wait for a start of the server; nil: nobody. h.mu is held.
+	info   event.PromptInfo // kind and question
+	launch *grants.Form
+	// byHand tells whether somebody waits who does not wait for a start of the server. h.mu is held.
 	byHand func() bool
 	// told is called for each question that opens (+1) and is over (-1), once the clocks stand or go; nil: nobody wants to
 	// know. h.mu is held.
@@ -30,91 +28,84 @@ type serverQuestion struct {
 	with *shared
 }
 
-// askAboutServer shows a question to the windows and waits for the first answer, or for whatever else ends it. Each
-// question is a request of its own, so that it can be seen and cancelled; all that waits for the server waits for it,
-// too, and no clock runs meanwhile.
+// askAboutServer asks a question that a server waits for. Each is a request of its own, so that it can be seen and
+// cancelled; all that waits for the server waits for it, too, and no clock runs meanwhile.
 //
 // Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as
 // dismissed), or says that the question was superseded and another window could be asked.
 func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) (closing, error) {
-	p, err := h.openAbout(ctx, s, q)
-	if err != nil {
-		return closing{}, err
-	}
-	var answer closing
-	select {
-	case answer = <-p.settled:
-	case <-ctx.Done():
-	}
-	defer h.lock().unlock()
-	h.asks(q, p, -1)
-	if answer.cause == 0 { // what wanted the answer is over, one way or the other
-		h.unasked(p, q, context.Cause(ctx))
-		return closing{}, context.Cause(ctx)
-	}
-	return h.concludeQuestion(ctx, p.request, q, answer)
+	words := prompts.WordsOf(&q.info)
+	return h.ask(ctx, func() (*prompt, error) {
+		if err := h.mayAskAbout(s, q, &words); err != nil {
+			return nil, err
+		}
+		r := &request{id: h.mint(words.Name), method: words.Method, subject: words.Subject, direction: event.Outgoing,
+			server: s}
+		h.register(ctx, r)
+		h.moveTo(r, event.StateRunning)
+		return &prompt{request: r, humanLimit: s.humanLimit(), info: q.info, launch: q.launch, with: q.with, told: q.told,
+			about: append([]*server{s}, q.with.others()...)}, nil
+	}, func(p *prompt, c closing) (closing, error) {
+		if c.cause == 0 { // what wanted the answer is over, one way or the other
+			h.unasked(p, q, context.Cause(ctx))
+			return closing{}, context.Cause(ctx)
+		}
+		return h.concludeQuestion(ctx, p.request, q, &words, c)
+	})
 }
 
-func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*prompt, error) {
-	defer h.lock().unlock()
-	if err := h.mayAskAbout(s, q); err != nil {
-		return nil, err
-	}
-	human := DefaultHumanTimeout
+// humanLimit is how long a person may take for a question of s. h.mu is held.
+func (s *server) humanLimit() time.Duration {
 	if limit := s.Conf().Timeouts.Human; limit != nil {
-		human = *limit
+		return *limit
 	}
-	r := &request{id: h.mint(q.name), method: q.method, subject: q.subject, direction: event.Outgoing, server: s}
-	h.register(ctx, r)
-	h.moveTo(r, event.StateRunning)
-	p := &prompt{request: r, humanLimit: human, info: q.info, launch: q.launch,
-		about: append([]*server{s}, q.with.others()...)}
-	h.openPrompt(p)
-	h.asks(q, p, +1)
-	return p, nil
+	return DefaultHumanTimeout
 }
 
-// asks counts an open question of s and of those who share it: no limit that they have runs meanwhile. h.mu is held.
-func (h *Hub) asks(q *serverQuestion, p *prompt, by int) {
-	for _, s := range append([]*server{p.request.server}, q.with.others()...) {
+// asks counts a question about servers, of all that wait for its answer: no limit that they have runs meanwhile.
+// h.mu is held.
+func (h *Hub) asks(p *prompt, by int) {
+	if p.about == nil {
+		return
+	}
+	for _, s := range append([]*server{p.request.server}, p.with.others()...) {
 		s.Pause(time.Now(), by)
 	}
-	if q.with != nil {
-		q.with.prompt = nil
+	if p.with != nil {
+		p.with.prompt = nil
 		if by > 0 {
-			q.with.prompt = p
+			p.with.prompt = p
 		}
 	}
-	if q.told != nil {
-		q.told(by)
+	if p.told != nil {
+		p.told(by)
 	}
 }
 
 // mayAskAbout refuses a question that nobody could answer or would want to. h.mu is held.
-func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *event.Error {
-	byHand := q.byHand != nil && q.byHand()
+func (h *Hub) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) error {
 	switch {
 	case h.draining:
 		return event.ErrDraining()
 	case s.Stopping() != nil || s.Life().Removed():
-		return errStopping(s, q)
+		return errStopping(s, words)
 	case !h.canShow(q.info.Kind, false):
-		return errNoWindow(s, q)
-	case s.Unwanted() && !byHand:
+		return errNoWindow(s, words)
+	case s.Unwanted() && !q.byHand():
 		// who wanted the server has gone before it was known that there is a question
 		if q.with != nil {
 			// the start itself asks: who comes from now on waits for another one, and is not told of the end of this
 			s.EndStart()
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
-			"server %q wants %s, and %s", s.name,
-			q.wants, servers.NobodyWaits)
+			"server %q wants %s, and %s", s.name, words.Wants, servers.NobodyWaits)
 	}
 	return nil
 }
 
 // concludeQuestion is the end of a question that was settled. h.mu is held.
-func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, answer closing) (closing, error) {
+func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *prompts.Words,
+	answer closing) (closing, error) {
 	switch answer.cause {
 	case event.CauseAnswered, event.CauseDeclined, event.CauseDismissed:
 		h.end(r, ending{state: event.StateDone})
@@ -128,9 +119,9 @@ func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestio
 	case h.draining:
 		return closing{}, event.ErrDraining()
 	case r.server.Life().Removed():
-		return closing{}, errStopping(r.server, q)
+		return closing{}, errStopping(r.server, words)
 	case answer.cause == event.CauseSuperseded && !h.canShow(q.info.Kind, false):
-		return closing{}, errNoWindow(r.server, q)
+		return closing{}, errNoWindow(r.server, words)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil
 	case ctx.Err() != nil: // the server was stopped
@@ -160,14 +151,15 @@ func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
 	h.end(r, ending{state: event.StateCancelled})
 }
 
-func errNoWindow(s *server, q *serverQuestion) *event.Error {
+func errNoWindow(s *server, words *prompts.Words) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", s.name},
-		"server %q wants %s and no window can show the question; attach a window that shows %s", s.name, q.wants, q.kinds)
+		"server %q wants %s and no window can show the question; attach a window that shows %s", s.name, words.Wants,
+		words.Shows)
 }
 
-func errStopping(s *server, q *serverQuestion) *event.Error {
+func errStopping(s *server, words *prompts.Words) *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
-		"server %q was stopped while it wanted %s", s.name, q.wants)
+		"server %q was stopped while it wanted %s", s.name, words.Wants)
 }
 
 // holdFor makes a question hold all that another server has begun, as it does what its own has. h.mu is held.

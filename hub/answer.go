@@ -2,14 +2,13 @@ package hub
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/inputs"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/prompts"
+	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
 // Answer is BeginAnswer for those who can wait for what comes of it.
@@ -29,10 +28,8 @@ func (w *Window) Answer(a event.PromptAnswer) error {
 // window cannot give: the prompt stays open and can be answered again), RESOURCE_EXHAUSTED (QUEUE_FULL: too many
 // answers are being compared).
 func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
-	if a.Action < event.ActionAccept || a.Action > event.ActionDismiss {
-		told(event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest,
-			[]string{"prompt_id", bounds.Printable(a.PromptID)},
-			"an answer accepts, declines or dismisses; this one does neither"))
+	if err := prompts.CheckAction(a); err != nil {
+		told(err)
 		return
 	}
 	p, compared, err := w.consider(a)
@@ -42,7 +39,7 @@ func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
 	case compared != nil:
 		w.compare(p, a, compared, told)
 	default:
-		if err = checkContent(p, a); err == nil {
+		if _, err = prompts.CheckContent(&p.info, a, nil); err == nil {
 			err = w.take(p, a, "")
 		}
 		told(err)
@@ -57,12 +54,11 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 	if p, err = h.answerable(w, a); err != nil || a.Action != event.ActionAccept {
 		return p, nil, err
 	}
-	if p.info.Kind != event.PromptElicitationForm && p.info.Kind != event.PromptSampling {
+	if !prompts.Compared(p.info.Kind) {
 		return p, nil, nil
 	}
-	if len(a.Content) > bounds.AnswerBytes {
-		return nil, nil, errContent(p, "its content has %s, and may have %s", bounds.Bytes(len(a.Content)),
-			bounds.Bytes(bounds.AnswerBytes))
+	if err := prompts.CheckSize(&p.info, a); err != nil {
+		return nil, nil, err
 	}
 	if w.work.comparing >= bounds.WindowAnswers {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
@@ -103,14 +99,16 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 	}()
 }
 
-// compareRecovered is compareContent on a goroutine of the hub, where a panic would end the process.
+// compareRecovered compares on a goroutine of the hub, where a panic would end the process.
 func (h *Hub) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			unchecked, err = "", h.panicked(v)
 		}
 	}()
-	return h.compareContent(p, a)
+	return prompts.CheckContent(&p.info, a, func(value json.RawMessage) schema.Verdict {
+		return h.compare(p.request.server, p.info.Question.Schema, value)
+	})
 }
 
 // take takes the prompt with an answer that fits. unchecked says why the content was not compared with its schema.
@@ -118,7 +116,7 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	h := w.h
 	defer h.lock().unlock()
 	if h.prompts[p.id] != p { // taken meanwhile
-		return errPromptClosed(p.id)
+		return prompts.ErrClosed(p.id)
 	}
 	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.id, action: a.Action, scope: a.Scope,
 		content: a.Content, byHost: a.KeptByHost}
@@ -159,7 +157,7 @@ func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if p == nil {
 		before, digits, _ := strings.Cut(a.PromptID, "-"+h.mark+"-")
 		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
-			return nil, errPromptClosed(a.PromptID)
+			return nil, prompts.ErrClosed(a.PromptID)
 		}
 		return nil, event.Fail(event.CodeNotFound, event.ReasonPromptNotFound,
 			[]string{"prompt_id", bounds.Printable(a.PromptID)},
@@ -170,76 +168,4 @@ func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 			"window %q has not declared that it shows %s prompts", bounds.Printable(w.id), p.info.Kind)
 	}
 	return p, h.scopeRefused(w, p, a)
-}
-
-func errPromptClosed(id string) *event.Error {
-	return event.Fail(event.CodeNotFound, event.ReasonPromptClosed, []string{"prompt_id", id},
-		"prompt %q is closed already; the answer changed nothing", id)
-}
-
-// errContent says that an answer does not fit. The prompt is still open.
-func errContent(p *prompt, format string, args ...any) *event.Error {
-	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent, []string{"prompt_id", p.id},
-		"the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
-}
-
-// checkContent tells whether the content of a yes to a question of the hub fits. Nothing that it looks at is long.
-func checkContent(p *prompt, a event.PromptAnswer) error {
-	if a.Action != event.ActionAccept {
-		return nil
-	}
-	if a.Edited != "" {
-		return errEdited(p)
-	}
-	switch p.info.Kind {
-	case event.PromptServerLaunch: // what runs is what the file says, and nothing that a window says
-		if a.Content != "" {
-			return errContent(p, "the consent to a launch has no content")
-		}
-	case event.PromptConfigInput:
-		if wrong := inputs.Wrong(p.info.Input, a.Content); wrong != "" {
-			return errContent(p, "%s", wrong)
-		}
-	}
-	return nil
-}
-
-func errEdited(p *prompt) error {
-	return errContent(p,
-		"request_json is for a host that runs a model between the page and the hub; the hub takes the result, in content_json")
-}
-
-// compareContent compares the content of a yes with what a server asked for. What a client sends SHOULD be valid
-// against the requested schema (client/elicitation, 2025-06-18 on). unchecked says why it was not compared, "" = it
-// was.
-func (h *Hub) compareContent(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
-	if a.Edited != "" {
-		return "", errEdited(p)
-	}
-	if p.info.Kind == event.PromptSampling {
-		var result struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-			Model   string          `json:"model"`
-		}
-		if err := json.Unmarshal([]byte(a.Content), &result); err != nil {
-			return "", errContent(p, "a sampling result is a JSON object with role, content and model")
-		}
-		if result.Role == "" || len(result.Content) == 0 || result.Model == "" {
-			return "", errContent(p, "a sampling result needs role, content and model")
-		}
-		return "", nil
-	}
-	if !isObject(a.Content) {
-		return "", errContent(p, "the content of a form is a JSON object")
-	}
-	// The page shows one of the two, the schema may be checked against the other, and the server reads either.
-	if name, twice := jsontext.Repeated([]byte(a.Content)); twice {
-		return "", errContent(p, "its content has the member %q twice", bounds.Cut(name, bounds.NameBytes))
-	}
-	verdict := h.compare(p.request.server, p.info.Question.Schema, json.RawMessage(a.Content))
-	if verdict.Violation != "" {
-		return "", errContent(p, "%s", verdict.Violation)
-	}
-	return verdict.NotChecked, nil
 }

@@ -40,11 +40,15 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 		question.Previous, question.Changes = before.Definition, now.Changes(before)
 	}
 
-	p, ok, err := h.openApproval(r, tool, terms, question)
-	if p == nil {
-		return ok, err
+	needless := false
+	// every end of r, of the hub or of the prompt's deadline settles it
+	answer, err := h.ask(context.Background(), func() (p *prompt, err error) {
+		p, needless, err = h.approval(r, tool, terms, question)
+		return p, err
+	}, func(_ *prompt, answer closing) (closing, error) { return answer, nil })
+	if answer.cause == 0 {
+		return needless, err
 	}
-	answer := <-p.settled // every end of r, of the hub or of the prompt's deadline settles it
 	meta := []string{"server", r.server.name, "request_id", r.id, "reason", answer.reason}
 	switch {
 	case answer.cause == event.CauseDeclined:
@@ -77,11 +81,10 @@ func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
 	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool)}
 }
 
-// openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false,
+// approval makes the question, unless there is no need for it (true) or something has changed meanwhile (false,
 // without an error).
-func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement,
+func (h *Hub) approval(r *request, tool *mcp.Tool, terms *agreement,
 	question *event.ToolApproval) (*prompt, bool, error) {
-	defer h.lock().unlock()
 	switch {
 	case h.terms(r, tool) != *terms:
 		return nil, false, nil
@@ -97,10 +100,8 @@ func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement,
 		return nil, false, context.Cause(r.ctx)
 	}
 	question.Tool = offers.ToolInfo(r.server.offered(), *tool)
-	p := &prompt{request: r, humanLimit: r.clock.human, agrees: terms,
-		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}
-	h.openPrompt(p)
-	return p, false, nil
+	return &prompt{request: r, humanLimit: r.clock.human, agrees: terms,
+		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}, false, nil
 }
 
 // policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now;

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
@@ -11,12 +10,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 )
-
-// connectionEnded is the reason of everything that ends with a connection.
-const connectionEnded = "the connection to the server ended"
 
 // connection is what one session reports to: the hub's side of mcp.Handler.
 type connection struct {
@@ -39,7 +35,9 @@ func (c *connection) Capabilities() mcp.Capabilities {
 
 // Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
-	release, refused, err := c.Admit(q, kindOf(q.Kind))
+	h := c.hub
+	info, withTools := prompts.Of(q)
+	release, refused, err := c.Admit(q, info.Kind)
 	switch {
 	case err != nil:
 		return mcp.Answer{}, err
@@ -47,76 +45,56 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		return *refused, nil
 	}
 	defer release()
-	h := c.hub
-	var p *prompt
-	var r *request
-	over := false
-	h.update(func() {
-		if over = callOver(h, q) || q.OfSome && len(h.callsOf(c.server)) == 0; over {
+	answer, err := h.ask(ctx, func() (*prompt, error) {
+		switch {
+		case callOver(h, q) || q.OfSome && len(h.callsOf(c.server)) == 0:
 			// the last call that it may be of ended since it came
-			return
+			if !q.WireID.IsZero() {
+				return nil, mcp.ErrCallOver
+			}
+			return nil, nil
+		case h.draining || !h.canShow(info.Kind, withTools):
+			return nil, nil
 		}
-		if p, r = c.question(ctx, q); p != nil {
-			h.openPrompt(p)
+		return c.question(ctx, q, info, withTools), nil
+	}, func(p *prompt, answer closing) (closing, error) {
+		if answer.cause == 0 {
+			h.takeBack(p, context.Cause(ctx))
+			return closing{}, context.Cause(ctx)
 		}
+		if p.request.direction == event.Incoming && c.settle(ctx, p, answer) {
+			return answer, mcp.ErrCallOver // the server may want to withdraw the question first
+		}
+		return answer, nil
 	})
-	if over && !q.WireID.IsZero() {
-		return mcp.Answer{Action: mcp.Dismiss}, mcp.ErrCallOver
-	}
-	if p == nil {
+	if answer.cause == 0 && err == nil {
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name,
-			"kind", kindOf(q.Kind).String())
-		return mcp.Answer{Action: mcp.Dismiss}, nil
+			"kind", info.Kind.String())
 	}
-
-	select {
-	case answer := <-p.settled:
-		return c.replyTo(ctx, p, r, answer)
-	case <-ctx.Done():
-	}
-	defer h.lock().unlock()
-	closed, _ := withdrawn(context.Cause(ctx))
-	// if somebody answered in the same instant: what the server withdrew gets no answer all the same
-	h.closePrompt(p, closed)
-	if r.direction == event.Incoming {
-		h.withdraw(r, context.Cause(ctx))
-	}
-	return mcp.Answer{Action: mcp.Dismiss}, context.Cause(ctx)
+	return replyOf(answer), err
 }
 
-// question makes the prompt and, for a request of the server, its hub request. nil: nobody can be asked. h.mu is held.
-func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *request) {
-	h, kind := c.hub, kindOf(q.Kind)
-	withTools := kind == event.PromptSampling && hasTools(q.Payload)
-	if h.draining || !h.canShow(kind, withTools) {
-		return nil, nil
-	}
-	caller := callerOf(q)
-	human := DefaultHumanTimeout
-	if limit := c.server.Conf().Timeouts.Human; limit != nil {
-		human = *limit
-	}
+// question makes the prompt and, for a request of the server, its hub request. nil: its call is over. h.mu is held.
+func (c *connection) question(ctx context.Context, q *mcp.Question, info event.PromptInfo,
+	withTools bool) *prompt {
+	h, caller, human := c.hub, callerOf(q), c.server.humanLimit()
 	r := caller
 	switch {
 	case !q.WireID.IsZero():
+		words := prompts.WordsOf(&info)
 		r = &request{
-			id: h.mint("ask"), server: c.server, direction: event.Incoming, method: methodOf(kind), parent: caller,
+			id: h.mint(words.Name), server: c.server, direction: event.Incoming, method: words.Method, parent: caller,
 			wireID: shownWireID(q.WireID.String()),
 		}
 		r.trace, _ = q.Trace.(*journal.Timeline)
 		h.register(ctx, r)
 	case caller == nil:
-		return nil, nil // a round of a call that is over
+		return nil // a round of a call that is over
 	}
 	if caller != nil {
 		human = caller.clock.human
 	}
-	question := &event.Question{Payload: q.Payload, Message: q.Message, Waiting: q.Waiting, Schema: q.Schema}
-	if kind == event.PromptElicitationURL {
-		question.URL, question.URLHost = q.URL, q.URLHost
-	}
-	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human,
-		info: event.PromptInfo{Kind: kind, Question: question}}, r
+	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: info}
 }
 
 // callerOf is the request behind a question; nil: none is known.
@@ -135,28 +113,22 @@ func callOver(h *Hub, q *mcp.Question) bool {
 	return caller != nil && (h.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
-// replyTo turns a settled prompt into what the server is told. mcp.ErrCallOver: the server may want to withdraw the
-// question first.
-func (c *connection) replyTo(ctx context.Context, p *prompt, r *request, answer closing) (mcp.Answer, error) {
-	var over error
-	if r.direction == event.Incoming && c.settle(ctx, p, r, answer) {
-		over = mcp.ErrCallOver
-	}
-	switch answer.action {
+// replyOf is what the server is told of the end of its question.
+func replyOf(c closing) mcp.Answer {
+	switch c.action {
 	case event.ActionAccept:
-		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(answer.content)}, over
+		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(c.content)}
 	case event.ActionDecline:
-		return mcp.Answer{Action: mcp.Decline}, over
+		return mcp.Answer{Action: mcp.Decline}
 	}
-	return mcp.Answer{Action: mcp.Dismiss}, over
+	return mcp.Answer{Action: mcp.Dismiss}
 }
 
 // settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and
 // the server may want to withdraw the question itself. An answer at once could also overtake the cancel, and bring a
-// result of a call that nobody wants any more.
-func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer closing) (grace bool) {
-	h := c.hub
-	defer h.lock().unlock()
+// result of a call that nobody wants any more. h.mu is held.
+func (c *connection) settle(ctx context.Context, p *prompt, answer closing) (grace bool) {
+	h, r := c.hub, p.request
 	chosen := answer.cause == event.CauseAnswered || answer.cause == event.CauseDeclined ||
 		answer.cause == event.CauseDismissed
 	switch {
@@ -175,6 +147,16 @@ func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer c
 	}))
 }
 
+// takeBack closes a question whose context ended. If somebody answered in the same instant: what the server withdrew
+// gets no answer all the same. h.mu is held.
+func (h *Hub) takeBack(p *prompt, cause error) {
+	closed, _ := withdrawn(cause)
+	h.closePrompt(p, closed)
+	if p.request.direction == event.Incoming {
+		h.withdraw(p.request, cause)
+	}
+}
+
 // withdraw ends a question of a server whose context ended. h.mu is held.
 func (h *Hub) withdraw(r *request, cause error) {
 	closed, cancelled := withdrawn(cause)
@@ -187,30 +169,8 @@ func (h *Hub) withdraw(r *request, cause error) {
 
 // withdrawn says how a question whose context ended is closed.
 func withdrawn(cause error) (closing, *event.CancelCause) {
-	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
-		reason := bounds.Reason(w.Reason)
-		return closing{cause: event.CauseWithdrawn, origin: event.OriginServer, reason: reason},
-			&event.CancelCause{Origin: event.OriginServer, Reason: reason}
-	}
-	if cc, ok := errors.AsType[*event.CancelCause](cause); ok {
-		if cc.Origin == event.OriginShutdown {
-			return closing{cause: event.CauseShutdown, origin: event.OriginShutdown, reason: cc.Reason}, cc
-		}
-		return closing{cause: event.CauseParent, origin: event.OriginParent, reason: cc.Reason},
-			&event.CancelCause{Origin: event.OriginParent, Reason: cc.Reason}
-	}
-	if _, ok := errors.AsType[*mcp.ElicitationCompleted](cause); ok {
-		return closing{cause: event.CauseSuperseded, origin: event.OriginServer,
-				reason: "the server reports that the page is done"},
-			&event.CancelCause{Origin: event.OriginServer}
-	}
-	if _, ok := errors.AsType[*mcp.SiblingError](cause); ok {
-		reason := "another question of the same call ended it"
-		return closing{cause: event.CauseParent, origin: event.OriginParent, reason: reason},
-			&event.CancelCause{Origin: event.OriginParent, Reason: reason}
-	}
-	return closing{cause: event.CauseServerGone, origin: event.OriginTransport, reason: connectionEnded},
-		&event.CancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
+	closes, reason, ends := prompts.Withdrawn(cause)
+	return closing{cause: closes, origin: ends.Origin, reason: reason}, ends
 }
 
 // Roots gives the workspace folders of all windows.
@@ -246,32 +206,6 @@ func (c *connection) noteCancelled(r *request) {
 		c.cancelled = map[string]string{}
 	}
 	c.cancelled[r.wireID] = r.id
-}
-
-func kindOf(k mcp.QuestionKind) event.PromptKind {
-	switch k {
-	case mcp.Sampling:
-		return event.PromptSampling
-	case mcp.ElicitationURL:
-		return event.PromptElicitationURL
-	}
-	return event.PromptElicitationForm
-}
-
-func methodOf(k event.PromptKind) string {
-	if k == event.PromptSampling {
-		return "sampling/createMessage"
-	}
-	return "elicitation/create"
-}
-
-func hasTools(payload json.RawMessage) bool {
-	some := false
-	jsontext.Elements(jsontext.Get(payload, "tools"), func(json.RawMessage) bool {
-		some = true
-		return false
-	})
-	return some
 }
 
 // shownWireID is the JSON text of an id, "" when it is too long.

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
@@ -144,7 +145,7 @@ func (o owner) Up() { o.hub.watchStarted(o.server) }
 // Fell closes what the server asked.
 func (o owner) Fell(c servers.Client) {
 	o.hub.closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
-		reason: connectionEnded, action: event.ActionDismiss})
+		reason: prompts.ConnectionEnded, action: event.ActionDismiss})
 }
 
 // Rested lets another entry count, if one does now.

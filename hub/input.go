@@ -3,16 +3,11 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 )
-
-// methodInput is the method of the request that stands for the question for a value.
-const methodInput = "input"
 
 // errNotGiven: the user was asked for a value and gave none.
 var errNotGiven = errors.New("the user gave no value")
@@ -47,8 +42,6 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 	for {
 		h.update(func() { in = inputs.Now(s.Conf(), in) })
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config",
-				bounds.Printable(in.ID)), kinds: "config inputs",
 			info: event.PromptInfo{Kind: event.PromptConfigInput, Input: inputs.Question(in)}, with: t,
 			byHand: func() bool { return byHand },
 		})

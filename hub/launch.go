@@ -11,9 +11,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/launch"
 )
 
-// methodLaunch is the method of the request that stands for the question whether a server may be started.
-const methodLaunch = "launch"
-
 // Values asks for what the hub does not keep.
 func (o owner) Values(ctx context.Context, conf config.Server, byHand bool) (map[string]string, error) {
 	return o.hub.inputValues(ctx, o.server, conf, byHand)
@@ -40,9 +37,7 @@ func (o owner) Refresh() { o.hub.refreshLaunches() }
 func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *shared,
 	byHand bool) (launch.Answer, error) {
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-		name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it",
-		kinds: "server launches",
-		info:  event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.Question}, launch: f, with: t,
+		info: event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.Question}, launch: f, with: t,
 		byHand: func() bool { return byHand },
 		told:   s.launch.Opened,
 	})
@@ -57,15 +52,6 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *share
 		return launch.Declined, nil
 	}
 	return launch.Dismissed, nil
-}
-
-// subjectOf names what would be started, for the request that everybody sees: without the query of an address, which
-// may be secret.
-func subjectOf(f *grants.Form) string {
-	if f.Question.URL != "" {
-		return (config.Server{URL: f.Question.URL}).DisplayURL()
-	}
-	return f.Question.Command
 }
 
 // ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have

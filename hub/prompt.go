@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -31,6 +32,9 @@ type prompt struct {
 	candidates map[*request]struct{} // of these, those that are open still
 	humanLimit time.Duration         // for the error text
 	checks     int                   // answers whose content is being compared
+	with       *shared               // whose servers wait, too; nil: none
+	// told is called when the question is open (+1) and over (-1), with the lock; nil: nobody wants to know
+	told func(by int)
 }
 
 // closing is how a prompt ended.
@@ -43,6 +47,31 @@ type closing struct {
 	scope    event.ApprovalScope
 	content  string
 	byHost   bool // the host keeps the value of an input itself
+}
+
+// ask shows a question to the windows and waits for the first answer, or for whatever else ends it; there is no other
+// way to ask a person. open makes the prompt, with the lock; nil: nobody is to be asked, and the closing stays zero.
+// over, with the lock again, draws the consequences of the end and gives what ask does. The zero closing tells it that
+// ctx has ended; p may still be open then.
+func (h *Hub) ask(ctx context.Context, open func() (*prompt, error),
+	over func(*prompt, closing) (closing, error)) (c closing, err error) {
+	var p *prompt
+	h.update(func() {
+		if p, err = open(); p != nil {
+			h.openPrompt(p)
+			h.asks(p, +1)
+		}
+	})
+	if p == nil {
+		return closing{}, err
+	}
+	select {
+	case c = <-p.settled:
+	case <-ctx.Done():
+	}
+	defer h.lock().unlock()
+	h.asks(p, -1)
+	return over(p, c)
 }
 
 // openPrompt shows a question in every window that declared its kind. h.mu is held.
@@ -189,7 +218,7 @@ func (h *Hub) promptTimeout(p *prompt) {
 		action: event.ActionDismiss}) {
 		return
 	}
-	if p.info.Kind == event.PromptToolApproval || p.about != nil || r.direction == event.Incoming {
+	if p.agrees != nil || p.about != nil || r.direction == event.Incoming {
 		h.cancel(r, &event.CancelCause{Origin: event.OriginTimeout, Reason: reason,
 			Err: event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
 				[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -217,7 +218,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	case r.cause != nil:
 		cause = r.cause
 	case e.err != nil && e.err.Reason == event.ReasonServerGone:
-		cause = &event.CancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
+		cause = &event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}
 	}
 	h.takenBack(r)
 	h.endOffspring(r, cause)

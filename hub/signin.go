@@ -2,10 +2,10 @@ package hub
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -73,7 +73,6 @@ func (h *Hub) known(s *server, conf config.Server) (config.Server, error) {
 // askSignIn shows a sign-in to the windows: see servers.Owner.
 func (h *Hub) askSignIn(ctx context.Context, s *server, q signin.Prompt, wanted func() bool, told func(by int)) error {
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-		name: "sign-in", method: methodSignIn, subject: q.Issuer, wants: "a sign-in", kinds: "sign-ins",
 		info: event.PromptInfo{Kind: event.PromptSignIn, SignIn: &event.SignInQuestion{
 			URL: q.URL, URLHost: q.URLHost, Waiting: q.Waiting, Issuer: q.Issuer, Resource: q.Resource, Scopes: q.Scopes,
 		}},
@@ -90,19 +89,8 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, q signin.Prompt, wanted 
 	return signin.ErrDismissed
 }
 
-const methodSignIn = "authorization"
-
 // signInOver says how a question closes whose sign-in ended.
 func signInOver(cause error) (c closing, cameBack bool) {
-	c = closing{cause: event.CauseParent, origin: event.OriginParent, reason: "nobody waits for the sign-in any more"}
-	_, cameBack = errors.AsType[*signin.Completed](cause)
-	switch {
-	case cameBack:
-		c.cause, c.origin, c.reason = event.CauseSuperseded, event.OriginUser, "the browser has come back"
-	case errors.Is(cause, signin.ErrSignedOut):
-		c.origin, c.reason = event.OriginHost, "the user signed out"
-	case errors.Is(cause, signin.ErrClosed):
-		c.origin, c.reason = event.OriginHost, "the server was removed from the config or changed there"
-	}
+	c.cause, c.origin, c.reason, cameBack = prompts.SignInOver(cause)
 	return c, cameBack
 }

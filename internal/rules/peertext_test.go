@@ -7,7 +7,7 @@ import (
 )
 
 // readsPeers are the rooms in which everything that is read was written by a server.
-var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema"}
+var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema", "hub/prompts"}
 
 // decodesAll may decode with encoding/json in those rooms, each for its reason.
 var decodesAll = []string{
@@ -18,7 +18,7 @@ var decodesAll = []string{
 	"hub/transport/guard.go",        // what another process of ours says
 	"hub/transport/ledger_sweep.go", // a file of ours
 
-	"hub/answer.go",                          // what a window says, checked member by member
+	"hub/prompts/answer.go",                  // what a window says, checked member by member
 	"hub/outgoing.go", "hub/tracecontext.go", // what the host says: a map, a string
 	"hub/approvalfile.go", "hub/consentkey.go", "hub/kept.go", // files of ours
 	// token by token, or into plain values: no names are looked for

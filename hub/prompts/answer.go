@@ -1,0 +1,104 @@
+package prompts
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/inputs"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/schema"
+)
+
+// Compared tells whether the content of a yes to a question is compared with what a server asked for, which may take a
+// while.
+func Compared(kind event.PromptKind) bool {
+	return kind == event.PromptElicitationForm || kind == event.PromptSampling
+}
+
+// CheckAction refuses an answer that is none.
+func CheckAction(a event.PromptAnswer) error {
+	if a.Action >= event.ActionAccept && a.Action <= event.ActionDismiss {
+		return nil
+	}
+	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest,
+		[]string{"prompt_id", bounds.Printable(a.PromptID)},
+		"an answer accepts, declines or dismisses; this one does neither")
+}
+
+// CheckContent tells whether the content of an answer fits its question. form compares a value with the schema of a
+// form. What a client sends SHOULD be valid against the requested schema (client/elicitation, 2025-06-18 on). unchecked
+// says why it was not compared, "" = it was.
+func CheckContent(p *event.PromptInfo, a event.PromptAnswer,
+	form func(value json.RawMessage) schema.Verdict) (unchecked string, err error) {
+	if a.Action != event.ActionAccept {
+		return "", nil
+	}
+	wrong := ""
+	switch {
+	case a.Edited != "":
+		wrong = "request_json is for a host that runs a model between the page and the hub; the hub takes the result, " +
+			"in content_json"
+	case p.Kind == event.PromptServerLaunch && a.Content != "": // what runs is what the file says, and no window
+		wrong = "the consent to a launch has no content"
+	case p.Kind == event.PromptConfigInput:
+		wrong = inputs.Wrong(p.Input, a.Content)
+	case p.Kind == event.PromptSampling:
+		wrong = wrongSample(a.Content)
+	case p.Kind == event.PromptElicitationForm:
+		wrong, unchecked = wrongForm(a.Content, form)
+	}
+	if wrong != "" {
+		return "", errContent(p.ID, wrong)
+	}
+	return unchecked, nil
+}
+
+func wrongSample(content string) string {
+	var result struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+		Model   string          `json:"model"`
+	}
+	switch {
+	case json.Unmarshal([]byte(content), &result) != nil:
+		return "a sampling result is a JSON object with role, content and model"
+	case result.Role == "" || len(result.Content) == 0 || result.Model == "":
+		return "a sampling result needs role, content and model"
+	}
+	return ""
+}
+
+func wrongForm(content string, form func(value json.RawMessage) schema.Verdict) (wrong, unchecked string) {
+	if !jsontext.IsObject([]byte(content)) {
+		return "the content of a form is a JSON object", ""
+	}
+	// The page shows one of the two, the schema may be checked against the other, and the server reads either.
+	if name, twice := jsontext.Repeated([]byte(content)); twice {
+		return fmt.Sprintf("its content has the member %q twice", bounds.Cut(name, bounds.NameBytes)), ""
+	}
+	verdict := form(json.RawMessage(content))
+	return verdict.Violation, verdict.NotChecked
+}
+
+// CheckSize refuses a content that is too long to be looked at.
+func CheckSize(p *event.PromptInfo, a event.PromptAnswer) error {
+	if len(a.Content) <= bounds.AnswerBytes {
+		return nil
+	}
+	return errContent(p.ID, fmt.Sprintf("its content has %s, and may have %s", bounds.Bytes(len(a.Content)),
+		bounds.Bytes(bounds.AnswerBytes)))
+}
+
+// errContent says that an answer does not fit. The prompt is still open.
+func errContent(id, wrong string) *event.Error {
+	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent, []string{"prompt_id", id},
+		"the answer to prompt %q does not fit: %s; the prompt is still open", id, wrong)
+}
+
+// ErrClosed is for an answer that came too late.
+func ErrClosed(id string) *event.Error {
+	return event.Fail(event.CodeNotFound, event.ReasonPromptClosed, []string{"prompt_id", id},
+		"prompt %q is closed already; the answer changed nothing", id)
+}

@@ -1,0 +1,52 @@
+package prompts
+
+import (
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/signin"
+)
+
+// ConnectionEnded is the reason of everything that ends with a connection.
+const ConnectionEnded = "the connection to the server ended"
+
+// Withdrawn says how a question of a server closes whose context ended with this cause, and how its request does.
+func Withdrawn(cause error) (closes event.PromptCause, reason string, ends *event.CancelCause) {
+	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
+		reason = bounds.Reason(w.Reason)
+		return event.CauseWithdrawn, reason, &event.CancelCause{Origin: event.OriginServer, Reason: reason}
+	}
+	if cc, ok := errors.AsType[*event.CancelCause](cause); ok {
+		if cc.Origin == event.OriginShutdown {
+			return event.CauseShutdown, cc.Reason, cc
+		}
+		return event.CauseParent, cc.Reason, &event.CancelCause{Origin: event.OriginParent, Reason: cc.Reason}
+	}
+	if _, ok := errors.AsType[*mcp.ElicitationCompleted](cause); ok {
+		return event.CauseSuperseded, "the server reports that the page is done",
+			&event.CancelCause{Origin: event.OriginServer}
+	}
+	if _, ok := errors.AsType[*mcp.SiblingError](cause); ok {
+		reason = "another question of the same call ended it"
+		return event.CauseParent, reason, &event.CancelCause{Origin: event.OriginParent, Reason: reason}
+	}
+	return event.CauseServerGone, ConnectionEnded,
+		&event.CancelCause{Origin: event.OriginTransport, Reason: ConnectionEnded}
+}
+
+// SignInOver says how a question closes whose sign-in ended with this cause; cameBack tells that it got what it wanted.
+func SignInOver(cause error) (closes event.PromptCause, origin event.Origin, reason string, cameBack bool) {
+	if _, cameBack = errors.AsType[*signin.Completed](cause); cameBack {
+		return event.CauseSuperseded, event.OriginUser, "the browser has come back", true
+	}
+	switch {
+	case errors.Is(cause, signin.ErrSignedOut):
+		return event.CauseParent, event.OriginHost, "the user signed out", false
+	case errors.Is(cause, signin.ErrClosed):
+		return event.CauseParent, event.OriginHost, "the server was removed from the config or changed there", false
+	}
+	return event.CauseParent, event.OriginParent, "nobody waits for the sign-in any more", false
+}
