@@ -3,29 +3,28 @@ package hub
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"reflect"
 	"slices"
 
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/hub/statefile"
+	"github.com/mcphub-go/mcphub/hub/sources"
 )
 
-// LoadConfig reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go,
-// and one whose launch changed is stopped and, if it ran, started anew. A change of approvals, timeouts or the like
-// touches no process. nil sources: the same as last time. One reads at a time, so that what was read last is what
-// counts.
-func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers []event.ServerInfo,
-	problems []event.ConfigProblem,
-	stopped []string, err error) {
-	problems, stopped, waits, err := h.reload(ctx, sources, "")
+// ConfigSource is one config file or its text.
+type ConfigSource = sources.Source
+
+// FileWatcher tells which files changed.
+type FileWatcher = sources.FileWatcher
+
+// LoadConfig reads the config and brings the servers in line with it, as sources.Config.Load does, and waits until what
+// had to be stopped has stopped.
+func (h *Hub) LoadConfig(ctx context.Context, from []ConfigSource) (servers []event.ServerInfo,
+	problems []event.ConfigProblem, stopped []string, err error) {
+	problems, stopped, waits, err := h.config.Load(ctx, from, "")
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, event.StoppedWaiting(ctx, err)
 	}
 	for _, w := range waits {
 		select {
@@ -39,158 +38,57 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 	return list, problems, stopped, nil
 }
 
-// reload is LoadConfig but for the wait until what had to be stopped has stopped. changed is the file that changed, ""
-// when the host asks.
-func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string) (problems []event.ConfigProblem,
-	stopped []string, waits []<-chan struct{}, err error) {
-	select {
-	case h.loading <- struct{}{}:
-		defer func() { <-h.loading }()
-	case <-ctx.Done():
-		return nil, nil, nil, event.StoppedWaiting(ctx, context.Cause(ctx))
-	}
-	var draining bool
-	var old launch.Entries
-	h.update(func() {
-		if draining = h.draining; draining {
-			return
-		}
-		if sources == nil {
-			sources = h.sources
-		}
-		h.sources = sources
-		h.launches.SetFolders(foldersOf(sources))
-		for _, s := range h.servers {
-			old = append(old, s.launch.Entries()...)
-		}
-	})
-	if draining {
-		return nil, nil, nil, event.ErrDraining()
-	}
+// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on: see
+// sources.Config.Watch.
+func (h *Hub) WatchConfig(on bool) { h.config.Watch(on) }
 
-	h.watchFiles(sources)
-	read, missing := readSources(ctx, sources) // outside the lock
-	want, found := h.load(read)
-	for _, p := range append(missing, found...) {
-		problems = append(problems, event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server,
-			Key:     p.Key,
-			Message: h.redactor.Text(p.Message), Fatal: p.Fatal})
+// Launches are those of the servers, in config order.
+func (o house) Launches() (list []*launch.Launch) {
+	for _, s := range o.h.servers {
+		list = append(list, s.launch)
 	}
-
-	problems = append(problems, grants.LookAlikes(want)...)
-
-	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
-	// for what stays as it was.
-	r := reading{keep: h.launches.Anew(old)}
-	for _, c := range want {
-		r.entries = append(r.entries, h.launches.Entries(c))
-	}
-	problems, stopped, waits, err = h.apply(r, problems, sources, changed)
-	h.watchGlobs(sources)
-	return problems, stopped, waits, err
+	return list
 }
 
-// reading is what was read of the config.
-type reading struct {
-	entries []launch.Entries
-	keep    func() // what the entries of before are now: a server that this reading says nothing of keeps its entry
-}
-
-// apply brings the servers in line with what was read.
-func (h *Hub) apply(r reading, problems []event.ConfigProblem, sources []ConfigSource,
-	changed string) (_ []event.ConfigProblem,
-	stopped []string, waits []<-chan struct{}, err error) {
-	defer h.lock().unlock()
-	if h.draining {
-		return nil, nil, nil, event.ErrDraining()
-	}
-	r.keep()
-	want := h.wantedOf(r.entries)
-	steps := reconcile(want, problems, h.servers)
-	at := place(steps, h.servers, sources, confs(want))
-	for _, a := range steps {
-		if done := h.carryOut(a); done != nil {
-			stopped = append(stopped, a.have.name)
-			waits = append(waits, done)
-		}
-	}
-	h.arrange(at)
-	problems = append(problems, h.watchProblems()...)
-	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p event.ConfigProblem) bool { return p.Server != "" })
-	h.emit(&event.ConfigReloaded{Problems: h.problems, Stopped: stopped, ChangedFile: changed})
-	return problems, stopped, waits, nil
-}
-
-// wantedOf tells of each name which entry counts. h.mu is held.
-func (h *Hub) wantedOf(all []launch.Entries) (want []wanted) {
-	have := map[string]*launch.Launch{}
+// Arrange puts the servers in config order, and tells of those that no step has moved.
+func (o house) Arrange(at map[string]int) {
+	h := o.h
+	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.Life().Removed() })
+	slices.SortFunc(h.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
 	for _, s := range h.servers {
-		have[s.name] = s.launch
-	}
-	for _, entries := range all {
-		want = append(want, wanted{h.launches.Counting(have[entries[0].Conf.Name], entries), entries})
-	}
-	return want
-}
-
-func foldersOf(sources []ConfigSource) (folders []string) {
-	for _, s := range sources {
-		if s.Folder != "" {
-			folders = append(folders, s.Folder)
+		if s.launch.Place() != at[s.name] {
+			s.launch.Move(at[s.name])
+			h.changed(s)
 		}
 	}
-	return folders
 }
 
-// readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it.
-// One that cannot be read is left to config.Load, which says why; its servers stay.
-func readSources(ctx context.Context, sources []ConfigSource) (read []config.Source, missing []config.Problem) {
-	for _, s := range sources {
-		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
-		if s.JSON != "" {
-			src.JSON = []byte(s.JSON)
-		} else if text, err := readFile(ctx, s.Path, s.Scope); err == nil {
-			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
-		} else if errors.Is(err, fs.ErrNotExist) {
-			missing = append(missing, config.Problem{File: s.Path, Message: "there is no such file; it brings no servers"})
-			continue
-		}
-		read = append(read, src)
-	}
-	return read, missing
+// Reloaded tells the windows.
+func (o house) Reloaded(e *event.ConfigReloaded) { o.h.emit(e) }
+
+// Restart ends what s has under way.
+func (o house) Restart(s *servers.Server, why string) {
+	o.h.beginStop(o.h.server(s.Name()), &event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Again)
 }
 
-// readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives
-// hold a lock beside it.
-func readFile(ctx context.Context, path, scope string) ([]byte, error) {
-	// a lock that stays says nothing; half a text is found out
-	_ = statefile.AwaitForeignLock(ctx, path)
-	return config.ReadFile(path, scope)
-}
-
-// carryOut does one step. The channel, if any, closes when a stop that it began is over. h.mu is held.
-func (h *Hub) carryOut(a step) <-chan struct{} {
-	switch s := a.have; {
-	case s == nil:
-		h.addServer(a)
+// CarryOut does one step.
+func (o house) CarryOut(a sources.Step) <-chan struct{} {
+	if a.Have == nil {
+		o.h.addServer(a)
 		return nil
-	case a.remove:
-		return h.removeServer(s)
-	default:
-		return h.changeServer(s, a)
 	}
-}
-
-// life is the entry of the step as the room of servers takes it up.
-func (a step) life() servers.Entry {
-	return servers.Entry{Conf: a.conf, Key: a.key(), Problems: a.problems, Broken: a.broken}
+	s := o.h.server(a.Have.Server().Name())
+	if a.Remove {
+		return o.h.removeServer(s)
+	}
+	return o.h.changeServer(s, a)
 }
 
 // addServer: h.mu is held.
-func (h *Hub) addServer(a step) {
-	s := h.newServer(a.life())
-	s.launch.Take(a.entry, a.entries, false)
-	s.launch.Move(a.place)
+func (h *Hub) addServer(a sources.Step) {
+	s := h.newServer(a.Life())
+	s.launch.Take(a.Entry, a.Entries, false)
+	s.launch.Move(a.Place)
 	h.servers = append(h.servers, s)
 	h.changed(s)
 	if s.Eager() && s.Usable() == nil {
@@ -218,27 +116,27 @@ func (h *Hub) removeServer(s *server) <-chan struct{} {
 }
 
 // changeServer: h.mu is held.
-func (h *Hub) changeServer(s *server, a step) <-chan struct{} {
+func (h *Hub) changeServer(s *server, a sources.Step) <-chan struct{} {
 	was, old, told := s.Disabled(), *s.Conf(), s.info()
-	s.launch.Take(a.entry, a.entries, a.relaunch)
-	s.launch.Move(a.place)
-	s.Reconfigure(a.life())
+	s.launch.Take(a.Entry, a.Entries, a.Relaunch)
+	s.launch.Move(a.Place)
+	s.Reconfigure(a.Life())
 	owner{s}.Outdated()
 	var done <-chan struct{}
 	switch {
-	case a.relaunch:
+	case a.Relaunch:
 		by := servers.End
 		if s.Up() {
 			by = servers.Again
 		}
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
-			Reason: cmp.Or(a.why, "the server's config changed")}, by)
+			Reason: cmp.Or(a.Why, "the server's config changed")}, by)
 		s.Relaunch()
 	case s.Disabled() && !was:
 		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
 			servers.Stop)
 	}
-	s.Reconsider(&old, was, a.relaunch)
+	s.Reconsider(&old, was, a.Relaunch)
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
 		h.changed(s)
 	}

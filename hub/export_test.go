@@ -21,7 +21,7 @@ import (
 
 // EditConfig has every config that is loaded from now on edited, for what no key says yet.
 func (h *Hub) EditConfig(edit func(*config.Server)) {
-	h.load = func(sources []config.Source) ([]config.Server, []config.Problem) {
+	h.config.Parse = func(sources []config.Source) ([]config.Server, []config.Problem) {
 		servers, problems := config.Load(sources)
 		for i := range servers {
 			edit(&servers[i])

@@ -140,7 +140,7 @@ func (o owner) Changed() { o.hub.changed(o.server) }
 func (o owner) ToolsChanged() { o.hub.emit(&event.ToolsChanged{Server: o.name}) }
 
 // Up watches what the server wants to be restarted for.
-func (o owner) Up() { o.hub.watchStarted(o.server) }
+func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
 // Fell closes what the server asked.
 func (o owner) Fell(c servers.Client) {

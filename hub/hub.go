@@ -31,6 +31,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -68,19 +69,16 @@ type Options struct {
 type Hub struct {
 	*offers.Offers // what the servers offer
 
-	id         string
-	mark       string // of id, in the ids that this hub gives out
-	version    string
-	log        *slog.Logger
-	environ    []string
-	newWatcher func() FileWatcher
-	contained  *transport.Containment
-
-	load    func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
-	loading chan struct{}                                             // holds one token while somebody reads the config
+	id        string
+	mark      string // of id, in the ids that this hub gives out
+	version   string
+	log       *slog.Logger
+	environ   []string
+	contained *transport.Containment
 
 	grants   *grants.Store
 	launches *launch.Maker
+	config   *sources.Config
 	// recallAnswers reads the approvals and the definitions of tools, once: there may be megabytes, and a hub that starts
 	// is waited for. Whoever looks into them calls it first, without mu.
 	recallAnswers func()
@@ -124,9 +122,6 @@ type Hub struct {
 	asked       uint64                // counts prompts, for order and ids
 	sharing     map[sharedKey]*shared // what is being asked for several at once
 	servers     []*server
-	problems    []event.ConfigProblem // of no single server
-	sources     []ConfigSource
-	watching    watching
 	draining    bool
 	closed      bool
 	over        chan struct{} // made by shut; closed when every goroutine of work has ended
@@ -147,7 +142,6 @@ func New(o Options) *Hub {
 		leaving:  map[*request]struct{}{},
 		early:    map[string]earlyCancel{},
 		prompts:  map[string]*prompt{},
-		loading:  make(chan struct{}, 1),
 		sharing:  map[sharedKey]*shared{},
 		redactor: &redact.Redactor{},
 		fatal:    o.Fatal,
@@ -173,14 +167,12 @@ func New(o Options) *Hub {
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
-	h.newWatcher = o.Watch
-	if h.newWatcher == nil {
-		h.newWatcher = func() FileWatcher { return watch.New(watch.Options{Logger: h.log}) }
+	if o.Watch == nil {
+		o.Watch = func() FileWatcher { return watch.New(watch.Options{Logger: h.log}) }
 	}
 	if h.environ == nil {
 		h.environ = os.Environ()
 	}
-	h.load = config.Load
 	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
 		Containment: h.contained, Environ: h.environ, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
 		Listen: o.Listen})
@@ -190,6 +182,8 @@ func New(o Options) *Hub {
 	h.inputs = inputs.Open(o.StateDir, h.redactor, h.log)
 	h.launches = &launch.Maker{House: house{h}, Grants: h.grants, Redactor: h.redactor, Logger: h.log,
 		Environ: h.environ, Getenv: config.LookupEnv(h.environ, runtime.GOOS)}
+	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
+		Logger: h.log, NewWatcher: o.Watch, Parse: config.Load})
 	return h
 }
 
@@ -290,10 +284,7 @@ func (h *Hub) shut() {
 		return
 	}
 	h.closed = true
-	if w := h.watching.watcher; w != nil {
-		// Close waits for it with all else: a file system that hangs must not keep it from killing what is left.
-		h.work.Go(w.Close)
-	}
+	h.config.Close()
 	h.deliveries.Fail("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/launch"
+	"github.com/mcphub-go/mcphub/hub/sources"
 )
 
 // Values asks for what the hub does not keep.
@@ -82,8 +83,8 @@ func (o owner) Outdated() {
 
 // Switch is the step of a config that has not changed.
 func (o owner) Switch(to *launch.Entry, why string) {
-	o.hub.carryOut(step{have: o.server, conf: to.Conf, entry: to, entries: o.launch.Entries(), problems: o.Problems(),
-		place: o.launch.Place(), relaunch: to.Key != o.launch.Entry().Key, why: why})
+	o.hub.changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
+		Problems: o.Problems(), Place: o.launch.Place(), Relaunch: to.Key != o.launch.Entry().Key, Why: why})
 }
 
 // consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools

@@ -53,12 +53,3 @@ type CancelScope struct {
 	Server, TaskLabel string
 	All               bool
 }
-
-// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file
-// start only after the user has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder
-// is the workspace folder that the file belongs to.
-type ConfigSource struct {
-	Path, JSON, Scope string
-	Trusted           bool
-	Dialect, Folder   string
-}

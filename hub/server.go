@@ -56,7 +56,7 @@ func (h *Hub) changed(s *server) {
 // Servers lists every server in config order, and the problems of no single server.
 func (h *Hub) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
 	defer h.lock().unlock()
-	return h.serverInfos(), h.problems
+	return h.serverInfos(), h.config.Problems()
 }
 
 func (h *Hub) serverInfos() []event.ServerInfo {

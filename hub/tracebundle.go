@@ -23,7 +23,7 @@ func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()
 // about is that before secrets are taken out.
 func (h *Hub) about() map[string]any {
 	defer h.lock().unlock()
-	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.problems,
+	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.config.Problems(),
 		OpenRequests: len(h.requests), Windows: len(h.windows)}
 	for _, s := range h.servers {
 		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: faultOf(s.Cause()),

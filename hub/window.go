@@ -127,7 +127,7 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 			return s
 		}
 	}
-	snap := &event.Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems,
+	snap := &event.Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.config.Problems(),
 		History: h.history.Latest(hello.MaxHistory)}
 	start := &Start{Snapshot: snap}
 	room := bounds.SnapshotServers / max(len(h.servers), 1)

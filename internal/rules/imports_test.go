@@ -33,6 +33,8 @@ var mayImport = map[string][]string{
 	"hub/inputs": {"hub/inputs", "hub/event", "hub/config", "hub/signin", "hub/statefile", "hub/bounds", "hub/redact"},
 	"hub/launch": {"hub/launch", "hub/servers", "hub/grants", "hub/inputs", "hub/event", "hub/config", "hub/redact",
 		"hub/bounds"},
+	"hub/sources": {"hub/sources", "hub/launch", "hub/servers", "hub/grants", "hub/event", "hub/config", "hub/redact",
+		"hub/statefile"},
 	"hub/journal":  {"hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/redact"},
 	"hub/jsontext": {"hub/jsontext"},
 	"hub/offers": {"hub/offers", "hub/outcome", "hub/servers", "hub/config", "hub/event", "hub/bounds", "hub/jsonrpc",

@@ -1,7 +1,9 @@
-package hub
+package sources
 
 import (
+	"cmp"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or
@@ -18,26 +21,26 @@ import (
 func TestReconcile(t *testing.T) {
 	for seed := range uint64(500) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		h := New(Options{})
+		h := newHome()
 		var want []config.Server
 		for round := range 4 {
 			var problems []event.ConfigProblem
 			want, problems = anyConfig(rnd)
-			have := slices.Clone(h.servers)
-			before := map[*server]config.Server{}
-			broken := map[*server]bool{}
-			for _, s := range have {
-				before[s], broken[s] = *s.Conf(), s.Life().Broken()
+			have := slices.Clone(h.launches)
+			before := map[*launch.Launch]config.Server{}
+			broken := map[*launch.Launch]bool{}
+			for _, l := range have {
+				before[l], broken[l] = *l.Server().Conf(), l.Server().Life().Broken()
 			}
-			steps := reconcile(wants(want), problems, h.servers)
-			if !slices.Equal(have, h.servers) {
+			steps := reconcile(wants(want), problems, h.launches)
+			if !slices.Equal(have, h.launches) {
 				t.Fatalf("seed %d: reconcile changed the servers", seed)
 			}
 			seen := map[string]bool{}
 			for _, a := range steps {
-				name := a.conf.Name
-				if a.have != nil {
-					name = a.have.name
+				name := a.Conf.Name
+				if a.Have != nil {
+					name = a.Have.Server().Name()
 				}
 				if seen[name] {
 					t.Fatalf("seed %d round %d: two steps for %s", seed, round, name)
@@ -45,50 +48,84 @@ func TestReconcile(t *testing.T) {
 				seen[name] = true
 				i := slices.IndexFunc(want, func(c config.Server) bool { return c.Name == name })
 				switch {
-				case a.remove:
-					if i >= 0 || a.have == nil {
+				case a.Remove:
+					if i >= 0 || a.Have == nil {
 						t.Fatalf("seed %d: %s is removed and wanted", seed, name)
 					}
 				case i < 0:
-					if !a.broken {
+					if !a.Broken {
 						t.Fatalf("seed %d: %s is kept and not wanted", seed, name)
 					}
-				case a.broken:
+				case a.Broken:
 					t.Fatalf("seed %d: %s is sound and taken for broken", seed, name)
-				case a.have == nil:
-					if a.relaunch {
+				case a.Have == nil:
+					if a.Relaunch {
 						t.Fatalf("seed %d: %s is new and relaunched", seed, name)
 					}
 				default:
-					if changed := before[a.have].LaunchKey() != a.conf.LaunchKey(); a.relaunch != (changed && !broken[a.have]) {
-						t.Fatalf("seed %d: %s relaunch %v, launch changed %v", seed, name, a.relaunch, changed)
+					if changed := before[a.Have].LaunchKey() != a.Conf.LaunchKey(); a.Relaunch != (changed && !broken[a.Have]) {
+						t.Fatalf("seed %d: %s relaunch %v, launch changed %v", seed, name, a.Relaunch, changed)
 					}
 				}
 			}
-			for _, s := range have {
-				if !seen[s.name] {
-					t.Fatalf("seed %d: %s was forgotten", seed, s.name)
+			for _, l := range have {
+				if name := l.Server().Name(); !seen[name] {
+					t.Fatalf("seed %d: %s was forgotten", seed, name)
 				}
 			}
-			h.mu.Lock()
-			at := place(steps, h.servers, []ConfigSource{{Path: "f"}}, want)
-			for _, a := range steps {
-				h.carryOut(a)
-			}
-			h.arrange(at)
-			again := reconcile(wants(want), problems, h.servers)
-			h.mu.Unlock()
+			h.carryOut(steps, place(steps, h.launches, []Source{{Path: "f"}}, wants(want)))
+			again := reconcile(wants(want), problems, h.launches)
 			for _, a := range again {
-				if a.have == nil || a.remove || a.relaunch && !a.broken {
+				if a.Have == nil || a.Remove || a.Relaunch && !a.Broken {
 					t.Fatalf("seed %d: the same config again: %+v", seed, a)
 				}
 			}
-			if !slices.IsSortedFunc(h.servers, func(a, b *server) int { return strings.Compare(a.name, b.name) }) {
+			if !slices.IsSortedFunc(h.launches, func(a, b *launch.Launch) int {
+				return strings.Compare(a.Server().Name(), b.Server().Name())
+			}) {
 				// as anyConfig lists them, broken ones too
 				t.Fatalf("seed %d: the servers are not in config order", seed)
 			}
 		}
 	}
+}
+
+// home is a hub that has servers and does nothing with them.
+type home struct {
+	servers.House
+	servers.Owner
+	table    *servers.Table
+	maker    *launch.Maker
+	launches []*launch.Launch
+}
+
+func newHome() *home {
+	h := &home{}
+	h.table = servers.NewTable(servers.Options{House: h, Logger: slog.New(slog.DiscardHandler)})
+	h.maker = &launch.Maker{House: h}
+	return h
+}
+
+func (h *home) carryOut(steps []Step, at map[string]int) {
+	for _, a := range steps {
+		l := a.Have
+		switch {
+		case l == nil:
+			l = h.maker.New(h.table.Add(a.Life(), servers.Accounts{}, h), nil)
+			h.launches = append(h.launches, l)
+		case a.Remove:
+			h.table.Remove(l.Server())
+			h.launches = slices.DeleteFunc(h.launches, func(other *launch.Launch) bool { return other == l })
+			continue
+		default:
+			l.Server().Reconfigure(a.Life())
+		}
+		l.Take(a.Entry, a.Entries, a.Relaunch)
+		l.Move(a.Place)
+	}
+	slices.SortFunc(h.launches, func(a, b *launch.Launch) int {
+		return cmp.Compare(at[a.Server().Name()], at[b.Server().Name()])
+	})
 }
 
 // wants makes what reconcile takes of the servers that count.

@@ -1,0 +1,196 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/launch"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/statefile"
+)
+
+// Source is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file start
+// only after the user has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder is the
+// workspace folder that the file belongs to.
+type Source struct {
+	Path, JSON, Scope string
+	Trusted           bool
+	Dialect, Folder   string
+}
+
+// Owner is what a config asks of the hub that it is of. All methods are called with the lock.
+type Owner interface {
+	// Launches are those of the servers, in config order.
+	Launches() []*launch.Launch
+	// CarryOut does one step. The channel, if any, closes when a stop that it began is over.
+	CarryOut(s Step) <-chan struct{}
+	// Arrange puts the servers in order, by their places from 1, once all steps have been done.
+	Arrange(at map[string]int)
+	// Reloaded tells the windows.
+	Reloaded(e *event.ConfigReloaded)
+	// Restart starts a server anew that runs.
+	Restart(s *servers.Server, why string)
+}
+
+// Options of a Config. All are needed.
+type Options struct {
+	House      servers.House
+	Owner      Owner
+	Launches   *launch.Maker
+	Redactor   *redact.Redactor
+	Logger     *slog.Logger
+	NewWatcher func() FileWatcher                                        // makes what watches files
+	Parse      func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
+}
+
+// Config is the config of a hub.
+type Config struct {
+	Options
+	loading chan struct{} // holds one token while somebody reads the config
+
+	// guarded by the lock of the house
+	sources  []Source
+	problems []event.ConfigProblem // of no single server
+	watching watching
+}
+
+// New makes a config of no sources.
+func New(o Options) *Config { return &Config{Options: o, loading: make(chan struct{}, 1)} }
+
+// Problems are those of no single server. It is called with the lock.
+func (c *Config) Problems() []event.ConfigProblem { return c.problems }
+
+// Load reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go, and
+// one whose launch changed is stopped and, if it ran, started anew. A change of approvals, timeouts or the like touches
+// no process. nil sources: the same as last time. One reads at a time, so that what was read last is what counts. waits
+// are closed when what had to be stopped has stopped. changed is the file that changed, "" when the host asks. The
+// error is the cause of ctx, or that the hub is draining.
+func (c *Config) Load(ctx context.Context, sources []Source, changed string) (problems []event.ConfigProblem,
+	stopped []string, waits []<-chan struct{}, err error) {
+	select {
+	case c.loading <- struct{}{}:
+		defer func() { <-c.loading }()
+	case <-ctx.Done():
+		return nil, nil, nil, context.Cause(ctx)
+	}
+	var draining bool
+	var old launch.Entries
+	c.House.Update(func() {
+		if draining = c.House.Draining(); draining {
+			return
+		}
+		if sources == nil {
+			sources = c.sources
+		}
+		c.sources = sources
+		c.Launches.SetFolders(foldersOf(sources))
+		for _, l := range c.Owner.Launches() {
+			old = append(old, l.Entries()...)
+		}
+	})
+	if draining {
+		return nil, nil, nil, event.ErrDraining()
+	}
+
+	c.watchFiles(sources)
+	read, missing := readSources(ctx, sources) // outside the lock
+	want, found := c.Parse(read)
+	for _, p := range append(missing, found...) {
+		problems = append(problems, event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server,
+			Key: p.Key, Message: c.Redactor.Text(p.Message), Fatal: p.Fatal})
+	}
+	problems = append(problems, grants.LookAlikes(want)...)
+
+	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
+	// for what stays as it was.
+	keep := c.Launches.Anew(old)
+	var all []launch.Entries
+	for _, conf := range want {
+		all = append(all, c.Launches.Entries(conf))
+	}
+	c.House.Update(func() {
+		if draining = c.House.Draining(); !draining {
+			keep()
+			problems, stopped, waits = c.apply(all, problems, sources, changed)
+		}
+	})
+	c.watchGlobs(sources)
+	if draining {
+		return nil, nil, nil, event.ErrDraining()
+	}
+	return problems, stopped, waits, nil
+}
+
+// apply brings the servers in line with what was read. It is called with the lock.
+func (c *Config) apply(all []launch.Entries, problems []event.ConfigProblem, sources []Source,
+	changed string) (_ []event.ConfigProblem, stopped []string, waits []<-chan struct{}) {
+	have := c.Owner.Launches()
+	want := c.wantedOf(all, have)
+	steps := reconcile(want, problems, have)
+	at := place(steps, have, sources, want)
+	for _, s := range steps {
+		if done := c.Owner.CarryOut(s); done != nil {
+			stopped = append(stopped, s.Have.Server().Name())
+			waits = append(waits, done)
+		}
+	}
+	c.Owner.Arrange(at)
+	problems = append(problems, c.watchProblems()...)
+	c.problems = slices.DeleteFunc(slices.Clone(problems), func(p event.ConfigProblem) bool { return p.Server != "" })
+	c.Owner.Reloaded(&event.ConfigReloaded{Problems: c.problems, Stopped: stopped, ChangedFile: changed})
+	return problems, stopped, waits
+}
+
+// wantedOf tells of each name which entry counts.
+func (c *Config) wantedOf(all []launch.Entries, have []*launch.Launch) (want []wanted) {
+	of := map[string]*launch.Launch{}
+	for _, l := range have {
+		of[l.Server().Name()] = l
+	}
+	for _, entries := range all {
+		want = append(want, wanted{c.Launches.Counting(of[entries[0].Conf.Name], entries), entries})
+	}
+	return want
+}
+
+func foldersOf(sources []Source) (folders []string) {
+	for _, s := range sources {
+		if s.Folder != "" {
+			folders = append(folders, s.Folder)
+		}
+	}
+	return folders
+}
+
+// readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it.
+// One that cannot be read is left to config.Load, which says why; its servers stay.
+func readSources(ctx context.Context, sources []Source) (read []config.Source, missing []config.Problem) {
+	for _, s := range sources {
+		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
+		if s.JSON != "" {
+			src.JSON = []byte(s.JSON)
+		} else if text, err := readFile(ctx, s.Path, s.Scope); err == nil {
+			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
+		} else if errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, config.Problem{File: s.Path, Message: "there is no such file; it brings no servers"})
+			continue
+		}
+		read = append(read, src)
+	}
+	return read, missing
+}
+
+// readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives
+// hold a lock beside it.
+func readFile(ctx context.Context, path, scope string) ([]byte, error) {
+	// a lock that stays says nothing; half a text is found out
+	_ = statefile.AwaitForeignLock(ctx, path)
+	return config.ReadFile(path, scope)
+}

@@ -1,0 +1,197 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config/watch"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// FileWatcher tells which files changed. *watch.Watcher is one.
+type FileWatcher interface {
+	Set(files []string, globs []watch.Glob)
+	Events() <-chan watch.Change
+	Close()
+}
+
+// watching is the watch over the files of a config, and over those that its servers want to be restarted for. Guarded
+// by the lock of the house.
+type watching struct {
+	on       bool
+	watcher  FileWatcher // nil until there is something to watch
+	globs    []watch.Glob
+	troubles []watchTrouble
+}
+
+// watchTrouble is what cannot be watched of what a server wanted then.
+type watchTrouble struct {
+	watch.Problem
+	patterns []string
+}
+
+// Watch says whether the files of the config are watched from the next Load on. They are not unless it is said. What
+// servers want to be restarted for (dev.watch, watchPaths) is watched all the same: no host can do that in its place.
+func (c *Config) Watch(on bool) { c.House.Update(func() { c.watching.on = on }) }
+
+// Close ends the watch, without waiting for that. It is called with the lock, once the hub is draining.
+func (c *Config) Close() {
+	if w := c.watching.watcher; w != nil {
+		// Who closes the hub waits for it with all else: a file system that hangs must not keep it from killing what is left.
+		c.House.Go(w.Close)
+	}
+}
+
+// watchFiles watches the files of these sources. It is called before they are read, so that no change falls between the
+// reading and the watching.
+func (c *Config) watchFiles(sources []Source) {
+	var files []string
+	for _, s := range sources {
+		if s.JSON == "" {
+			files = append(files, s.Path)
+		}
+	}
+	var watcher FileWatcher
+	var globs []watch.Glob
+	c.House.Update(func() {
+		if !c.watching.on {
+			files = nil
+		}
+		globs = c.watching.globs
+		if c.watching.watcher == nil && len(files)+len(globs) > 0 && !c.House.Draining() {
+			c.beginWatching()
+		}
+		watcher = c.watching.watcher
+	})
+	if watcher != nil {
+		watcher.Set(files, globs)
+	}
+}
+
+// watchGlobs watches, besides the files of these sources, what the servers of now want to be restarted for. It is
+// called once the servers are known. Where the patterns of a workspace's server lead the workspace says, so the user
+// has to have agreed to it, or it runs, which comes to the same.
+func (c *Config) watchGlobs(sources []Source) {
+	var same bool
+	c.House.Update(func() {
+		var globs []watch.Glob
+		for _, l := range c.Owner.Launches() {
+			s := l.Server()
+			if patterns := s.Conf().Watch; len(patterns) > 0 && !s.Life().Broken() && !s.Disabled() &&
+				(s.Up() || !l.MustAsk()) {
+				globs = append(globs, watch.Glob{Server: s.Name(), Folder: l.Entry().Watch, Patterns: patterns})
+			}
+		}
+		same = slices.EqualFunc(globs, c.watching.globs, func(a, b watch.Glob) bool {
+			return a.Server == b.Server && a.Folder == b.Folder && slices.Equal(a.Patterns, b.Patterns)
+		})
+		c.watching.globs = globs
+	})
+	if !same {
+		c.watchFiles(sources)
+	}
+}
+
+// Started watches what a server wants to be restarted for that the user has agreed to only now. It is called with the
+// lock.
+func (c *Config) Started(s *servers.Server) {
+	if len(s.Conf().Watch) == 0 || !s.Conf().Origin.NeedsConsent() {
+		return
+	}
+	c.House.Go(func() {
+		c.loading <- struct{}{} // a reload sets what is watched, too
+		defer func() { <-c.loading }()
+		var sources []Source
+		var draining bool
+		c.House.Update(func() { sources, draining = c.sources, c.House.Draining() })
+		if !draining {
+			c.watchGlobs(sources)
+		}
+	})
+}
+
+// beginWatching starts the watcher and what listens to it; Close ends both. It is called with the lock.
+func (c *Config) beginWatching() {
+	w := c.NewWatcher()
+	c.watching.watcher = w
+	c.House.Go(func() {
+		for change := range w.Events() {
+			c.filesChanged(change)
+		}
+	})
+}
+
+// filesChanged brings the servers in line with what changed on the disk.
+func (c *Config) filesChanged(change watch.Change) {
+	if len(change.Problems) > 0 {
+		c.House.Update(func() {
+			for _, p := range change.Problems {
+				c.noteTrouble(p)
+			}
+		})
+	}
+	if len(change.Files) > 0 || len(change.Problems) > 0 {
+		changed := ""
+		if len(change.Files) > 0 {
+			changed = change.Files[0]
+		}
+		if _, stopped, _, err := c.Load(context.Background(), nil, changed); err == nil {
+			c.Logger.Info("config read anew", "file", changed, "stopped", len(stopped))
+		}
+	}
+	for _, name := range change.Servers {
+		c.restartChanged(name)
+	}
+}
+
+// server finds a server by name, nil when there is none.
+func (c *Config) server(name string) *servers.Server {
+	for _, l := range c.Owner.Launches() {
+		if l.Server().Name() == name {
+			return l.Server()
+		}
+	}
+	return nil
+}
+
+// noteTrouble keeps what cannot be watched of a server, unless it is known. It is called with the lock.
+func (c *Config) noteTrouble(p watch.Problem) {
+	s := c.server(p.Server)
+	if s == nil || slices.ContainsFunc(c.watching.troubles, func(t watchTrouble) bool { return t.Problem == p }) {
+		return
+	}
+	c.Logger.Warn("not everything can be watched", "problem", p.Text)
+	c.watching.troubles = append(c.watching.troubles, watchTrouble{p, s.Conf().Watch})
+}
+
+// watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone,
+// is forgotten. It is called with the lock.
+func (c *Config) watchProblems() (list []event.ConfigProblem) {
+	c.watching.troubles = slices.DeleteFunc(c.watching.troubles, func(t watchTrouble) bool {
+		s := c.server(t.Server)
+		return s == nil || s.Life().Removed() || !slices.Equal(s.Conf().Watch, t.patterns)
+	})
+	for _, t := range c.watching.troubles {
+		list = append(list, event.ConfigProblem{Message: t.Text})
+	}
+	return list
+}
+
+// restartChanged starts a server anew whose own files changed. One that does not run is left alone.
+func (c *Config) restartChanged(name string) {
+	c.House.Update(func() {
+		s := c.server(name)
+		if s == nil || !s.Up() || c.House.Draining() {
+			return
+		}
+		c.Logger.Info("server is started anew: files that it watches changed", "server", name)
+		key := "watch"
+		if p, ok := s.Conf().Fields["watch"]; ok {
+			key = strings.SplitN(p.Key, "[", 2)[0]
+		}
+		c.Owner.Restart(s, fmt.Sprintf("files that the server is built from changed (%s)", key))
+	})
+}
