@@ -116,30 +116,33 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
 		s.Tool("nag", func(c *fakeserver.CallContext) {
-			for {
+			// After a minute it asks less often, or an hour would be 360,000 questions.
+			for begin, pause := time.Now(), 10*time.Millisecond; ; {
 				q := c.Request(elicitation, formParams)
 				select {
 				case <-q.Response():
 				case <-c.Cancelled():
 					return
 				}
-				<-time.After(10 * time.Millisecond)
+				if time.Since(begin) > time.Minute {
+					pause = 500 * time.Millisecond
+				}
+				<-time.After(pause)
 			}
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
 		w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "nag"})
-		shown := func(during time.Duration) (n int) {
+		shown := func(during, step time.Duration) (n int) {
 			before := len(eventsOf[*event.PromptOpened](v))
-			for end := time.Now().Add(during); time.Now().Before(end); pass(100 * time.Millisecond) {
-				synctest.Wait()
+			for end := time.Now().Add(during); time.Now().Before(end); pass(step) {
 				for _, id := range v.openIDs() {
 					v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline})
 				}
 			}
 			return len(eventsOf[*event.PromptOpened](v)) - before
 		}
-		first, later := shown(time.Minute), shown(time.Hour)
+		first, later := shown(time.Minute, 100*time.Millisecond), shown(time.Hour, 500*time.Millisecond)
 		if first > 10 || first < 4 || later > 20 {
 			t.Errorf("%d questions in the first minute, %d in the hour after it", first, later)
 		}
