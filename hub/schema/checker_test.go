@@ -151,11 +151,30 @@ func TestSchemasArePreparedOnceAndWithinTheirBytes(t *testing.T) {
 	if first := c.plan(schema); c.plan(schema) != first {
 		t.Error("prepared twice")
 	}
-	for i := range 3 * bounds.SchemaPlans {
-		c.Check(json.RawMessage(fmt.Sprintf(`{"minProperties":%d,"allOf":[%s{}]}`, i, strings.Repeat("{},", i%200))), value)
+	most, forgot := 0, 0
+	check := func(schema string) {
+		t.Helper()
+		before := len(c.kept)
+		c.Check(json.RawMessage(schema), value)
 		if len(c.kept) > bounds.SchemaPlans || c.held > bounds.PlanBytes || budget.Used() != c.held {
 			t.Fatalf("%d plans of %d bytes are kept, %d are on the books", len(c.kept), c.held, budget.Used())
 		}
+		most = max(most, len(c.kept))
+		if len(c.kept) < before {
+			forgot++
+		}
+	}
+	for i := range bounds.SchemaPlans + 10 { // their number comes first
+		check(fmt.Sprintf(`{"minProperties":%d}`, i))
+	}
+	if most != bounds.SchemaPlans || forgot != 1 {
+		t.Errorf("%d small plans were kept, and they were forgotten %d times", most, forgot)
+	}
+	for i := range 100 { // their bytes come first
+		check(fmt.Sprintf(`{"minProperties":%d,"allOf":[%s{}]}`, i, strings.Repeat("{},", i)))
+	}
+	if forgot == 1 {
+		t.Error("large plans were never forgotten")
 	}
 	if len(c.kept) == 0 {
 		t.Error("nothing is kept")
