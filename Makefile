@@ -103,7 +103,7 @@ test-go: peers rules ## the Go tests, with the race detector; those that have a 
 	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; go test -short $(TESTFLAGS) $$packages
 
 # The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
-LONG := TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
+LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestManyStartsShareTheirQuestions|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
 
 # The random calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
 .PHONY: soak

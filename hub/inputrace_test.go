@@ -18,7 +18,11 @@ import (
 // Four servers of one workspace want the same two inputs, while windows come and go, calls are cancelled, servers
 // stopped and entries changed: whatever happens, everybody gets an end, each prompt closes once, and nothing is left.
 func TestManyStartsShareTheirQuestions(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
 		bubble(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 11))
 			names := []string{"a", "b", "c", "d"}

@@ -31,7 +31,11 @@ func (e entry) text(name string) string {
 // Two hundred random edits of a config under running calls, half-written files and broken entries among them: a call is
 // lost only when its server went, was switched off or is run differently, and then it is told why.
 func TestEditsUnderRunningCalls(t *testing.T) {
-	for seed := range uint64(200) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 60
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) { editUnderCalls(t, rand.New(rand.NewPCG(seed, 7))) })
 		})
