@@ -78,7 +78,7 @@ func (c *CallContext) Log(level, text string) {
 
 // Result answers with this JSON text, byte for byte.
 func (c *CallContext) Result(raw string) {
-	_ = c.conn.answer(c, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", c.ID, raw))
+	_ = c.conn.answer(c, around(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":`, c.ID), raw))
 }
 
 // Text answers a tool call with one text block; on a modern connection with the resultType that it wants.
@@ -127,7 +127,7 @@ func (c *CallContext) Hang() error {
 // Request asks the client something on the call's connection. It is not withdrawn with the call: use
 // [OutRequest.Cancel].
 func (c *CallContext) Request(method, params string) *OutRequest {
-	o, _ := c.conn.request(c, nil, method, json.RawMessage(params))
+	o, _ := c.conn.request(c, nil, method, params)
 	return o
 }
 

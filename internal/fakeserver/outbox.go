@@ -75,8 +75,7 @@ func (c *conn) notify(call *CallContext, method string, params json.RawMessage) 
 }
 
 // request sends a request with the next id, or the given one. The OutRequest is never nil.
-func (c *conn) request(call *CallContext, id json.RawMessage, method string,
-	params json.RawMessage) (*OutRequest, error) {
+func (c *conn) request(call *CallContext, id json.RawMessage, method, params string) (*OutRequest, error) {
 	o := &OutRequest{conn: c, call: call, response: make(chan Message, 1)}
 	c.mu.Lock()
 	if id == nil {
@@ -99,5 +98,13 @@ func (c *conn) request(call *CallContext, id json.RawMessage, method string,
 	if len(params) == 0 {
 		return o, c.send(call, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q}`+"\n", id, method))
 	}
-	return o, c.send(call, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`+"\n", id, method, params))
+	return o, c.send(call, around(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":`, id, method), params))
+}
+
+// around is the line with this beginning and a last member that may be large: it is copied once, since under the race
+// detector a copy of many MiB takes long.
+func around(begin, last string) []byte {
+	const end = "}\n"
+	line := make([]byte, 0, len(begin)+len(last)+len(end))
+	return append(append(append(line, begin...), last...), end...)
 }

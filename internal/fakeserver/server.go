@@ -133,7 +133,7 @@ func (s *Server) Request(method, params string) (*OutRequest, error) {
 	if c == nil {
 		return nil, ErrNotConnected
 	}
-	return c.request(nil, nil, method, json.RawMessage(params))
+	return c.request(nil, nil, method, params)
 }
 
 // RequestWithID is Request with a chosen id (JSON text), be it taken or malformed.
@@ -142,7 +142,7 @@ func (s *Server) RequestWithID(id, method, params string) (*OutRequest, error) {
 	if c == nil {
 		return nil, ErrNotConnected
 	}
-	return c.request(nil, json.RawMessage(id), method, json.RawMessage(params))
+	return c.request(nil, json.RawMessage(id), method, params)
 }
 
 // NotifyToolsChanged tells the client of the newest connection that the tool list changed: a plain notification on a
