@@ -44,7 +44,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 		h.register(ctx, r)
 		h.moveTo(r, event.StateRunning)
 		return &prompt{request: r, humanLimit: s.humanLimit(), info: q.info, launch: q.launch, with: q.with, told: q.told,
-			about: append([]*server{s}, q.with.others()...)}, nil
+			about: append([]*server{s}, q.with.Followers()...)}, nil
 	}, func(p *prompt, c closing) (closing, error) {
 		if c.cause == 0 { // what wanted the answer is over, one way or the other
 			h.unasked(p, q, context.Cause(ctx))
@@ -68,13 +68,13 @@ func (h *Hub) asks(p *prompt, by int) {
 	if p.about == nil {
 		return
 	}
-	for _, s := range append([]*server{p.request.server}, p.with.others()...) {
+	for _, s := range append([]*server{p.request.server}, p.with.Followers()...) {
 		s.Pause(time.Now(), by)
 	}
 	if p.with != nil {
-		p.with.prompt = nil
+		p.with.Question = nil
 		if by > 0 {
-			p.with.prompt = p
+			p.with.Question = p
 		}
 	}
 	if p.told != nil {

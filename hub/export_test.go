@@ -52,7 +52,7 @@ func (h *Hub) Leftovers() string {
 		}
 	}
 	add("early cancels", early)
-	add("shared questions", len(h.sharing))
+	add("shared questions", h.sharing.Len())
 	for _, s := range h.servers {
 		add("open launch questions of "+s.name, s.launch.Asking())
 		for what, n := range s.Leftovers() {
@@ -226,7 +226,7 @@ func (h *Hub) AgreeToAnother(name string) (settle func()) {
 	leads := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = h.together(context.Background(), sharedKey{server: name}, s, func(*shared) (string, error) {
+		_, _ = h.sharing.Do(context.Background(), sharedKey{server: name}, s, func(*shared) (string, error) {
 			close(leads)
 			<-yes
 			return "", nil

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/flight"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/journal"
@@ -119,8 +120,8 @@ type Hub struct {
 	ended       journal.Recent        // ids of requests that are over
 	early       map[string]earlyCancel
 	prompts     map[string]*prompt
-	asked       uint64                // counts prompts, for order and ids
-	sharing     map[sharedKey]*shared // what is being asked for several at once
+	asked       uint64                                     // counts prompts, for order and ids
+	sharing     *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
 	servers     []*server
 	draining    bool
 	closed      bool
@@ -142,7 +143,6 @@ func New(o Options) *Hub {
 		leaving:  map[*request]struct{}{},
 		early:    map[string]earlyCancel{},
 		prompts:  map[string]*prompt{},
-		sharing:  map[sharedKey]*shared{},
 		redactor: &redact.Redactor{},
 		fatal:    o.Fatal,
 		check:    checkInvariants,
@@ -162,6 +162,7 @@ func New(o Options) *Hub {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
+	h.sharing = flight.New[sharedKey](h.update, h.pauseFor)
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
 	h.Offers = offers.New(house{h})
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)

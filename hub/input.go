@@ -17,7 +17,7 @@ var errNotGiven = errors.New("the user gave no value")
 func (h *Hub) inputValues(ctx context.Context, s *server, conf config.Server, byHand bool) (map[string]string, error) {
 	var values map[string]string
 	for _, in := range inputs.Of(conf) {
-		value, err := h.together(ctx, sharedKey{file: in.Origin.File, input: in.ID}, s, func(t *shared) (string, error) {
+		value, err := h.sharing.Do(ctx, sharedKey{file: in.Origin.File, input: in.ID}, s, func(t *shared) (string, error) {
 			return h.findInput(ctx, s, in, t, byHand)
 		})
 		if errors.Is(err, errNotGiven) {

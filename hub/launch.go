@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/flight"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/launch"
@@ -19,12 +20,12 @@ func (o owner) Values(ctx context.Context, conf config.Server, byHand bool) (map
 
 // Share makes all starts that want the consent wait for one question.
 func (o owner) Share(ctx context.Context, byHand bool, find func(launch.Ask) (alone bool, err error)) error {
-	_, err := o.hub.together(ctx, sharedKey{server: o.name}, o.server, func(t *shared) (string, error) {
+	_, err := o.hub.sharing.Do(ctx, sharedKey{server: o.name}, o.server, func(t *shared) (string, error) {
 		alone, err := find(func(f *grants.Form) (launch.Answer, error) {
 			return o.hub.askLaunch(ctx, o.server, f, t, byHand)
 		})
 		if alone {
-			err = errUndecided{err}
+			err = flight.Undecided{Err: err}
 		}
 		return "", err
 	})
@@ -61,7 +62,7 @@ func ofAll(err error) error {
 	if he, ok := errors.AsType[*event.Error](err); ok && he.Reason == event.ReasonHumanTimeout {
 		return err
 	}
-	return errUndecided{err}
+	return flight.Undecided{Err: err}
 }
 
 // Outdated closes the questions about what is no longer what the config says: the form of a launch, or an input.

@@ -17,14 +17,14 @@ func TestPanicInASharedQuestion(t *testing.T) {
 		gate, joined := make(chan struct{}), make(chan string, 1)
 		go func() {
 			defer func() { _ = recover() }()
-			_, _ = h.together(context.Background(), key, s, func(*shared) (string, error) {
+			_, _ = h.sharing.Do(context.Background(), key, s, func(*shared) (string, error) {
 				<-gate
 				panic("a fault")
 			})
 		}()
 		synctest.Wait()
 		go func() {
-			value, err := h.together(context.Background(), key, s, func(*shared) (string, error) { return "mine", nil })
+			value, err := h.sharing.Do(context.Background(), key, s, func(*shared) (string, error) { return "mine", nil })
 			if err != nil {
 				value = err.Error()
 			}

@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"hub/event":     {"hub/event", "hub/bounds"},
 	"hub/servers": {"hub/servers", "hub/event", "hub/bounds", "hub/config", "hub/mcp", "hub/signin", "hub/transport",
 		"hub/redact", "hub/statefile"},
+	"hub/flight": {"hub/flight"},
 	"hub/grants": {"hub/grants", "hub/event", "hub/config", "hub/transport", "hub/statefile", "hub/bounds",
 		"hub/redact"},
 	"hub/inputs": {"hub/inputs", "hub/event", "hub/config", "hub/signin", "hub/statefile", "hub/bounds", "hub/redact"},
