@@ -89,7 +89,7 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) er
 		return event.ErrDraining()
 	case s.Stopping() != nil || s.Life().Removed():
 		return errStopping(s, words)
-	case !h.canShow(q.info.Kind, false):
+	case !h.windows.CanShow(q.info.Kind, false):
 		return errNoWindow(s, words)
 	case s.Unwanted() && !q.byHand():
 		// who wanted the server has gone before it was known that there is a question
@@ -120,7 +120,7 @@ func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestio
 		return closing{}, event.ErrDraining()
 	case r.server.Life().Removed():
 		return closing{}, errStopping(r.server, words)
-	case answer.cause == event.CauseSuperseded && !h.canShow(q.info.Kind, false):
+	case answer.cause == event.CauseSuperseded && !h.windows.CanShow(q.info.Kind, false):
 		return closing{}, errNoWindow(r.server, words)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil

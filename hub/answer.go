@@ -60,20 +60,19 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 	if err := prompts.CheckSize(&p.info, a); err != nil {
 		return nil, nil, err
 	}
-	if w.work.comparing >= bounds.WindowAnswers {
+	if !w.in.BeginComparing() {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", bounds.Printable(w.id)},
+			[]string{"window_id", bounds.Printable(w.ID())},
 			"%d answers of window %q are still being compared with what was asked; wait until they are done",
-			bounds.WindowAnswers, bounds.Printable(w.id))
+			bounds.WindowAnswers, bounds.Printable(w.ID()))
 	}
 	compared = h.budgets.Answers.Account("")
 	if compared.Take(len(a.Content)) != nil {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", bounds.Printable(w.id)},
+			[]string{"window_id", bounds.Printable(w.ID())},
 			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done",
 			bounds.Bytes(len(a.Content)))
 	}
-	w.work.comparing++
 	p.checks++
 	h.work.Add(1) // the window is attached, so the hub is not closed
 	return p, compared, nil
@@ -87,7 +86,7 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 		defer compared.Close()
 		unchecked, err := h.compareRecovered(p, a)
 		h.update(func() {
-			w.work.comparing--
+			w.in.EndComparing()
 			if p.checks--; err != nil && p.checks == 0 {
 				h.closeUnshowable()
 			}
@@ -118,7 +117,7 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	if h.prompts[p.id] != p { // taken meanwhile
 		return prompts.ErrClosed(p.id)
 	}
-	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.id, action: a.Action, scope: a.Scope,
+	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(), action: a.Action, scope: a.Scope,
 		content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
 	case event.ActionDecline:
@@ -127,7 +126,7 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 		c.cause = event.CauseDismissed
 	}
 	if a.MuteServer && p.asker != nil && a.Action != event.ActionAccept {
-		defer h.mute(p.request.server, true, w.id) // after this one has got its own answer
+		defer h.mute(p.request.server, true, w.ID()) // after this one has got its own answer
 	}
 	if unchecked != "" {
 		h.tellUnchecked(p, unchecked)
@@ -149,9 +148,9 @@ func (h *Hub) tellUnchecked(p *prompt, why string) {
 
 // answerable finds the prompt that a wants to answer. h.mu is held.
 func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
-	if !w.attached {
-		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.id},
-			"window %q is detached; attach again to answer", bounds.Printable(w.id))
+	if !w.in.Attached() {
+		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.ID()},
+			"window %q is detached; attach again to answer", bounds.Printable(w.ID()))
 	}
 	p := h.prompts[a.PromptID]
 	if p == nil {
@@ -163,9 +162,9 @@ func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 			[]string{"prompt_id", bounds.Printable(a.PromptID)},
 			"there is no prompt %q", bounds.Printable(a.PromptID))
 	}
-	if !w.shows(p) {
+	if !w.in.Shows(p.info.Kind, p.withTools) {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonPromptKind, []string{"prompt_id", a.PromptID},
-			"window %q has not declared that it shows %s prompts", bounds.Printable(w.id), p.info.Kind)
+			"window %q has not declared that it shows %s prompts", bounds.Printable(w.ID()), p.info.Kind)
 	}
 	return p, h.scopeRefused(w, p, a)
 }

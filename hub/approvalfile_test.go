@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -26,7 +27,7 @@ func logged(t *testing.T, dir string) (*world, *bytes.Buffer) {
 // endures checks that approvals hold in this hub whatever its disk does, and gives the warnings about them.
 func endures(t *testing.T, w *world, log *bytes.Buffer) string {
 	t.Helper()
-	v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+	v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 	w.approves(v, "a", event.ScopeAlways)
 	w.approves(v, "b", event.ScopeWorkspace)
 	for range 3 {

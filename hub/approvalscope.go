@@ -10,12 +10,12 @@ import (
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
 func (h *Hub) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
 	if a.Action != event.ActionAccept || a.Scope != event.ScopeWorkspace || p.agrees == nil && p.launch == nil ||
-		len(w.listed) > 0 {
+		len(w.in.Roots()) > 0 {
 		return nil
 	}
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
-		[]string{"prompt_id", p.id, "window_id", w.id},
-		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", bounds.Printable(w.id))
+		[]string{"prompt_id", p.id, "window_id", w.ID()},
+		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", bounds.Printable(w.ID()))
 }
 
 // agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is
@@ -26,14 +26,14 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 		return nil
 	}
 	if p.launch != nil {
-		h.grants.Agree(p.launch.Grant, c.scope, w.id)
+		h.grants.Agree(p.launch.Grant, c.scope, w.ID())
 		h.table.Company()
 		h.consentsChanged()
 	}
 	if p.agrees == nil {
 		return nil
 	}
-	h.grants.Agree(grants.Grant{Key: p.agrees.key, Definition: p.info.Approval.Tool.Definition}, c.scope, w.id)
+	h.grants.Agree(grants.Grant{Key: p.agrees.key, Definition: p.info.Approval.Tool.Definition}, c.scope, w.ID())
 	if c.scope == event.ScopeOnce && p.agrees.policy != config.Allow {
 		return nil // of a tool that is allowed it was asked for the definition, which counts for all
 	}
@@ -48,7 +48,7 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 // covered lets the calls go on that the answer of w to another one holds for. h.mu is held.
 func (h *Hub) covered(w *Window, others []*prompt) {
 	for _, p := range others {
-		h.closePrompt(p, closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.id,
+		h.closePrompt(p, closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(),
 			action: event.ActionAccept,
 			reason: "the answer to another call of this tool holds for this one"})
 	}

@@ -91,7 +91,7 @@ func (h *Hub) approval(r *request, tool *mcp.Tool, terms *agreement,
 	case terms.policy == config.Allow && h.grants.Holds(terms.key.As(grants.Definition)), terms.policy == config.Ask &&
 		h.grants.Holds(terms.key):
 		return nil, true, nil
-	case !h.canShow(event.PromptToolApproval, false):
+	case !h.windows.CanShow(event.PromptToolApproval, false):
 		if terms.policy == config.Allow {
 			return nil, false, errUnseenChange(r)
 		}

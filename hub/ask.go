@@ -29,7 +29,7 @@ type connection struct {
 // Capabilities is what a server is told that it may ask for.
 func (c *connection) Capabilities() mcp.Capabilities {
 	defer c.hub.lock().unlock()
-	c.offered = c.hub.capabilitiesNow()
+	c.offered = c.hub.windows.Capabilities()
 	return c.offered
 }
 
@@ -53,7 +53,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 				return nil, mcp.ErrCallOver
 			}
 			return nil, nil
-		case h.draining || !h.canShow(info.Kind, withTools):
+		case h.draining || !h.windows.CanShow(info.Kind, withTools):
 			return nil, nil
 		}
 		return c.question(ctx, q, info, withTools), nil
@@ -177,7 +177,7 @@ func withdrawn(cause error) (closing, *event.CancelCause) {
 func (c *connection) Roots(context.Context) []mcp.Root {
 	defer c.hub.lock().unlock()
 	roots := []mcp.Root{}
-	for _, root := range c.hub.roots() {
+	for _, root := range c.hub.windows.Roots() {
 		roots = append(roots, mcp.Root{URI: root.URI, Name: root.Name})
 	}
 	return roots

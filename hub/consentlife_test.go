@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -311,7 +312,7 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 			w.hub.EditConfig(makeEager)
 			seen := 0
 			come := make(chan struct{})
-			if _, _, err := w.hub.Attach(hub.Hello{WindowID: "blind"}, startSeen{func() {
+			if _, _, err := w.hub.Attach(windows.Hello{WindowID: "blind"}, startSeen{func() {
 				if seen++; seen == 1+i%2 {
 					close(come)
 				}
@@ -322,7 +323,7 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 			var coming sync.WaitGroup
 			coming.Go(func() {
 				<-come
-				v, _ = w.tryAttach(hub.Hello{Kinds: startKinds})
+				v, _ = w.tryAttach(windows.Hello{Kinds: startKinds})
 			})
 			w.workspace(workspaceEntry)
 			coming.Wait()

@@ -283,7 +283,7 @@ func (h *Hub) Unleft() int {
 func (h *Hub) KeptHistory() []event.Ended {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.history.All()
+	return h.windows.History.All()
 }
 
 // SkipInvariants is for tests that break them on purpose. Before anything is under way, or after.

@@ -122,7 +122,7 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 	case asks && !p.fresh:
 		v.need = needApprovals
 		return v
-	case asks && !h.canShow(event.PromptToolApproval, false) &&
+	case asks && !h.windows.CanShow(event.PromptToolApproval, false) &&
 		!h.grants.HoldsForAny(grants.CallKey(s.name, s.Key(), r.tool, "")):
 		v.err = errNoApprover(r)
 		return v

@@ -8,13 +8,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // history gives what a window that attaches now is told of the past.
 func (w *world) history(most int) []event.Ended {
 	w.t.Helper()
-	v := w.attach(hub.Hello{MaxHistory: most})
+	v := w.attach(windows.Hello{MaxHistory: most})
 	defer v.win.Detach(true)
 	return v.start.Snapshot.History
 }

@@ -53,7 +53,7 @@ func (o house) Emit(b event.Body) { o.h.emit(b) }
 
 // Delivered tells the outcome of a cancel that was on its way.
 func (o house) Delivered(d *outcome.Delivery, s event.Sending) {
-	o.h.history.Delivered(d.Ended, s)
+	o.h.windows.History.Delivered(d.Ended, s)
 	o.h.emit(&event.RequestCancelDelivery{RequestID: d.Request, Server: d.Server, Sending: s})
 }
 

@@ -35,6 +35,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // Options of a Hub. The zero value is usable.
@@ -105,28 +106,23 @@ type Hub struct {
 
 	table *servers.Table // guarded by mu; the pointer never changes
 
-	mu          sync.Mutex // guards all below; never held while waiting; taken by lock alone
-	taken       uint64     // how often
-	seq         uint64     // of the latest event
-	missed      journal.Missed
-	history     journal.History
-	windows     map[string]*Window // attached ones, and detached ones that may come back
-	attached    uint64             // counts attachments, for order
-	windowsWork int                // what all windows have under way
-	requests    map[string]*request
-	begun       uint64                // counts requests, for order and minted ids
-	leaving     map[*request]struct{} // ended, with a goroutine that has not left them yet
-	deliveries  *outcome.Deliveries   // cancels of requests that have ended, on their way to the server
-	ended       journal.Recent        // ids of requests that are over
-	early       map[string]earlyCancel
-	prompts     map[string]*prompt
-	asked       uint64                                     // counts prompts, for order and ids
-	sharing     *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
-	servers     []*server
-	draining    bool
-	closed      bool
-	over        chan struct{} // made by shut; closed when every goroutine of work has ended
-	record      *journal.Recorder
+	mu         sync.Mutex     // guards all below; never held while waiting; taken by lock alone
+	taken      uint64         // how often
+	windows    *windows.Table // and the events that they are told; the pointer never changes
+	requests   map[string]*request
+	begun      uint64                // counts requests, for order and minted ids
+	leaving    map[*request]struct{} // ended, with a goroutine that has not left them yet
+	deliveries *outcome.Deliveries   // cancels of requests that have ended, on their way to the server
+	ended      journal.Recent        // ids of requests that are over
+	early      map[string]earlyCancel
+	prompts    map[string]*prompt
+	asked      uint64                                     // counts prompts, for order and ids
+	sharing    *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
+	servers    []*server
+	draining   bool
+	closed     bool
+	over       chan struct{} // made by shut; closed when every goroutine of work has ended
+	record     *journal.Recorder
 }
 
 // New makes a hub without servers; LoadConfig brings them.
@@ -138,7 +134,6 @@ func New(o Options) *Hub {
 		version:  o.Version,
 		log:      o.Logger,
 		environ:  o.Environ,
-		windows:  map[string]*Window{},
 		requests: map[string]*request{},
 		leaving:  map[*request]struct{}{},
 		early:    map[string]earlyCancel{},
@@ -164,6 +159,7 @@ func New(o Options) *Hub {
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
 	h.sharing = flight.New[sharedKey](h.update, h.pauseFor)
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
+	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
 	h.Offers = offers.New(house{h})
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
@@ -287,15 +283,9 @@ func (h *Hub) shut() {
 	h.closed = true
 	h.config.Close()
 	h.deliveries.Fail("the hub was shut down first")
-	for _, w := range h.windowsInOrder() {
-		if w.attached {
-			w.endAttachment(event.ErrDraining())
-			w.sink.Closed(event.Fail(event.CodeUnavailable, event.ReasonDraining, nil, "the hub is shutting down"))
-		}
-		w.forget()
-		h.grants.EndWindow(w.id)
+	for _, id := range h.windows.Close() {
+		h.grants.EndWindow(id)
 	}
-	clear(h.windows)
 	h.budgets.Close()
 	h.endLife(event.ErrDraining())
 	h.table.Close()
@@ -306,20 +296,5 @@ func (h *Hub) shut() {
 	}()
 }
 
-// emit gives an event to the journal and to every attached window that wants it. h.mu is held.
-func (h *Hub) emit(b event.Body) {
-	h.seq++
-	e := event.Event{Seq: h.seq, Time: time.Now(), Body: b}
-	h.missed.Add(e, "")
-	switch b.(type) {
-	case *event.RequestCancelled, *event.RequestFinished:
-		for _, without := range h.history.Add(e) {
-			h.missed.Replace(without)
-		}
-	}
-	for _, w := range h.windows {
-		if w.attached && w.wants(b) {
-			w.sink.Deliver(e)
-		}
-	}
-}
+// emit tells every attached window that wants it. h.mu is held.
+func (h *Hub) emit(b event.Body) { h.windows.Emit(b) }

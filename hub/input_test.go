@@ -13,6 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -288,7 +289,8 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 			w.hub.EditConfs(func(c *config.Server) { c.Inputs = userInputs })
 		}
 		load("/mcp")
-		v := w.attach(hub.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, startKinds...), SamplingTools: true})
+		v := w.attach(windows.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, startKinds...),
+			SamplingTools: true})
 		if _, err := w.hub.SignOut(context.Background(), "s"); event.AsError(err).Reason != event.ReasonInputMissing {
 			t.Errorf("signing out without the value: %v", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // startKinds are what a window shows that can be asked about the start of a server, beside everything else.
@@ -15,9 +16,9 @@ var startKinds = append([]event.PromptKind{event.PromptServerLaunch, event.Promp
 
 // user attaches a window that shows every kind; ID "" for any.
 func (w *world) user(id string, roots ...string) *view {
-	hello := hub.Hello{WindowID: id, Kinds: startKinds, SamplingTools: true}
+	hello := windows.Hello{WindowID: id, Kinds: startKinds, SamplingTools: true}
 	for _, uri := range roots {
-		hello.Roots = append(hello.Roots, hub.Root{URI: uri})
+		hello.Roots = append(hello.Roots, windows.Root{URI: uri})
 	}
 	return w.attach(hello)
 }

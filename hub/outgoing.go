@@ -176,7 +176,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 			h.cancel(r, early)
 		}
 	}
-	if owner := h.windows[o.OwnerWindowID]; o.OwnerWindowID != "" && owner != nil && owner.gone {
+	if o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID) {
 		// its end was too early for this one, and does not come again
 		h.cancel(r, ownerClosed)
 	}

@@ -14,7 +14,7 @@ func (c *connection) Outgrown() bool {
 	if session == nil || session.Era() != mcp.Legacy {
 		return false
 	}
-	was, is := c.offered, c.hub.capabilitiesNow()
+	was, is := c.offered, c.hub.windows.Capabilities()
 	for name := range is.Extensions {
 		if _, offered := was.Extensions[name]; !offered {
 			return true

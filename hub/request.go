@@ -258,7 +258,7 @@ func (h *Hub) end(r *request, e ending) bool {
 			Timings: r.timings, Era: r.server.Era(), Err: r.cause.Err, Task: r.task,
 		})
 		if e.sending.Delivery == event.DeliveryPending {
-			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: h.seq}
+			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: h.windows.Seq()}
 			h.deliveries.Expect(r.delivery)
 		}
 		return true

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // server is one configured server, with what the hub keeps of it beside its life. Guarded by Hub.mu, but for its hub,
@@ -85,7 +86,7 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (event.
 	})
 	var first servers.Found
 	h.update(func() { first = s.Seek(ctx, nil, stops) })
-	tookEffect(ctx)
+	windows.TookEffect(ctx)
 	if _, err := s.Await(ctx, nil, first); err != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
 	}
@@ -134,7 +135,7 @@ func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin,
 		done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: bounds.Printable(reason)}, servers.Stop)
 		stops = s.Life().Stops()
 	})
-	tookEffect(ctx)
+	windows.TookEffect(ctx)
 	if err := s.AwaitStop(ctx, done); err != nil {
 		return event.ServerInfo{}, err
 	}
@@ -170,7 +171,7 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by event.Origin
 			done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: "the server was switched off"}, servers.Stop)
 		}
 	})
-	tookEffect(ctx)
+	windows.TookEffect(ctx)
 	if err := s.AwaitStop(ctx, done); err != nil {
 		return event.ServerInfo{}, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -78,7 +79,7 @@ func TestToolThatChangesInEachList(t *testing.T) {
 func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
-		v := w.attach(hub.Hello{Kinds: append(allKinds, event.PromptServerLaunch)})
+		v := w.attach(windows.Hello{Kinds: append(allKinds, event.PromptServerLaunch)})
 		w.loadAs("workspace", `s:"timeouts":{"human":0},`+allow)
 		ctx, stop := context.WithCancelCause(context.Background())
 		first := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})

@@ -5,13 +5,14 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // stop ends s and waits for it. A cause cancels its open requests.
 func (h *Hub) stop(ctx context.Context, s *server, cause *event.CancelCause) error {
 	var done <-chan struct{}
 	h.update(func() { done = h.beginStop(s, cause, servers.Stop) })
-	tookEffect(ctx)
+	windows.TookEffect(ctx)
 	return s.AwaitStop(ctx, done)
 }
 

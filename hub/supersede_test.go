@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // A webview reload may attach before the hub has seen the old stream break: the resume wins, and nothing is lost or
@@ -13,16 +14,17 @@ func TestResumeSupersedesTheOldStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		old := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds})
+		old := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds})
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", OwnerWindowID: "side"})
 		started := last[*event.RequestStarted](old)
 		seen := old.seq
 		if _,
-			err := w.tryAttach(hub.Hello{WindowID: "side", Kinds: allKinds}); event.AsError(
+			err := w.tryAttach(windows.Hello{WindowID: "side", Kinds: allKinds}); event.AsError(
 			err).Reason != event.ReasonWindowIDInUse {
 			t.Fatalf("a second window of the same id: %v", err)
 		}
-		again := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds, Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})
+		again := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds,
+			Resume: &windows.Resume{HubID: w.hub.ID(), After: seen}})
 		if old.closed == nil || old.closed.Reason != event.ReasonWindowSuperseded {
 			t.Errorf("the old stream was told %v", old.closed)
 		}

@@ -24,7 +24,7 @@ func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()
 func (h *Hub) about() map[string]any {
 	defer h.lock().unlock()
 	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.config.Problems(),
-		OpenRequests: len(h.requests), Windows: len(h.windows)}
+		OpenRequests: len(h.requests), Windows: h.windows.Len()}
 	for _, s := range h.servers {
 		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: faultOf(s.Cause()),
 			Connected: s.Up()})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -93,8 +94,8 @@ func TestSnapshot(t *testing.T) {
 
 // resume attaches v's window again, as it left.
 func (w *world) resume(v *view, kinds []event.PromptKind) *view {
-	return w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true,
-		Resume: &hub.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
+	return w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true,
+		Resume: &windows.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
 }
 
 // A window that comes back gets what it missed, in order, and nothing twice.
@@ -154,22 +155,22 @@ func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 		other := w.everything()
-		v := w.attach(hub.Hello{})
+		v := w.attach(windows.Hello{})
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		p := other.prompt()
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"}).ok(t)
 		seen, otherSeen := v.lastSeq(), other.lastSeq()
 		v.win.SetCapabilities(allKinds, true, nil) // the prompt goes out, and is lost on its way
 		v.win.Detach(false)
-		again := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true,
-			Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})
+		again := w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true,
+			Resume: &windows.Resume{HubID: w.hub.ID(), After: seen}})
 		if got := names(again.start.Events)[0]; got != "opened "+p.ID || again.prompt().ID != p.ID {
 			t.Errorf("missed %q", names(again.start.Events))
 		}
 		// Nothing of it reaches the other window.
 		other.win.Detach(false)
-		for _, name := range names(w.attach(hub.Hello{WindowID: other.win.ID(), Kinds: allKinds,
-			Resume: &hub.Resume{HubID: w.hub.ID(), After: otherSeen}}).start.Events) {
+		for _, name := range names(w.attach(windows.Hello{WindowID: other.win.ID(), Kinds: allKinds,
+			Resume: &windows.Resume{HubID: w.hub.ID(), After: otherSeen}}).start.Events) {
 			if strings.HasPrefix(name, "opened") {
 				t.Errorf("another window was given %s again", name)
 			}
@@ -195,8 +196,8 @@ func TestResumeTooOldGetsSnapshot(t *testing.T) {
 		}
 		again.win.Detach(false)
 		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
-		late := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds,
-			Resume: &hub.Resume{HubID: w.hub.ID(), After: v.seq}})
+		late := w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: allKinds,
+			Resume: &windows.Resume{HubID: w.hub.ID(), After: v.seq}})
 		if late.start.Resumed || late.start.Snapshot == nil || len(late.start.Events) != 0 {
 			t.Errorf("resumed %v, %d events", late.start.Resumed, len(late.start.Events))
 		}
@@ -208,12 +209,12 @@ func TestResumeTooOldGetsSnapshot(t *testing.T) {
 func TestResumeOtherHub(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
-		v := w.attach(hub.Hello{WindowID: "mine"})
+		v := w.attach(windows.Hello{WindowID: "mine"})
 		v.win.Detach(false)
-		for _, hello := range []hub.Hello{
-			{WindowID: "mine", Resume: &hub.Resume{HubID: "another", After: v.seq}},
-			{WindowID: "mine", Resume: &hub.Resume{HubID: w.hub.ID(), After: v.seq + 1000}},
-			{WindowID: "never seen", Resume: &hub.Resume{HubID: w.hub.ID(), After: v.seq}},
+		for _, hello := range []windows.Hello{
+			{WindowID: "mine", Resume: &windows.Resume{HubID: "another", After: v.seq}},
+			{WindowID: "mine", Resume: &windows.Resume{HubID: w.hub.ID(), After: v.seq + 1000}},
+			{WindowID: "never seen", Resume: &windows.Resume{HubID: w.hub.ID(), After: v.seq}},
 		} {
 			again := w.attach(hello)
 			if again.start.Resumed || again.start.Snapshot == nil {
@@ -240,7 +241,7 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 		p := v.prompt()
 		v.win.Detach(false)
 		pass(9 * time.Second)
-		v2 := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true})
+		v2 := w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true})
 		if v2.prompt().ID != p.ID || v2.start.Snapshot == nil {
 			t.Errorf("%+v", v2.start)
 		}
@@ -273,7 +274,7 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.attach(hub.Hello{WindowID: "mine"})
+		v := w.attach(windows.Hello{WindowID: "mine"})
 		v.win.Detach(true)
 		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t,
 			event.CodeCancelled,
@@ -284,7 +285,7 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 		if n := toolCalls(s); n != 0 {
 			t.Errorf("%d calls reached the server", n)
 		}
-		w.attach(hub.Hello{WindowID: "mine"}) // another one with this id may own calls again
+		w.attach(windows.Hello{WindowID: "mine"}) // another one with this id may own calls again
 		c := w.call(hub.CallRequest{ID: "owned", Server: "s", Tool: "hang", OwnerWindowID: "mine"})
 		if got := w.state("owned"); got != "running" {
 			t.Errorf("the call of the next window is %s", got)
@@ -302,7 +303,7 @@ func TestOwnerWindowGone(t *testing.T) {
 	start := func(t *testing.T) (*world, *fakeserver.Server, *view, *pendingCall, *pendingCall) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.attach(hub.Hello{WindowID: "mine"})
+		v := w.attach(windows.Hello{WindowID: "mine"})
 		c := w.call(hub.CallRequest{ID: "owned", Server: "s", Tool: "hang", OwnerWindowID: "mine"})
 		free := w.call(hub.CallRequest{ID: "free", Server: "s", Tool: "hang"})
 		synctest.Wait()
@@ -346,7 +347,7 @@ func TestOwnerWindowGone(t *testing.T) {
 			w, s, v, c, free := start(t)
 			v.win.Detach(false)
 			pass(9 * time.Second)
-			again := w.attach(hub.Hello{WindowID: "mine"})
+			again := w.attach(windows.Hello{WindowID: "mine"})
 			pass(time.Minute)
 			if c.over() {
 				t.Fatal("the call ended")
@@ -365,17 +366,17 @@ func TestOwnerWindowGone(t *testing.T) {
 func TestWindowIDInUse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		v := w.attach(hub.Hello{WindowID: "mine"})
-		_, err := w.tryAttach(hub.Hello{WindowID: "mine"})
+		v := w.attach(windows.Hello{WindowID: "mine"})
+		_, err := w.tryAttach(windows.Hello{WindowID: "mine"})
 		if e := event.AsError(err); e == nil || e.Code != event.CodeAlreadyExists || e.Reason != event.ReasonWindowIDInUse {
 			t.Errorf("%v", err)
 		}
 		v.win.Detach(false)
-		w.attach(hub.Hello{WindowID: "mine"})
+		w.attach(windows.Hello{WindowID: "mine"})
 		// Minted ids avoid the chosen ones.
 		next := ownID(w.hub, "window", 4)
-		w.attach(hub.Hello{WindowID: next})
-		if id := w.attach(hub.Hello{}).win.ID(); id != next+"'" {
+		w.attach(windows.Hello{WindowID: next})
+		if id := w.attach(windows.Hello{}).win.ID(); id != next+"'" {
 			t.Errorf("minted %q", id)
 		}
 	})
@@ -392,7 +393,7 @@ func TestLastWindowGoneEndsPrompts(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				a := asking(elicitation, formParams)
 				w := newWorld(t, serversOf("s", a.Server), `s:"alwaysAllow":["ask"]`)
-				witness := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+				witness := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 				v := w.everything()
 				asks := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 				synctest.Wait()
@@ -424,7 +425,7 @@ func TestRootsOfAllWindows(t *testing.T) {
 		s := hanging()
 		s.Tool("roots", func(c *fakeserver.CallContext) { c.Text(answerOf(<-c.Request("roots/list", "").Response())) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		a, b, c := hub.Root{URI: "file:///a", Name: "a"}, hub.Root{URI: "file:///b"}, hub.Root{URI: "file:///c"}
+		a, b, c := windows.Root{URI: "file:///a", Name: "a"}, windows.Root{URI: "file:///b"}, windows.Root{URI: "file:///c"}
 		changes := 0
 		check := func(want string, told bool) {
 			t.Helper()
@@ -439,11 +440,11 @@ func TestRootsOfAllWindows(t *testing.T) {
 			}
 		}
 		check(``, false)
-		v1 := w.attach(hub.Hello{WindowID: "1", Roots: []hub.Root{a, b}})
+		v1 := w.attach(windows.Hello{WindowID: "1", Roots: []windows.Root{a, b}})
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"}`, true)
-		v2 := w.attach(hub.Hello{Roots: []hub.Root{b}})
+		v2 := w.attach(windows.Hello{Roots: []windows.Root{b}})
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"}`, false)
-		v2.win.SetRoots([]hub.Root{b, c})
+		v2.win.SetRoots([]windows.Root{b, c})
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"},{"uri":"file:///c"}`, true)
 		v1.win.Detach(false) // it may come back
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"},{"uri":"file:///c"}`, false)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // A window's call is the user's: it is approved by the user, goes on when the window closes, and is not ended by it.
@@ -195,7 +196,7 @@ func TestOrdersAndTheEndOfTheStream(t *testing.T) {
 		"closed": func(_ *world, v *view) string { v.win.Detach(true); return event.ReasonCancelled },
 		"broken": func(_ *world, v *view) string { v.win.Detach(false); return event.ReasonCancelled },
 		"superseded": func(w *world, v *view) string {
-			w.attach(hub.Hello{WindowID: v.win.ID(), Resume: &hub.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
+			w.attach(windows.Hello{WindowID: v.win.ID(), Resume: &windows.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
 			return event.ReasonWindowSuperseded
 		},
 	}
@@ -339,7 +340,7 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 		release := make(chan struct{})
 		wait := func(context.Context) func() { <-release; return nil }
 		for n := range 16 {
-			v := w.attach(hub.Hello{})
+			v := w.attach(windows.Hello{})
 			for i := range 256 {
 				if err := v.win.Go(wait); err != nil {
 					t.Fatalf("window %d, order %d: %v", n, i, err)
@@ -347,7 +348,7 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 			}
 			v.win.Detach(true)
 		}
-		v := w.attach(hub.Hello{})
+		v := w.attach(windows.Hello{})
 		if e := event.AsError(v.win.Go(wait)); e == nil || e.Code != event.CodeResourceExhausted ||
 			e.Reason != event.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
 			t.Errorf("one too many: %v", e)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -53,7 +53,8 @@ var errHelloExpected = &event.Error{Code: event.CodeInvalidArgument, Reason: rea
 	Message: "the first message of a window must be hello"}
 
 // opening is what a window is sent first, and the place in the stream that it has seen.
-func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *hub.Start) (position, []entry) {
+func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *windows.Start) (position,
+	[]entry) {
 	var from position
 	entries := []entry{{message: &mcphubv1.AttachResponse{
 		Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -90,19 +91,19 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 	})
 }
 
-func helloOf(h *mcphubv1.Hello) hub.Hello {
-	hello := hub.Hello{
+func helloOf(h *mcphubv1.Hello) windows.Hello {
+	hello := windows.Hello{
 		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
 		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
 		MaxHistory: int(h.GetMaxHistory()),
 	}
 	if r := h.GetResume(); r != nil {
-		hello.Resume = &hub.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}
+		hello.Resume = &windows.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}
 	}
 	return hello
 }
 
-func root(r *mcphubv1.Root) hub.Root { return hub.Root{URI: r.GetUri(), Name: r.GetName()} }
+func root(r *mcphubv1.Root) windows.Root { return windows.Root{URI: r.GetUri(), Name: r.GetName()} }
 
 func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
 	answer := event.PromptAnswer{PromptID: a.GetPromptId(), MuteServer: a.GetMuteServer()}

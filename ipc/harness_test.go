@@ -16,6 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -63,11 +64,12 @@ func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) 
 
 // fakeHub is a domain whose answers a test sets, and whose windows it drives. The unset answers are plain ones.
 type fakeHub struct {
-	call    func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	full    bool                                                             // windows have too much under way
-	failure error                                                            // of every other method that can fail
-	answer  func(a event.PromptAnswer) error                                 // of windows
-	attach  func(hello hub.Hello, sink hub.Sink) (start *hub.Start, e error) // nil: a snapshot
+	call func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
+	full bool // windows have too much under way
+	// of every other method that can fail
+	failure error
+	answer  func(a event.PromptAnswer) error                                             // of windows
+	attach  func(hello windows.Hello, sink windows.Sink) (start *windows.Start, e error) // nil: a snapshot
 
 	mu      sync.Mutex // guards below
 	seq     uint64
@@ -80,8 +82,8 @@ type fakeHub struct {
 type fakeWindow struct {
 	hub   *fakeHub
 	id    string
-	hello hub.Hello
-	sink  hub.Sink
+	hello windows.Hello
+	sink  windows.Sink
 
 	mu      sync.Mutex // guards below
 	actions []string
@@ -237,10 +239,10 @@ func (h *fakeHub) SignOut(_ context.Context, name string) (event.ServerInfo, err
 	return event.ServerInfo{Name: name, SignIn: event.SignInNeeded}, h.failure
 }
 
-func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error) {
+func (h *fakeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	start := &hub.Start{Snapshot: &event.Snapshot{Seq: h.seq, Time: time.Now()}}
+	start := &windows.Start{Snapshot: &event.Snapshot{Seq: h.seq, Time: time.Now()}}
 	if h.attach != nil {
 		var err error
 		if start, err = h.attach(hello, sink); err != nil {
@@ -346,7 +348,7 @@ func (w *fakeWindow) SignOut(ctx context.Context, name string) (event.ServerInfo
 	return w.hub.SignOut(ctx, name)
 }
 
-func (w *fakeWindow) SetRoots(roots []hub.Root) {
+func (w *fakeWindow) SetRoots(roots []windows.Root) {
 	for _, r := range roots {
 		w.did("root " + r.URI)
 	}

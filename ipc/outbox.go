@@ -15,8 +15,8 @@ import (
 // droppedEvery is the least time between two notices of what was dropped.
 const droppedEvery = time.Second
 
-// outbox is what a window is still to be sent. It is the window's [hub.Sink]: it takes events under the hub's lock, so
-// it neither blocks nor converts. One goroutine, run, sends.
+// outbox is what a window is still to be sent. It is the window's [windows.Sink]: it takes events under the hub's lock,
+// so it neither blocks nor converts. One goroutine, run, sends.
 //
 // Events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends,
 // and go out first. The rest gives way: progress to newer progress, log messages to a count, the notice of a change to
@@ -112,7 +112,7 @@ func (o *outbox) begin(from position, first []entry) {
 	o.queue = q
 }
 
-// Deliver implements [hub.Sink].
+// Deliver implements [windows.Sink].
 func (o *outbox) Deliver(e event.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -217,7 +217,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 	o.queue.push(&entry{event: e, class: classNotice, size: size})
 }
 
-// Closed implements [hub.Sink]: what is there goes out, then the stream ends with err.
+// Closed implements [windows.Sink]: what is there goes out, then the stream ends with err.
 func (o *outbox) Closed(err *event.Error) {
 	if err == nil { // a nil *hub.Error in an error would not be nil
 		o.finish(nil)

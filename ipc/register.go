@@ -10,6 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -83,7 +84,7 @@ type domain interface {
 	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c offers.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
-	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
+	Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error)
 }
 
 // window is what the services need of an attached window.
@@ -98,7 +99,7 @@ type window interface {
 	GoAttached(f func(ctx context.Context) (tell func())) error
 	Order(f func(ctx context.Context) (tell func())) error
 	OrderAttached(f func(ctx context.Context) (tell func())) error
-	SetRoots(roots []hub.Root)
+	SetRoots(roots []windows.Root)
 	SetCapabilities(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
 	Detach(final bool)
 }
@@ -106,7 +107,7 @@ type window interface {
 // wholeHub is the real domain: it only hides the type of the hub's windows.
 type wholeHub struct{ *hub.Hub }
 
-func (h wholeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error) {
+func (h wholeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
 	w, start, err := h.Hub.Attach(hello, sink)
 	if err != nil {
 		return nil, nil, err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -65,7 +66,9 @@ type panicky struct{ *fakeHub }
 
 func (panicky) Servers() ([]event.ServerInfo, []event.ConfigProblem) { panic("secret of the hub") }
 
-func (panicky) Attach(hub.Hello, hub.Sink) (window, *hub.Start, error) { panic("secret of the hub") }
+func (panicky) Attach(windows.Hello, windows.Sink) (window, *windows.Start, error) {
+	panic("secret of the hub")
+}
 
 func TestPanicHidden(t *testing.T) {
 	calls := map[string]func(ctx context.Context, conn grpc.ClientConnInterface) error{

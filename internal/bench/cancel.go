@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // inFlight is how many requests are open where many are.
@@ -28,7 +29,7 @@ func measureCancel(ctx context.Context, o options) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, _, err := h.Attach(hub.Hello{Title: "bench"}, noSink{}) // a hub without a window has nobody to tell
+	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{}) // a hub without a window has nobody to tell
 	if err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // webInFlight is how many calls over HTTP are open at once where many are.
@@ -43,7 +44,7 @@ func measureWebCancelOf(ctx context.Context, o options, era string) ([]row, erro
 	if err != nil {
 		return nil, err
 	}
-	w, _, err := h.Attach(hub.Hello{Title: "bench"}, noSink{})
+	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{})
 	if err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}

@@ -15,7 +15,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-const windows = 8
+const openWindows = 8
 
 // measureWithdraw lets a server take its questions back, and takes the time from the moment when the reader has its
 // cancel until the stream of the last of eight windows is given promptClosed to send. gRPC is real, over memory; the
@@ -51,7 +51,7 @@ func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 			w.close()
 		}
 	}()
-	for range windows {
+	for range openWindows {
 		w, err := attach(ctx, mcphubv1.NewEditorServiceClient(conn), allKinds)
 		if err != nil {
 			return nil, err

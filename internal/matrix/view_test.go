@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm,
@@ -35,7 +36,7 @@ func newView(t *testing.T, tp *tape) *view {
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
 	t.Helper()
 	v := newView(t, tp)
-	win, _, err := h.Attach(hub.Hello{WindowID: "w", Kinds: allKinds, SamplingTools: true}, v)
+	win, _, err := h.Attach(windows.Hello{WindowID: "w", Kinds: allKinds, SamplingTools: true}, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
 	return v
 }
 
-// Deliver implements hub.Sink.
+// Deliver implements windows.Sink.
 func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,7 +106,7 @@ func (v *view) terminal(id string, b event.Body) { // called with mu held
 	v.ended[id] = b
 }
 
-// Closed implements hub.Sink.
+// Closed implements windows.Sink.
 func (v *view) Closed(*event.Error) {}
 
 // end gives the terminal event of a request, nil while there is none.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
@@ -345,7 +346,7 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 
 // end closes the hub and looks for what is left.
 func (r *runner) end(before int) {
-	_, start, err := r.hub.Attach(hub.Hello{WindowID: "late"}, &view{figures: r.figures})
+	_, start, err := r.hub.Attach(windows.Hello{WindowID: "late"}, &view{figures: r.figures})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // told is what the window was told of one call.
@@ -48,7 +49,7 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 	t.Helper()
 	v := &view{refuse: s.name == "everything", figures: f, rng: rng, calls: map[string]*told{},
 		open: map[string]question{}}
-	win, _, err := h.Attach(hub.Hello{WindowID: "w", SamplingTools: true, Kinds: []event.PromptKind{
+	win, _, err := h.Attach(windows.Hello{WindowID: "w", SamplingTools: true, Kinds: []event.PromptKind{
 		event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm, event.PromptElicitationURL,
 	}}, v)
 	if err != nil {
@@ -58,10 +59,10 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 	return v
 }
 
-// Closed implements hub.Sink.
+// Closed implements windows.Sink.
 func (v *view) Closed(*event.Error) {}
 
-// Deliver implements hub.Sink. What is no call of the test (the start of a session, a question as a request) has no
+// Deliver implements windows.Sink. What is no call of the test (the start of a session, a question as a request) has no
 // entry in calls.
 func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()

@@ -1,10 +1,13 @@
-package hub
+package windows
 
 import (
 	"encoding/json"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 )
+
+// Root is a workspace folder.
+type Root struct{ URI, Name string }
 
 // Hello introduces a window.
 type Hello struct {

@@ -1,0 +1,74 @@
+package windows
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// start gives what the window missed, or a snapshot. w is not in the table yet.
+func (t *Table) start(w *Window, hello *Hello, before *Window) *Start {
+	if resume := hello.Resume; resume != nil && before != nil && resume.HubID == t.HubID && resume.After <= t.seq {
+		if missed, ok := t.missed.After(resume.After, w.id); ok {
+			return t.resumed(w, before, missed)
+		}
+	}
+	return t.snapshot(w, hello.MaxHistory)
+}
+
+// resumed gives what w missed since it was before.
+func (t *Table) resumed(w, before *Window, missed []event.Event) *Start {
+	s := &Start{Resumed: true}
+	told := map[string]bool{}
+	for _, e := range missed {
+		opened, ok := e.Body.(*event.PromptOpened)
+		if !w.wants(e.Body) || ok && told[opened.Prompt.ID] {
+			continue
+		}
+		if ok {
+			told[opened.Prompt.ID] = true
+		}
+		s.Events = append(s.Events, e)
+	}
+	for _, p := range t.House.Prompts() { // of kinds that it could not show before, opened before what it missed
+		if w.Shows(p.Info.Kind, p.WithTools) && !before.Shows(p.Info.Kind, p.WithTools) && !told[p.Info.ID] {
+			s.Events = append(s.Events, t.private(w, &event.PromptOpened{Prompt: p.Info}))
+		}
+	}
+	for _, r := range t.House.Requests() { // progress is not journaled
+		s.Events = append(s.Events, t.private(w, &event.RequestProgressed{RequestID: r.ID, Server: r.Server,
+			State: r.State, Progress: r.Progress, WireID: r.WireID, Task: r.Task}))
+	}
+	return s
+}
+
+func (t *Table) snapshot(w *Window, maxHistory int) *Start {
+	servers, problems := t.House.Servers()
+	snap := &event.Snapshot{Seq: t.seq, Time: time.Now(), Problems: problems, History: t.History.Latest(maxHistory),
+		Requests: t.House.Requests()}
+	start := &Start{Snapshot: snap}
+	room := bounds.SnapshotServers / max(len(servers), 1)
+	for _, info := range servers {
+		if event.PayloadSize(&event.ServerChanged{Server: info}) > room { // told in full right after
+			start.Events = append(start.Events, event.Event{Body: &event.ServerChanged{Server: info}})
+			info.Instructions, info.Capabilities, info.Stderr = "", "", nil
+		}
+		snap.Servers = append(snap.Servers, info)
+	}
+	room = bounds.SnapshotPrompts
+	for _, p := range t.House.Prompts() {
+		switch size := p.Info.Size(); {
+		case !w.Shows(p.Info.Kind, p.WithTools):
+		case size > room: // as questions that open now
+			start.Events = append(start.Events, event.Event{Body: &event.PromptOpened{Prompt: p.Info}})
+		default:
+			room -= size
+			snap.Prompts = append(snap.Prompts, p.Info)
+		}
+	}
+	for i, e := range start.Events { // their numbers come after that of the snapshot
+		start.Events[i] = t.private(w, e.Body)
+	}
+	return start
+}
