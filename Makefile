@@ -13,6 +13,9 @@ IMAGE := proto/released.json
 # The black-box tests with the built binary have their own target and are left out of `make test`.
 E2E := ./internal/e2e
 
+# A program under the race detector waits a second at its end for reports of others; tests wait for many such programs.
+export GORACE ?= atexit_sleep_ms=50
+
 # Per package. -count=1: a cached result proves nothing about races.
 TESTFLAGS ?= -race -count=1 -timeout=20m
 
@@ -94,8 +97,10 @@ $(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 
 # --- tests
 
+# Both at once: where one waits, the other works. What each prints comes when it has ended.
 .PHONY: test
-test: test-go test-editors ## all tests but the end-to-end ones
+test: build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
 
 # The rules read files and start no goroutine: under the race detector they would only take ten times as long.
 .PHONY: test-go
