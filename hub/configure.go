@@ -68,7 +68,7 @@ func (o house) Reloaded(e *event.ConfigReloaded) { o.h.emit(e) }
 
 // Restart ends what s has under way.
 func (o house) Restart(s *servers.Server, why string) {
-	o.h.beginStop(o.h.server(s.Name()), &event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Again)
+	s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Again)
 }
 
 // CarryOut does one step.
@@ -107,7 +107,7 @@ func (h *Hub) newServer(e servers.Entry) *server {
 // removeServer: h.mu is held.
 func (h *Hub) removeServer(s *server) <-chan struct{} {
 	h.table.Remove(s.Server)
-	done := h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
+	done := s.EndConnection(&event.CancelCause{Origin: event.OriginHost,
 		Reason: "the server was removed from the config"}, servers.Stop)
 	s.EndSignIn()
 	s.allowance.Close()
@@ -129,11 +129,11 @@ func (h *Hub) changeServer(s *server, a sources.Step) <-chan struct{} {
 		if s.Up() {
 			by = servers.Again
 		}
-		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
+		done = s.EndConnection(&event.CancelCause{Origin: event.OriginHost,
 			Reason: cmp.Or(a.Why, "the server's config changed")}, by)
 		s.Relaunch()
 	case s.Disabled() && !was:
-		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
+		done = s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
 			servers.Stop)
 	}
 	s.Reconsider(&old, was, a.Relaunch)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // house is the hub as the rooms see it that have its lock.
@@ -116,6 +117,32 @@ func (o owner) Refusal() error { return o.launch.Refusal() }
 
 // MustAsk tells whether there is no consent to the launch.
 func (o owner) MustAsk() bool { return o.launch.MustAsk() }
+
+// Info adds what only the hub knows.
+func (o owner) Info() event.ServerInfo { return o.info() }
+
+// Ordered unmutes the server.
+func (o owner) Ordered(start bool) {
+	o.hub.mute(o.server, false, "")
+	if start {
+		o.launch.AskAgain()
+	}
+}
+
+// TookEffect tells the window.
+func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
+
+// Cancel cancels those that can be.
+func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
+	h := o.hub
+	for _, r := range h.requestsInOrder() {
+		if r.server == o.server && !r.uncancellable && h.requests[r.id] == r {
+			h.cancel(r, cause)
+			overs = append(overs, r.whenOver())
+		}
+	}
+	return overs
+}
 
 // Use looks through the open requests.
 func (o owner) Use() (u servers.Use) {

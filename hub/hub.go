@@ -226,7 +226,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.Running() {
 				stopped++
 			}
-			if done := h.beginStop(s, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason},
+			if done := s.EndConnection(&event.CancelCause{Origin: event.OriginShutdown, Reason: reason},
 				servers.Stop); done != nil {
 				waits = append(waits, done)
 			}

@@ -4,12 +4,9 @@ import (
 	"context"
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
-	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // server is one configured server, with what the hub keeps of it beside its life. Guarded by Hub.mu, but for its hub,
@@ -68,30 +65,18 @@ func (h *Hub) serverInfos() []event.ServerInfo {
 	return list
 }
 
-// StartServer connects a server and waits until it is ready. It is tried at once, however often it failed before.
-func (h *Hub) StartServer(ctx context.Context, name string) (event.ServerInfo, error) {
+// order finds a server and does what is ordered of it.
+func (h *Hub) order(name string, do func(*server) (event.ServerInfo, error)) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
 		return event.ServerInfo{}, err
 	}
-	return h.startServer(ctx, s, nil)
+	return do(s)
 }
 
-// startServer is StartServer. stops, if any, is how often the server had been stopped when the start was ordered.
-func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (event.ServerInfo, error) {
-	h.update(func() {
-		s.Forgive()
-		h.mute(s, false, "")
-		s.launch.AskAgain()
-	})
-	var first servers.Found
-	h.update(func() { first = s.Seek(ctx, nil, stops) })
-	windows.TookEffect(ctx)
-	if _, err := s.Await(ctx, nil, first); err != nil {
-		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
-	}
-	defer s.Unlease()
-	return h.infoOf(s), nil
+// StartServer connects a server and waits until it is ready. It is tried at once, however often it failed before.
+func (h *Hub) StartServer(ctx context.Context, name string) (event.ServerInfo, error) {
+	return h.order(name, func(s *server) (event.ServerInfo, error) { return s.Start(ctx) })
 }
 
 // StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next
@@ -101,17 +86,7 @@ func (h *Hub) StopServer(ctx context.Context, name, reason string) (event.Server
 }
 
 func (h *Hub) stopServer(ctx context.Context, name string, by event.Origin, reason string) (event.ServerInfo, error) {
-	s, err := h.find(name)
-	if err != nil {
-		return event.ServerInfo{}, err
-	}
-	if reason == "" {
-		reason = "the server was stopped"
-	}
-	if err := h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: bounds.Reason(reason)}); err != nil {
-		return event.ServerInfo{}, err
-	}
-	return h.infoOf(s), nil
+	return h.order(name, func(s *server) (event.ServerInfo, error) { return s.Stop(ctx, by, reason) })
 }
 
 // RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: the server stays stopped then,
@@ -122,93 +97,29 @@ func (h *Hub) RestartServer(ctx context.Context, name, reason string) (event.Ser
 
 func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin,
 	reason string) (event.ServerInfo, error) {
-	if reason == "" {
-		reason = "the server was restarted"
-	}
-	s, err := h.find(name)
-	if err != nil {
-		return event.ServerInfo{}, err
-	}
-	var done <-chan struct{}
-	var stops uint64
-	h.update(func() {
-		done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: bounds.Printable(reason)}, servers.Stop)
-		stops = s.Life().Stops()
-	})
-	windows.TookEffect(ctx)
-	if err := s.AwaitStop(ctx, done); err != nil {
-		return event.ServerInfo{}, err
-	}
-	return h.startServer(ctx, s, &stops)
+	return h.order(name, func(s *server) (event.ServerInfo, error) { return s.Restart(ctx, by, reason) })
 }
 
-// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds, also when the entry is
-// edited, until a reload changes what the config itself says of it (disabled), or the entry is removed.
+// SetServerEnabled switches a server off (it is stopped, calls are refused) or on: see servers.Server.SetEnabled.
 func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (event.ServerInfo, error) {
 	return h.setServerEnabled(ctx, name, event.OriginHost, enabled)
 }
 
 func (h *Hub) setServerEnabled(ctx context.Context, name string, by event.Origin,
 	enabled bool) (event.ServerInfo, error) {
-	s, err := h.find(name)
-	if err != nil {
-		return event.ServerInfo{}, err
-	}
-	var done <-chan struct{}
-	h.update(func() {
-		was := s.Disabled()
-		s.SetEnabled(enabled)
-		if s.Life().State().Rests() {
-			h.changed(s)
-		}
-		if enabled {
-			h.mute(s, false, "")
-		}
-		if enabled && was && s.Eager() {
-			s.StartEagerly()
-		}
-		if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
-			done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: "the server was switched off"}, servers.Stop)
-		}
-	})
-	windows.TookEffect(ctx)
-	if err := s.AwaitStop(ctx, done); err != nil {
-		return event.ServerInfo{}, err
-	}
-	return h.infoOf(s), nil
+	return h.order(name, func(s *server) (event.ServerInfo, error) { return s.SetEnabled(ctx, by, enabled) })
 }
 
 // SetLogLevel asks a server to log from this level on.
 func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
-	switch level {
-	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
-	default:
-		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
-			"%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency",
-			bounds.Printable(level))
+	if err := servers.CheckLogLevel(level); err != nil {
+		return err
 	}
 	s, err := h.find(name)
 	if err != nil {
 		return err
 	}
-	session, err := s.Acquire(ctx, nil)
-	if err != nil {
-		return event.StoppedWaiting(ctx, err)
-	}
-	defer s.Unlease()
-	if session.Era() == mcp.Legacy && !session.Info().Logging {
-		return event.Fail(event.CodeFailedPrecondition, event.ReasonNoLogging, []string{"server", s.name},
-			"server %q does not offer logging",
-			s.name)
-	}
-	if err := session.SetLogLevel(ctx, level); err != nil {
-		if ctx.Err() != nil {
-			return event.StoppedWaiting(ctx, err)
-		}
-		return event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name},
-			"server %q did not set its log level: %s", s.name, s.Quote(err.Error()))
-	}
-	return nil
+	return s.SetLogLevel(ctx, level)
 }
 
 func (h *Hub) find(name string) (*server, error) {

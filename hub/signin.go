@@ -42,9 +42,7 @@ func (h *Hub) signOut(ctx context.Context, name string, by event.Origin) (event.
 	if err != nil {
 		return event.ServerInfo{}, err
 	}
-	if err := s.SignOut(ctx, func() (config.Server, error) { return h.known(s, conf) }, func() error {
-		return h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: "the user signed out"})
-	}); err != nil {
+	if err := s.SignOut(ctx, by, func() (config.Server, error) { return h.known(s, conf) }); err != nil {
 		return event.ServerInfo{}, err
 	}
 	return h.infoOf(s), nil

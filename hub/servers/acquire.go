@@ -174,5 +174,5 @@ func (s *Server) stopWaiting(a *attempt) {
 
 // EndStart ends a start that waits for a person, whom nobody wants to be asked any more.
 func (s *Server) EndStart() {
-	s.EndConnection(nil, &event.CancelCause{Origin: event.OriginParent, Reason: NobodyWaits}, End)
+	s.endConnection(nil, &event.CancelCause{Origin: event.OriginParent, Reason: NobodyWaits}, End)
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// SetEnabled switches the server off or on, whatever the config says of it; the caller stops one that is switched off.
-// It tells whether anything changed.
-func (s *Server) SetEnabled(enabled bool) (changed bool) {
+// enable notes what SetEnabled says.
+func (s *Server) enable(enabled bool) {
 	off, was := !enabled, s.Disabled()
 	s.off = &off
 	if was != off {
@@ -17,7 +16,6 @@ func (s *Server) SetEnabled(enabled bool) (changed bool) {
 		s.life.apply(Abandon)
 	}
 	s.switched()
-	return was != off
 }
 
 // switched brings what people want of s in line with what the config says and what SetEnabled has said.

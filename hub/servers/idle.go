@@ -61,7 +61,7 @@ func (s *Server) idled() {
 	}
 	s.table.Logger.Info("server is stopped: nothing has used it for its idle time", "server", s.name,
 		"idle", limit.String())
-	s.EndConnection(nil, &event.CancelCause{Origin: event.OriginPolicy, Reason: "nothing has used the server for " +
+	s.endConnection(nil, &event.CancelCause{Origin: event.OriginPolicy, Reason: "nothing has used the server for " +
 		limit.String()}, End)
 }
 
@@ -84,5 +84,5 @@ func (s *Server) RenewIfIdle() {
 	}
 	s.stale = false
 	s.table.Logger.Info("server is connected anew: windows can show more than it was told", "server", s.name)
-	s.EndConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
+	s.endConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
 }

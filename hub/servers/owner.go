@@ -20,8 +20,8 @@ type House interface {
 	Draining() bool
 }
 
-// Owner is what the hub knows of one server and the room of servers does not. All methods but Prepare, Stderr and
-// AskSignIn are called with the lock.
+// Owner is what the hub knows of one server and the room of servers does not. All methods are called with the lock, but
+// for those that say otherwise.
 type Owner interface {
 	// Prepare brings what the config says to the point where it can be started: the user has agreed to it, and every
 	// reference is resolved. It may ask a person. It is called without the lock.
@@ -35,6 +35,16 @@ type Owner interface {
 	BeginStart(limit time.Duration, expire func()) Start
 	// Connect gives the hub's half of a new connection, and the options of its session as far as they are the hub's.
 	Connect(start Start) (Client, mcp.Options)
+
+	// Info is how people see the server: Server.Info and what the hub knows beside it.
+	Info() event.ServerInfo
+	// Ordered says that somebody wants the server, start that he wants it started: what was refused before may be asked
+	// again.
+	Ordered(start bool)
+	// TookEffect tells who has given the order that ctx is of that it has taken effect. It is called without the lock.
+	TookEffect(ctx context.Context)
+	// Cancel cancels the requests of the server that can be, and gives what is closed when each is over.
+	Cancel(cause *event.CancelCause) (overs []<-chan struct{})
 
 	// Refusal tells why nobody may have the server now, nil otherwise: what only the hub knows, such as a person's No.
 	Refusal() error

@@ -76,9 +76,9 @@ func (s *Server) SignIn(ctx context.Context, conf *config.Server) error {
 	return s.errSignIn(err)
 }
 
-// SignOut forgets the tokens. known gives the config without references, if that is needed to find them, and stop ends
-// the connection. Both are called without the lock, which SignOut takes.
-func (s *Server) SignOut(ctx context.Context, known func() (config.Server, error), stop func() error) error {
+// SignOut ends the connection and forgets the tokens. known gives the config without references, if that is needed to
+// find them; it is called without the lock, which SignOut takes.
+func (s *Server) SignOut(ctx context.Context, by event.Origin, known func() (config.Server, error)) error {
 	sign, err := s.storedSignIn(known)
 	switch {
 	case err != nil:
@@ -86,7 +86,7 @@ func (s *Server) SignOut(ctx context.Context, known func() (config.Server, error
 	case sign == nil:
 		return s.errNoSignIn()
 	}
-	if err := stop(); err != nil {
+	if err := s.stop(ctx, &event.CancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
 		return err
 	}
 	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store

@@ -14,8 +14,8 @@ const settleWait = time.Second
 
 var errSettledTooLate = errors.New("the cancels of tasks were not answered in time")
 
-// AwaitStop waits for the end of a stop; nil: nothing ran. It is called without the lock.
-func (s *Server) AwaitStop(ctx context.Context, done <-chan struct{}) error {
+// awaitStop waits for the end of a stop; nil: nothing ran. It is called without the lock.
+func (s *Server) awaitStop(ctx context.Context, done <-chan struct{}) error {
 	if done == nil {
 		return nil
 	}
@@ -28,9 +28,15 @@ func (s *Server) AwaitStop(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// EndConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
+// EndConnection cancels the requests of s and ends its connection, or its start, once they are over, by one of the
+// events Stop, End and Again. nil: nothing ran; else the channel is closed when nothing does.
+func (s *Server) EndConnection(cause *event.CancelCause, by Event) <-chan struct{} {
+	return s.endConnection(s.owner.Cancel(cause), cause, by)
+}
+
+// endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
 // and Again. It cancels none. nil: nothing ran; else the channel is closed when nothing does.
-func (s *Server) EndConnection(overs []<-chan struct{}, cause *event.CancelCause, by Event) <-chan struct{} {
+func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause, by Event) <-chan struct{} {
 	if by == Stop {
 		s.stopReason = cause.Reason
 		s.notEager()

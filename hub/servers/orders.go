@@ -1,0 +1,132 @@
+package servers
+
+import (
+	"context"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// What people and the host order of a server. All of it takes the lock, and waits for the end.
+
+// Start connects the server and waits until it is ready. It is tried at once, however often it failed before.
+func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, nil) }
+
+// start is Start. stops, if any, is how often the server had been stopped when the start was ordered.
+func (s *Server) start(ctx context.Context, stops *uint64) (event.ServerInfo, error) {
+	s.table.House.Update(func() {
+		s.Forgive()
+		s.owner.Ordered(true)
+	})
+	first := s.look(ctx, nil, stops)
+	s.owner.TookEffect(ctx)
+	if _, err := s.Await(ctx, nil, first); err != nil {
+		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
+	}
+	defer s.Unlease()
+	return s.shown(), nil
+}
+
+// Stop ends the connection and the process; open requests are cancelled with the reason. The server starts again on the
+// next use.
+func (s *Server) Stop(ctx context.Context, by event.Origin, reason string) (event.ServerInfo, error) {
+	if reason == "" {
+		reason = "the server was stopped"
+	}
+	if err := s.stop(ctx, &event.CancelCause{Origin: by, Reason: bounds.Reason(reason)}); err != nil {
+		return event.ServerInfo{}, err
+	}
+	return s.shown(), nil
+}
+
+func (s *Server) stop(ctx context.Context, cause *event.CancelCause) error {
+	var done <-chan struct{}
+	s.table.House.Update(func() { done = s.EndConnection(cause, Stop) })
+	s.owner.TookEffect(ctx)
+	return s.awaitStop(ctx, done)
+}
+
+// Restart is Stop, then Start. A Stop that comes meanwhile wins: the server stays stopped then, and the error says so.
+func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (event.ServerInfo, error) {
+	if reason == "" {
+		reason = "the server was restarted"
+	}
+	var done <-chan struct{}
+	var stops uint64
+	s.table.House.Update(func() {
+		done = s.EndConnection(&event.CancelCause{Origin: by, Reason: bounds.Printable(reason)}, Stop)
+		stops = s.life.Stops()
+	})
+	s.owner.TookEffect(ctx)
+	if err := s.awaitStop(ctx, done); err != nil {
+		return event.ServerInfo{}, err
+	}
+	return s.start(ctx, &stops)
+}
+
+// SetEnabled switches the server off (it is stopped, calls are refused) or on, whatever the config says of it. This
+// holds, also when the entry is edited, until a reload changes what the config itself says of it (disabled), or the
+// entry is removed.
+func (s *Server) SetEnabled(ctx context.Context, by event.Origin, enabled bool) (event.ServerInfo, error) {
+	var done <-chan struct{}
+	s.table.House.Update(func() {
+		was := s.Disabled()
+		s.enable(enabled)
+		if s.life.State().Rests() {
+			s.owner.Changed()
+		}
+		if enabled {
+			s.owner.Ordered(false)
+		}
+		if enabled && was && s.Eager() {
+			s.StartEagerly()
+		}
+		if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
+			done = s.EndConnection(&event.CancelCause{Origin: by, Reason: "the server was switched off"}, Stop)
+		}
+	})
+	s.owner.TookEffect(ctx)
+	if err := s.awaitStop(ctx, done); err != nil {
+		return event.ServerInfo{}, err
+	}
+	return s.shown(), nil
+}
+
+// shown is how people see the server now.
+func (s *Server) shown() (i event.ServerInfo) {
+	s.table.House.Update(func() { i = s.owner.Info() })
+	return i
+}
+
+// SetLogLevel asks the server to log from this level on.
+func (s *Server) SetLogLevel(ctx context.Context, level string) error {
+	session, err := s.Acquire(ctx, nil)
+	if err != nil {
+		return event.StoppedWaiting(ctx, err)
+	}
+	defer s.Unlease()
+	if session.Era() == mcp.Legacy && !session.Info().Logging {
+		return event.Fail(event.CodeFailedPrecondition, event.ReasonNoLogging, []string{"server", s.name},
+			"server %q does not offer logging", s.name)
+	}
+	switch err := session.SetLogLevel(ctx, level); {
+	case err != nil && ctx.Err() != nil:
+		return event.StoppedWaiting(ctx, err)
+	case err != nil:
+		return event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name},
+			"server %q did not set its log level: %s", s.name, s.Quote(err.Error()))
+	}
+	return nil
+}
+
+// CheckLogLevel says whether there is such a level.
+func CheckLogLevel(level string) error {
+	switch level {
+	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
+		return nil
+	}
+	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
+		"%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency",
+		bounds.Printable(level))
+}
