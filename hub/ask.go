@@ -33,6 +33,11 @@ func (c *connection) Capabilities() mcp.Capabilities {
 	return c.offered
 }
 
+// Offers gives what the server was told last, and what it would be told now. hub.mu is held.
+func (c *connection) Offers() (was, is mcp.Capabilities) {
+	return c.offered, c.hub.windows.Capabilities()
+}
+
 // Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	h := c.hub

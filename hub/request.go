@@ -244,12 +244,8 @@ func (h *Hub) end(r *request, e ending) bool {
 	if r.abandoned == nil { // else the connection is in use until carryThrough has left
 		r.server.Release(r)
 	}
-	if r.direction == event.Incoming && r.server.Stale() {
-		// a question of the server's own may have kept it from being connected anew
-		time.AfterFunc(renewPause, func() {
-			defer h.lock().unlock()
-			r.server.RenewIfIdle()
-		})
+	if r.direction == event.Incoming {
+		r.server.Answered()
 	}
 	if e.state == event.StateCancelled {
 		h.emit(&event.RequestCancelled{

@@ -30,7 +30,7 @@ func (h *Hub) Attach(hello windows.Hello, sink windows.Sink) (*Window, *windows.
 	h.log.Info("window attached", "window_id", bounds.Printable(in.ID()), "title", bounds.Printable(in.Title()),
 		"resumed", start.Resumed)
 	if changed {
-		h.tellRoots()
+		h.table.TellRoots()
 	}
 	return &Window{Orders: in.Orders(), h: h, in: in}, start, nil
 }
@@ -49,7 +49,7 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 	h.grants.SetFolders(in.ID(), windows.Folders(in.Roots()))
 	h.closeUnshowable() // it may come back with fewer kinds
 	h.consentsChanged() // a yes may hold where its folders are open
-	h.capabilitiesGrew()
+	h.table.Offer()
 	return in, start, !slices.Equal(before, h.windows.Roots()), nil
 }
 
@@ -78,7 +78,7 @@ func (h *Hub) changeRoots(f func()) {
 		changed = !slices.Equal(before, h.windows.Roots())
 	})
 	if changed {
-		h.tellRoots()
+		h.table.TellRoots()
 	}
 }
 
@@ -92,7 +92,7 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 	}
 	w.in.Declare(kinds, samplingTools, extensions)
 	h.closeUnshowable()
-	h.capabilitiesGrew()
+	h.table.Offer()
 }
 
 // Detach ends the attachment, and what the user has asked for that is for this attachment alone. final says that the

@@ -146,7 +146,7 @@ func (s *Server) Unlease() { s.table.House.Update(s.unused) }
 
 func (s *Server) unused() {
 	s.users--
-	s.RenewIfIdle()
+	s.renewIfIdle()
 	s.noUse()
 }
 

@@ -64,25 +64,3 @@ func (s *Server) idled() {
 	s.endConnection(nil, &event.CancelCause{Origin: event.OriginPolicy, Reason: "nothing has used the server for " +
 		limit.String()}, End)
 }
-
-// Offer looks whether more can be offered to the server now than its session was: those of the legacy era are told
-// once, when they are connected. It is connected anew when nothing uses it.
-func (s *Server) Offer() {
-	if s.conn != nil && s.conn.client.Outgrown() {
-		s.stale = true
-		s.RenewIfIdle()
-	}
-}
-
-// RenewIfIdle connects a server anew whose session was offered too little, once nothing uses it.
-func (s *Server) RenewIfIdle() {
-	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
-		return
-	}
-	if s.owner.Use().Asked {
-		return // the end of its question looks again
-	}
-	s.stale = false
-	s.table.Logger.Info("server is connected anew: windows can show more than it was told", "server", s.name)
-	s.endConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
-}

@@ -82,8 +82,8 @@ type Client interface {
 	mcp.Handler
 	// Capabilities is what the server is told that it may ask for. It takes the lock.
 	Capabilities() mcp.Capabilities
-	// Outgrown tells whether more could be offered now than was. It is called with the lock.
-	Outgrown() bool
+	// Offers gives what the server was told that it may ask for, and what it would be told now. It is called with the lock.
+	Offers() (was, is mcp.Capabilities)
 }
 
 // Claim is somebody who wants the connection of a server for a time. Its methods are called with the lock.

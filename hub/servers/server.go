@@ -110,9 +110,6 @@ func (s *Server) Running() bool { return s.conn != nil || s.attempt != nil }
 // Stopping is closed when what is being stopped has stopped; nil: nothing is.
 func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
-// Stale tells whether more can be offered than the session declared.
-func (s *Server) Stale() bool { return s.stale }
-
 // Unwanted tells whether a start is under way that nobody waits for any more.
 func (s *Server) Unwanted() bool { return s.attempt != nil && s.attempt.waiters == 0 }
 

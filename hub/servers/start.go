@@ -132,12 +132,12 @@ func (s *Server) up(c *connection) {
 	s.conn, s.ready = c, time.Now()
 	s.era = session.Era()
 	s.supervised.wasReady = true
-	s.stale = c.client.Outgrown()
+	s.stale = s.outgrown(c.client)
 	s.resubscribe(session)
 	s.table.Logger.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(),
 		"pid", s.pid)
 	s.transition(Up)
-	s.RenewIfIdle()
+	s.renewIfIdle()
 	s.watchIdle()
 	s.owner.Up()
 }
