@@ -22,13 +22,16 @@ func (p Policy) strictness() int {
 	return 1
 }
 
-// Policy returns what applies to a tool: any matching deny wins, whatever else is
-// said; then the entry of exactly this name; then the longest matching pattern
-// (of two equally long ones the stricter); else Ask.
-func (s Server) Policy(tool string) Policy {
+// Policy returns what applies to a tool; see PolicyIn.
+func (s *Server) Policy(tool string) Policy { return PolicyIn(s.Approvals, tool) }
+
+// PolicyIn returns what a server's approvals say of a tool: any matching deny wins,
+// whatever else is said; then the entry of exactly this name; then the longest
+// matching pattern (of two equally long ones the stricter); else Ask.
+func PolicyIn(approvals map[string]Policy, tool string) Policy {
 	best, length := Ask, -1
-	exact, named := s.Approvals[tool]
-	for pattern, p := range s.Approvals {
+	exact, named := approvals[tool]
+	for pattern, p := range approvals {
 		if pattern != tool && !Match(pattern, tool) {
 			continue
 		}

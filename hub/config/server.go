@@ -207,7 +207,7 @@ type Grace struct {
 // timeouts, graces, memory limit, visible tools and disabled do not. Variables count as they are spelled, and in which
 // dialect: a new value of a token changes nothing. It is made from values that may be
 // secret: compare it, do not log it.
-func (s Server) LaunchKey() string {
+func (s *Server) LaunchKey() string {
 	h := &launch{Hash: sha256.New()}
 	text(h, "mcphub launch 3")
 	text(h, s.Command)

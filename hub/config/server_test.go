@@ -177,7 +177,7 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		seen[s.LaunchKey()] = entry
 	}
 	auto, _ := load(t, `{"servers": {"s": {"command": "c", "era": "auto", "args": [], "env": {}, "maxMessageBytes": 0}}}`)
-	if seen[auto.LaunchKey()] != `"command": "c"` || (Server{Command: "c"}).LaunchKey() != auto.LaunchKey() {
+	if seen[auto.LaunchKey()] != `"command": "c"` || (&Server{Command: "c"}).LaunchKey() != auto.LaunchKey() {
 		t.Error("defaults written out change the key")
 	}
 	// A dialect matters where a text may mean something else in it, and nowhere else. What Codex takes from the
@@ -197,7 +197,7 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		}
 		keys[s.LaunchKey()] = name
 	}
-	if (Server{Command: "c", Origin: Origin{Dialect: DialectRoo}}).LaunchKey() != (Server{Command: "c"}).LaunchKey() {
+	if (&Server{Command: "c", Origin: Origin{Dialect: DialectRoo}}).LaunchKey() != (&Server{Command: "c"}).LaunchKey() {
 		t.Error("a dialect changes the key of a server without references")
 	}
 	// What another application keeps in the entry must restart nothing, and neither must another way to write the same.

@@ -159,7 +159,7 @@ func (l *Launch) Policy(tool string) config.Policy {
 	}
 	// The file has changed since the start. What was agreed to then still holds, if both allow it.
 	if a := l.started; a != nil && l.server.Up() && l.Grants.Holds(a.Key) &&
-		(config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
+		config.PolicyIn(a.Policies, tool) == config.Allow {
 		return p
 	}
 	return config.Ask

@@ -63,7 +63,8 @@ func TestReconcile(t *testing.T) {
 						t.Fatalf("seed %d: %s is new and relaunched", seed, name)
 					}
 				default:
-					if changed := before[a.Have].LaunchKey() != a.Conf.LaunchKey(); a.Relaunch != (changed && !broken[a.Have]) {
+					was := before[a.Have]
+					if changed := was.LaunchKey() != a.Conf.LaunchKey(); a.Relaunch != (changed && !broken[a.Have]) {
 						t.Fatalf("seed %d: %s relaunch %v, launch changed %v", seed, name, a.Relaunch, changed)
 					}
 				}
