@@ -82,7 +82,8 @@ type Client interface {
 	mcp.Handler
 	// Capabilities is what the server is told that it may ask for. It takes the lock.
 	Capabilities() mcp.Capabilities
-	// Offers gives what the server was told that it may ask for, and what it would be told now. It is called with the lock.
+	// Offers gives what the server was told that it may ask for, and what it would be told now. It is called with the
+	// lock.
 	Offers() (was, is mcp.Capabilities)
 }
 
