@@ -100,7 +100,7 @@ func (h *Hub) approval(r *request, tool *mcp.Tool, terms *agreement,
 		return nil, false, context.Cause(r.ctx)
 	}
 	question.Tool = offers.ToolInfo(r.server.offered(), *tool)
-	return &prompt{request: r, humanLimit: r.clock.human, agrees: terms,
+	return &prompt{request: r, humanLimit: r.human, agrees: terms,
 		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}, false, nil
 }
 

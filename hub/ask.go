@@ -97,7 +97,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question, info event.P
 		return nil // a round of a call that is over
 	}
 	if caller != nil {
-		human = caller.clock.human
+		human = caller.human
 	}
 	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: info}
 }

@@ -127,7 +127,8 @@ func (h *Hub) inconsistent() string {
 	for id, r := range h.requests {
 		counts := r.state == event.StateQueued || r.state == event.StateConnecting || r.state == event.StateRunning ||
 			r.state == event.StateTaskWorking
-		limited := r.clock.idle > 0 || r.clock.total > 0
+		idle, total := r.clock.Limits()
+		limited := idle > 0 || total > 0
 		switch {
 		case r.state.Terminal():
 			return fmt.Sprintf("request %s is %s and in the table", id, r.state)
@@ -135,9 +136,9 @@ func (h *Hub) inconsistent() string {
 			return fmt.Sprintf("request %s is held %d times by %d prompts", id, r.holds, holds[r])
 		case r.direction == event.Outgoing && r.state == event.StateAwaitingInput && r.holds == 0:
 			return fmt.Sprintf("request %s waits for nobody", id)
-		case limited && (counts && r.holds == 0) == r.clock.since.IsZero():
+		case limited && (counts && r.holds == 0) != r.clock.Runs():
 			return fmt.Sprintf("request %s is %s, held %d times, and its clocks run: %v", id, r.state, r.holds,
-				!r.clock.since.IsZero())
+				r.clock.Runs())
 		case (r.cancellation != nil) != (r.state == event.StateCancelling):
 			return fmt.Sprintf("request %s is %s, cancelled: %v", id, r.state, r.cancellation != nil)
 		case r.parent != nil && h.requests[r.parent.id] != r.parent:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/clock"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -80,9 +81,9 @@ func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 	r := &request{id: h.mint("start"), method: "initialize", direction: event.Outgoing, server: o.server,
 		uncancellable: true}
 	h.register(context.Background(), r)
-	r.clock.total, r.expire = limit, expire
+	r.clock, r.expire = clock.New(0, limit, func() { h.tick(r) }), expire
 	h.moveTo(r, event.StateConnecting)
-	h.wind(r, time.Now())
+	r.wind(time.Now())
 	return start{r}
 }
 

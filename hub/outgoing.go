@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/clock"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -164,11 +165,9 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		}
 		return def
 	}
-	r.clock = clock{
-		idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
-		total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
-		human: pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout),
-	}
+	r.clock = clock.New(pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
+		pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout), func() { h.tick(r) })
+	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
 	s.allowance.Called()
 	h.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
 	if o.ID != "" { // nobody can have meant an id that did not exist
@@ -189,7 +188,7 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 	if h.requests[r.id] != r || r.cancellation != nil {
 		return
 	}
-	r.clock.sign = time.Now()
+	r.clock.Sign(time.Now())
 	if p.Back {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
+	"github.com/mcphub-go/mcphub/hub/clock"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/outcome"
@@ -46,7 +47,8 @@ type request struct {
 	resent       int // how often it was sent again, on a new session: see transport.Repeats
 	progress     *event.Progress
 	task         *event.TaskInfo // replaced, never changed
-	clock        clock
+	clock        clock.Clock
+	human        time.Duration // limit of one prompt, 0 = none
 	// open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	holds    int
 	inFlight allowance.ResultHold
@@ -93,7 +95,7 @@ func (h *Hub) moveTo(r *request, to event.RequestState) bool {
 	r.state, r.since = to, now
 	r.handed = r.handed || r.carried && to == event.StateRunning
 	r.trace.State(to)
-	h.wind(r, now)
+	r.wind(now)
 	if to < event.StateCancelling {
 		h.emitProgress(r)
 	}
@@ -164,7 +166,7 @@ func (h *Hub) register(ctx context.Context, r *request) {
 			}
 		}
 	}
-	h.wind(r, r.start)
+	r.wind(r.start)
 	h.emit(&event.RequestStarted{Request: r.info()})
 }
 

@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"hub/allowance": {"hub/allowance", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/mcp", "hub/redact", "hub/schema"},
 	"hub/bounds":    {"hub/bounds"},
 	"hub/browse":    {"hub/browse", "hub/bounds"},
+	"hub/clock":     {"hub/clock"},
 	"hub/event":     {"hub/event", "hub/bounds"},
 	"hub/servers": {"hub/servers", "hub/event", "hub/jsonrpc", "hub/bounds", "hub/config", "hub/mcp", "hub/signin",
 		"hub/transport", "hub/redact", "hub/statefile"},
