@@ -178,3 +178,21 @@ func TestIdleStopChangeRestartsNothing(t *testing.T) {
 		w.wantIdle(2 * time.Minute)
 	})
 }
+
+// A call that waits for an approval uses no connection. When somebody stops waiting for it, the idle clock runs at once,
+// and not only when its goroutine has left it.
+func TestIdleStopAfterAnUnapprovedCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := idleWorld(t, hanging(), `s:"alwaysAllow":[]`)
+		v := w.everything()
+		w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).ok(t)
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", ID: "r1"})
+		v.prompt()
+		pass(10 * time.Minute)
+		if _, err := v.win.StopWaiting("r1", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		w.wantIdle(time.Minute)
+	})
+}

@@ -243,7 +243,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	} else {
 		close(r.over)
 	}
-	if r.abandoned == nil { // else the connection is in use until carryThrough has left
+	if r.abandoned == nil || !r.leased { // else the connection is in use until carryThrough has left
 		r.server.Release(r)
 	}
 	if r.direction == event.Incoming {
