@@ -88,9 +88,9 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) er
 	case h.draining:
 		return event.ErrDraining()
 	case s.Stopping() != nil || s.Life().Removed():
-		return errStopping(s, words)
+		return words.Stopped(s.name)
 	case !h.windows.CanShow(q.info.Kind, false):
-		return errNoWindow(s, words)
+		return words.NoWindow(s.name)
 	case s.Unwanted() && !q.byHand():
 		// who wanted the server has gone before it was known that there is a question
 		if q.with != nil {
@@ -119,9 +119,9 @@ func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestio
 	case h.draining:
 		return closing{}, event.ErrDraining()
 	case r.server.Life().Removed():
-		return closing{}, errStopping(r.server, words)
+		return closing{}, words.Stopped(r.server.name)
 	case answer.cause == event.CauseSuperseded && !h.windows.CanShow(q.info.Kind, false):
-		return closing{}, errNoWindow(r.server, words)
+		return closing{}, words.NoWindow(r.server.name)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil
 	case ctx.Err() != nil: // the server was stopped
@@ -149,17 +149,6 @@ func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
 	}
 	h.cancel(r, &event.CancelCause{Origin: c.origin, Reason: c.reason})
 	h.end(r, ending{state: event.StateCancelled})
-}
-
-func errNoWindow(s *server, words *prompts.Words) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", s.name},
-		"server %q wants %s and no window can show the question; attach a window that shows %s", s.name, words.Wants,
-		words.Shows)
-}
-
-func errStopping(s *server, words *prompts.Words) *event.Error {
-	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
-		"server %q was stopped while it wanted %s", s.name, words.Wants)
 }
 
 // holdFor makes a question hold all that another server has begun, as it does what its own has. h.mu is held.

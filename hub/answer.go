@@ -158,13 +158,10 @@ func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
 			return nil, prompts.ErrClosed(a.PromptID)
 		}
-		return nil, event.Fail(event.CodeNotFound, event.ReasonPromptNotFound,
-			[]string{"prompt_id", bounds.Printable(a.PromptID)},
-			"there is no prompt %q", bounds.Printable(a.PromptID))
+		return nil, prompts.ErrNotFound(a.PromptID)
 	}
 	if !w.in.Shows(p.info.Kind, p.withTools) {
-		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonPromptKind, []string{"prompt_id", a.PromptID},
-			"window %q has not declared that it shows %s prompts", bounds.Printable(w.ID()), p.info.Kind)
+		return nil, prompts.ErrKind(w.ID(), &p.info)
 	}
 	return p, h.scopeRefused(w, p, a)
 }

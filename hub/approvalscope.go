@@ -1,10 +1,10 @@
 package hub
 
 import (
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
@@ -13,9 +13,7 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
 		len(w.in.Roots()) > 0 {
 		return nil
 	}
-	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
-		[]string{"prompt_id", p.id, "window_id", w.ID()},
-		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", bounds.Printable(w.ID()))
+	return prompts.ErrFoldersMissing(w.ID(), &p.info)
 }
 
 // agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is

@@ -3,12 +3,12 @@ package hub
 import (
 	"context"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
 // keyOf: h.mu is held.
@@ -49,19 +49,10 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	if answer.cause == 0 {
 		return needless, err
 	}
-	meta := []string{"server", r.server.name, "request_id", r.id, "reason", answer.reason}
+	if err = prompts.ErrRefused(r.server.name, r.tool, r.id, answer.cause, answer.reason); err != nil {
+		return false, err
+	}
 	switch {
-	case answer.cause == event.CauseDeclined:
-		text := ""
-		if answer.reason != "" {
-			text = ": " + bounds.Printable(answer.reason)
-		}
-		return false, event.Fail(event.CodePermissionDenied, event.ReasonDeniedByUser, meta,
-			"the user denied tool %q of server %q%s", r.tool,
-			r.server.name, text)
-	case answer.cause == event.CauseDismissed:
-		return false, event.Fail(event.CodePermissionDenied, event.ReasonDismissedByUser, meta,
-			"the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
 	case answer.cause == event.CauseAnswered && answer.action == event.ActionAccept:
 		h.grants.Save() // what the answer brought; it may write files: without the lock
 		if h.movedTo(r, event.StateQueued) {

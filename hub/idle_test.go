@@ -179,8 +179,8 @@ func TestIdleStopChangeRestartsNothing(t *testing.T) {
 	})
 }
 
-// A call that waits for an approval uses no connection. When somebody stops waiting for it, the idle clock runs at once,
-// and not only when its goroutine has left it.
+// A call that waits for an approval uses no connection. When somebody stops waiting for it, the idle clock runs at
+// once, and not only when its goroutine has left it.
 func TestIdleStopAfterAnUnapprovedCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := idleWorld(t, hanging(), `s:"alwaysAllow":[]`)

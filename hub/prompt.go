@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
 // prompt is one open question. It is open exactly while it is in Hub.prompts; whoever takes it out settles it.
@@ -212,18 +213,14 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 func (h *Hub) promptTimeout(p *prompt) {
 	defer h.lock().unlock()
 	r := p.request
-	limit := p.humanLimit.String()
-	reason := "timeouts.human of " + limit + " exceeded"
+	reason := "timeouts.human of " + p.humanLimit.String() + " exceeded"
 	if !h.closePrompt(p, closing{cause: event.CauseTimeout, origin: event.OriginTimeout, reason: reason,
 		action: event.ActionDismiss}) {
 		return
 	}
 	if p.agrees != nil || p.about != nil || r.direction == event.Incoming {
 		h.cancel(r, &event.CancelCause{Origin: event.OriginTimeout, Reason: reason,
-			Err: event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
-				[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
-				"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",
-				p.info.Kind, r.server.name, limit, r.server.Where())})
+			Err: prompts.ErrTimeout(&p.info, p.humanLimit, r.server.Where())})
 	}
 }
 

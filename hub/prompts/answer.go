@@ -96,9 +96,3 @@ func errContent(id, wrong string) *event.Error {
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent, []string{"prompt_id", id},
 		"the answer to prompt %q does not fit: %s; the prompt is still open", id, wrong)
 }
-
-// ErrClosed is for an answer that came too late.
-func ErrClosed(id string) *event.Error {
-	return event.Fail(event.CodeNotFound, event.ReasonPromptClosed, []string{"prompt_id", id},
-		"prompt %q is closed already; the answer changed nothing", id)
-}

@@ -1,0 +1,72 @@
+package prompts
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// NoWindow is for a question of a server that nobody can be shown.
+func (w *Words) NoWindow(server string) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", server},
+		"server %q wants %s and no window can show the question; attach a window that shows %s", server, w.Wants, w.Shows)
+}
+
+// Stopped is for a question of a server that was stopped meanwhile.
+func (w *Words) Stopped(server string) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", server},
+		"server %q was stopped while it wanted %s", server, w.Wants)
+}
+
+// ErrTimeout is for a question that nobody answered in time. where names the place of the server's config.
+func ErrTimeout(p *event.PromptInfo, limit time.Duration, where string) *event.Error {
+	return event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
+		[]string{"server", p.Server, "request_id", p.RequestID, "setting", "timeouts.human", "limit", limit.String()},
+		"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",
+		p.Kind, p.Server, limit, where)
+}
+
+// ErrRefused is for a call of a tool whose approval ended with a choice that is no yes, nil for any other end.
+func ErrRefused(server, tool, requestID string, cause event.PromptCause, reason string) error {
+	meta := []string{"server", server, "request_id", requestID, "reason", reason}
+	switch {
+	case cause == event.CauseDeclined && reason != "":
+		return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByUser, meta,
+			"the user denied tool %q of server %q: %s", tool, server, bounds.Printable(reason))
+	case cause == event.CauseDeclined:
+		return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByUser, meta,
+			"the user denied tool %q of server %q", tool, server)
+	case cause == event.CauseDismissed:
+		return event.Fail(event.CodePermissionDenied, event.ReasonDismissedByUser, meta,
+			"the user closed the question about tool %q of server %q without a choice; it was not called", tool, server)
+	}
+	return nil
+}
+
+// ErrClosed is for an answer that came too late.
+func ErrClosed(id string) *event.Error {
+	return event.Fail(event.CodeNotFound, event.ReasonPromptClosed, []string{"prompt_id", id},
+		"prompt %q is closed already; the answer changed nothing", id)
+}
+
+// ErrNotFound is for an answer to a prompt that never was.
+func ErrNotFound(id string) *event.Error {
+	id = bounds.Printable(id)
+	return event.Fail(event.CodeNotFound, event.ReasonPromptNotFound, []string{"prompt_id", id},
+		"there is no prompt %q", id)
+}
+
+// ErrKind is for an answer of a window that has not been shown the prompt.
+func ErrKind(window string, p *event.PromptInfo) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonPromptKind, []string{"prompt_id", p.ID},
+		"window %q has not declared that it shows %s prompts", bounds.Printable(window), p.Kind)
+}
+
+// ErrFoldersMissing is for a yes for the folders of a window that has none.
+func ErrFoldersMissing(window string, p *event.PromptInfo) *event.Error {
+	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
+		[]string{"prompt_id", p.ID, "window_id", window},
+		"window %q has no workspace folders, so nothing can be allowed for them; "+
+			"set its roots first or choose another scope; the prompt is still open", bounds.Printable(window))
+}
