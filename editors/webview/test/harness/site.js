@@ -80,6 +80,8 @@ export async function serveSite() {
       if (!path.startsWith('/page/')) throw new Error('outside of the page');
       const content = await readFile(join(pageFolder, path.slice('/page/'.length)));
       response.setHeader('Content-Type', contentTypes[extname(path)] ?? 'application/octet-stream');
+      // Each test loads all of them again, and none changes while a site is open.
+      response.setHeader('Cache-Control', 'max-age=3600, immutable');
       response.end(content);
     } catch {
       response.writeHead(404).end();
