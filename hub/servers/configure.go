@@ -45,7 +45,7 @@ func (s *Server) Reconfigure(e Entry) {
 // Relaunch forgets what was of another launch.
 func (s *Server) Relaunch() {
 	s.EndSignIn()
-	s.ForgetTools()
+	s.forgetTools()
 	s.tools.of, s.era, s.transport, s.lastError, s.cause, s.stderr = nil, 0, 0, "", nil, nil
 }
 
@@ -57,7 +57,7 @@ func (s *Server) Reconsider(old *config.Server, was, relaunch bool) {
 	case relaunch:
 		s.forget()
 	case disabled != was || !equal(old.Timeouts.Connect, s.conf.Timeouts.Connect) || old.Memory != s.conf.Memory:
-		s.Forgive() // perhaps that is what was wrong
+		s.forgive() // perhaps that is what was wrong
 	}
 	if !disabled && s.Eager() && (relaunch || was || old.Start != config.StartEager) {
 		s.StartEagerly()

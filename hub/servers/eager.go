@@ -67,8 +67,8 @@ func (t *Table) askingByItself() (n int) {
 	return n
 }
 
-// StartLonely starts the eager servers that no window could ask a person for.
-func (t *Table) StartLonely() {
+// startLonely starts the eager servers that no window could ask a person for.
+func (t *Table) startLonely() {
 	t.company++
 	for _, s := range slices.Clone(t.all) {
 		s.StartIfLonely()

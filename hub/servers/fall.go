@@ -78,7 +78,7 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	}
 	s.lastError, s.cause = e.Message, e
 	s.noteFailure(f)
-	if e.Reason == event.ReasonNoApprover { // it waits for a window; Table.StartLonely goes on
+	if e.Reason == event.ReasonNoApprover { // it waits for a window; Table.startLonely goes on
 		again := s.overlooked(e)
 		s.life.apply(Abandon)
 		if s.Eager() && !again {

@@ -16,7 +16,7 @@ func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s
 // start is Start. stops, if any, is how often the server had been stopped when the start was ordered.
 func (s *Server) start(ctx context.Context, stops *uint64) (event.ServerInfo, error) {
 	s.table.House.Update(func() {
-		s.Forgive()
+		s.forgive()
 		s.owner.Ordered(true)
 	})
 	first := s.look(ctx, nil, stops)

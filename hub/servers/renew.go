@@ -14,7 +14,7 @@ func (t *Table) Offer() {
 	for _, s := range t.all {
 		s.offer()
 	}
-	t.StartLonely()
+	t.startLonely()
 }
 
 // offer looks whether more can be offered to the server now than its session was: those of the legacy era are told

@@ -14,7 +14,7 @@ const (
 	stableAfter     = time.Minute // who was ready for so long has made up for the failures before
 )
 
-// supervision is what is kept of how a server fails. What can happen to it has one function each: noteFailure, Forgive,
+// supervision is what is kept of how a server fails. What can happen to it has one function each: noteFailure, forgive,
 // forget, due and dropPlan.
 type supervision struct {
 	failures int    // in a row
@@ -154,8 +154,8 @@ func (s *Server) nextStart() (*attempt, *event.Error) {
 	return p.attempt, nil
 }
 
-// Forgive lets a server start as if it had never failed.
-func (s *Server) Forgive() {
+// forgive lets a server start as if it had never failed.
+func (s *Server) forgive() {
 	v := &s.supervised
 	if v.failures == 0 && !s.life.GaveUp() {
 		return

@@ -81,7 +81,7 @@ func (t *Table) Close() {
 func (t *Table) Remove(s *Server) {
 	s.life.apply(Remove)
 	t.all = slices.DeleteFunc(t.all, func(other *Server) bool { return other == s })
-	s.ForgetTools()
+	s.forgetTools()
 }
 
 // Ends gives what is closed when the servers that are no longer configured have ended.

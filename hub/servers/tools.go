@@ -50,7 +50,7 @@ const toolOverhead = 512
 
 // keepTools keeps a list of tools. An error says that it finds no room; nothing is kept then.
 func (s *Server) keepTools(list []mcp.Tool, of *connection) error {
-	s.ForgetTools()
+	s.forgetTools()
 	n := 0
 	for _, t := range list {
 		n += len(t.Raw) + toolOverhead
@@ -62,15 +62,15 @@ func (s *Server) keepTools(list []mcp.Tool, of *connection) error {
 	return nil
 }
 
-// ForgetTools forgets the list.
-func (s *Server) ForgetTools() {
+// forgetTools forgets the list.
+func (s *Server) forgetTools() {
 	s.accounts.Lists.Give(s.tools.bytes)
 	s.tools.list, s.tools.bytes = nil, 0
 }
 
 // ToolsOutdated is what the server says when its tools have changed.
 func (s *Server) ToolsOutdated() {
-	s.ForgetTools()
+	s.forgetTools()
 	s.tools.changes++
 }
 
