@@ -145,7 +145,8 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 		terms.policy == config.Allow && h.grants.Holds(terms.key.As(grants.Definition)),
 		terms.policy == config.Ask && h.grants.Holds(terms.key):
 	default:
-		v.need, v.terms = needYes, &terms
+		asked := terms // only a call that asks costs memory for them
+		v.need, v.terms = needYes, &asked
 	}
 	return v
 }
