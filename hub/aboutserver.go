@@ -16,13 +16,13 @@ import (
 type serverQuestion struct {
 	info   event.PromptInfo // kind and question
 	launch *grants.Form
-	// byHand tells whether somebody waits who does not wait for a start of the server. h.mu is held.
+	// byHand tells whether somebody waits who does not wait for a start of the server. The hub's lock is held.
 	byHand func() bool
 	// told is called for each question that opens (+1) and is over (-1), once the clocks stand or go; nil: nobody wants to
-	// know. h.mu is held.
+	// know. The hub's lock is held.
 	told func(by int)
 	// over says how the prompt closes when what wanted the answer ended with a cause; done tells that it got what it
-	// wanted. nil: nobody waits any more. h.mu is held.
+	// wanted. nil: nobody waits any more. The hub's lock is held.
 	over func(cause error) (c closing, done bool)
 	// with are further servers that wait for the answer; nil: none.
 	with *shared
@@ -35,26 +35,26 @@ type serverQuestion struct {
 // dismissed), or says that the question was superseded and another window could be asked.
 func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) (closing, error) {
 	words := prompts.WordsOf(&q.info)
-	return h.ask(ctx, func() (*prompt, error) {
-		if err := h.mayAskAbout(s, q, &words); err != nil {
+	return h.ask(ctx, func(st *state) (*prompt, error) {
+		if err := st.mayAskAbout(s, q, &words); err != nil {
 			return nil, err
 		}
-		r := &request{id: h.mint(words.Name), method: words.Method, subject: words.Subject, direction: event.Outgoing,
+		r := &request{id: st.mint(words.Name), method: words.Method, subject: words.Subject, direction: event.Outgoing,
 			server: s}
-		h.register(ctx, r)
-		h.moveTo(r, event.StateRunning)
+		st.register(ctx, r)
+		st.moveTo(r, event.StateRunning)
 		return &prompt{request: r, humanLimit: s.humanLimit(), info: q.info, launch: q.launch, with: q.with, told: q.told,
 			about: append([]*server{s}, q.with.Followers()...)}, nil
-	}, func(p *prompt, c closing) (closing, error) {
+	}, func(st *state, p *prompt, c closing) (closing, error) {
 		if c.cause == 0 { // what wanted the answer is over, one way or the other
-			h.unasked(p, q, context.Cause(ctx))
+			st.unasked(p, q, context.Cause(ctx))
 			return closing{}, context.Cause(ctx)
 		}
-		return h.concludeQuestion(ctx, p.request, q, &words, c)
+		return st.concludeQuestion(ctx, p.request, q, &words, c)
 	})
 }
 
-// humanLimit is how long a person may take for a question of s. h.mu is held.
+// humanLimit is how long a person may take for a question of s. The hub's lock is held.
 func (s *server) humanLimit() time.Duration {
 	if limit := s.Conf().Timeouts.Human; limit != nil {
 		return *limit
@@ -63,8 +63,7 @@ func (s *server) humanLimit() time.Duration {
 }
 
 // asks counts a question about servers, of all that wait for its answer: no limit that they have runs meanwhile.
-// h.mu is held.
-func (h *Hub) asks(p *prompt, by int) {
+func (st *state) asks(p *prompt, by int) {
 	if p.about == nil {
 		return
 	}
@@ -82,14 +81,14 @@ func (h *Hub) asks(p *prompt, by int) {
 	}
 }
 
-// mayAskAbout refuses a question that nobody could answer or would want to. h.mu is held.
-func (h *Hub) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) error {
+// mayAskAbout refuses a question that nobody could answer or would want to.
+func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) error {
 	switch {
-	case h.draining:
+	case st.draining:
 		return event.ErrDraining()
 	case s.Stopping() != nil || s.Life().Removed():
 		return words.Stopped(s.name)
-	case !h.windows.CanShow(q.info.Kind, false):
+	case !st.windows.CanShow(q.info.Kind, false):
 		return words.NoWindow(s.name)
 	case s.Unwanted() && !q.byHand():
 		// who wanted the server has gone before it was known that there is a question
@@ -103,24 +102,25 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) er
 	return nil
 }
 
-// concludeQuestion is the end of a question that was settled. h.mu is held.
-func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *prompts.Words,
+// concludeQuestion is the end of a question that was settled.
+func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *prompts.Words,
 	answer closing) (closing, error) {
 	switch answer.cause {
 	case event.CauseAnswered, event.CauseDeclined, event.CauseDismissed:
-		h.end(r, ending{state: event.StateDone})
+		st.end(r, ending{state: event.StateDone})
 		return answer, nil
 	}
-	h.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason}) // unless it is what settled the question
-	h.end(r, ending{state: event.StateCancelled})
+	// unless it is what settled the question
+	st.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
+	st.end(r, ending{state: event.StateCancelled})
 	switch {
 	case r.cause.Err != nil: // a clock
 		return closing{}, r.cause.Err
-	case h.draining:
+	case st.draining:
 		return closing{}, event.ErrDraining()
 	case r.server.Life().Removed():
 		return closing{}, words.Stopped(r.server.name)
-	case answer.cause == event.CauseSuperseded && !h.windows.CanShow(q.info.Kind, false):
+	case answer.cause == event.CauseSuperseded && !st.windows.CanShow(q.info.Kind, false):
 		return closing{}, words.NoWindow(r.server.name)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil
@@ -131,43 +131,43 @@ func (h *Hub) concludeQuestion(ctx context.Context, r *request, q *serverQuestio
 	return answer, nil
 }
 
-// unasked is the end of a question that nobody wants answered any more. h.mu is held.
-func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
+// unasked is the end of a question that nobody wants answered any more.
+func (st *state) unasked(p *prompt, q *serverQuestion, cause error) {
 	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: servers.NobodyWaits}, false
 	switch {
-	case h.draining:
+	case st.draining:
 		c.cause, c.origin, c.reason = event.CauseShutdown, event.OriginShutdown, "the hub is shutting down"
 	case q.over != nil:
 		c, done = q.over(cause)
 	}
 	c.action = event.ActionDismiss
 	r := p.request
-	h.closePrompt(p, c)
+	st.closePrompt(p, c)
 	if done {
-		h.end(r, ending{state: event.StateDone})
+		st.end(r, ending{state: event.StateDone})
 		return
 	}
-	h.cancel(r, &event.CancelCause{Origin: c.origin, Reason: c.reason})
-	h.end(r, ending{state: event.StateCancelled})
+	st.cancel(r, &event.CancelCause{Origin: c.origin, Reason: c.reason})
+	st.end(r, ending{state: event.StateCancelled})
 }
 
-// holdFor makes a question hold all that another server has begun, as it does what its own has. h.mu is held.
-func (h *Hub) holdFor(p *prompt, s *server) {
+// holdFor makes a question hold all that another server has begun, as it does what its own has.
+func (st *state) holdFor(p *prompt, s *server) {
 	known := slices.Contains(p.about, s)
 	p.about = append(p.about, s)
 	if known {
 		return
 	}
-	for _, r := range h.requests {
+	for _, r := range st.requests {
 		if r.server == s && r.direction == event.Outgoing && r != p.request {
 			p.holding = append(p.holding, r)
-			h.hold(r, +1)
+			st.hold(r, +1)
 		}
 	}
 }
 
-// letGo undoes one holdFor. h.mu is held.
-func (h *Hub) letGo(p *prompt, s *server) {
+// letGo undoes one holdFor.
+func (st *state) letGo(p *prompt, s *server) {
 	i := slices.Index(p.about, s)
 	p.about = slices.Delete(p.about, i, i+1)
 	if slices.Contains(p.about, s) {
@@ -177,9 +177,9 @@ func (h *Hub) letGo(p *prompt, s *server) {
 		if r.server != s || r == p.request {
 			return false
 		}
-		if h.requests[r.id] == r {
-			h.hold(r, -1)
-			h.resume(r)
+		if st.requests[r.id] == r {
+			st.hold(r, -1)
+			st.resume(r)
 		}
 		return true
 	})

@@ -50,8 +50,9 @@ func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
 // asked for; that may take a while, and the prompt waits for it.
 func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Account, err error) {
 	h := w.h
-	defer h.lock().unlock()
-	if p, err = h.answerable(w, a); err != nil || a.Action != event.ActionAccept {
+	st := h.lock()
+	defer st.unlock()
+	if p, err = st.answerable(w, a); err != nil || a.Action != event.ActionAccept {
 		return p, nil, err
 	}
 	if !prompts.Compared(p.info.Kind) {
@@ -85,10 +86,10 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 		defer h.work.Done()
 		defer compared.Close()
 		unchecked, err := h.compareRecovered(p, a)
-		h.update(func() {
+		h.update(func(st *state) {
 			w.in.EndComparing()
 			if p.checks--; err != nil && p.checks == 0 {
-				h.closeUnshowable()
+				st.closeUnshowable()
 			}
 		})
 		if err == nil {
@@ -99,7 +100,7 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 }
 
 // compareRecovered compares on a goroutine of the hub, where a panic would end the process.
-func (h *Hub) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
+func (h *fixed) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			unchecked, err = "", h.panicked(v)
@@ -113,8 +114,9 @@ func (h *Hub) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked strin
 // take takes the prompt with an answer that fits. unchecked says why the content was not compared with its schema.
 func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	h := w.h
-	defer h.lock().unlock()
-	if h.prompts[p.id] != p { // taken meanwhile
+	st := h.lock()
+	defer st.unlock()
+	if st.prompts[p.id] != p { // taken meanwhile
 		return prompts.ErrClosed(p.id)
 	}
 	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(), action: a.Action, scope: a.Scope,
@@ -126,36 +128,36 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 		c.cause = event.CauseDismissed
 	}
 	if a.MuteServer && p.asker != nil && a.Action != event.ActionAccept {
-		defer h.mute(p.request.server, true, w.ID()) // after this one has got its own answer
+		defer st.mute(p.request.server, true, w.ID()) // after this one has got its own answer
 	}
 	if unchecked != "" {
-		h.tellUnchecked(p, unchecked)
+		st.tellUnchecked(p, unchecked)
 	}
-	others := h.agreed(w, p, c) // first: whoever waits for the answer writes down what it brought
-	h.closePrompt(p, c)
-	h.covered(w, others)
+	others := st.agreed(w, p, c) // first: whoever waits for the answer writes down what it brought
+	st.closePrompt(p, c)
+	st.covered(w, others)
 	return nil
 }
 
 // tellUnchecked says that the content of an answer goes to the server as it is. The server is bound to check it anyway
 // (client/elicitation, "Security Considerations"), and a form that cannot be checked must not keep a person from
-// answering. h.mu is held.
-func (h *Hub) tellUnchecked(p *prompt, why string) {
-	h.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id,
+// answering.
+func (st *state) tellUnchecked(p *prompt, why string) {
+	st.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id,
 		"why", why)
 	p.request.server.allowance.Note("answerNotChecked", map[string]string{"promptId": p.id, "why": why})
 }
 
-// answerable finds the prompt that a wants to answer. h.mu is held.
-func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
+// answerable finds the prompt that a wants to answer.
+func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if !w.in.Attached() {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.ID()},
 			"window %q is detached; attach again to answer", bounds.Printable(w.ID()))
 	}
-	p := h.prompts[a.PromptID]
+	p := st.prompts[a.PromptID]
 	if p == nil {
-		before, digits, _ := strings.Cut(a.PromptID, "-"+h.mark+"-")
-		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
+		before, digits, _ := strings.Cut(a.PromptID, "-"+st.mark+"-")
+		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= st.asked {
 			return nil, prompts.ErrClosed(a.PromptID)
 		}
 		return nil, prompts.ErrNotFound(a.PromptID)
@@ -163,5 +165,5 @@ func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if !w.in.Shows(p.info.Kind, p.withTools) {
 		return nil, prompts.ErrKind(w.ID(), &p.info)
 	}
-	return p, h.scopeRefused(w, p, a)
+	return p, st.scopeRefused(w, p, a)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// keyOf: h.mu is held.
+// keyOf: the hub's lock is held.
 func keyOf(s *server, tool *mcp.Tool) grants.Key {
 	return grants.CallKey(s.name, s.Key(), tool.Name, tool.Hash)
 }
@@ -42,10 +42,10 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 
 	needless := false
 	// every end of r, of the hub or of the prompt's deadline settles it
-	answer, err := h.ask(context.Background(), func() (p *prompt, err error) {
-		p, needless, err = h.approval(r, tool, terms, question)
+	answer, err := h.ask(context.Background(), func(st *state) (p *prompt, err error) {
+		p, needless, err = st.approval(r, tool, terms, question)
 		return p, err
-	}, func(_ *prompt, answer closing) (closing, error) { return answer, nil })
+	}, func(_ *state, _ *prompt, answer closing) (closing, error) { return answer, nil })
 	if answer.cause == 0 {
 		return needless, err
 	}
@@ -67,27 +67,27 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	return false, context.Cause(r.ctx)
 }
 
-// terms are those on which r may call tool. h.mu is held.
-func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
+// terms are those on which r may call tool.
+func (st *state) terms(r *request, tool *mcp.Tool) agreement {
 	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool)}
 }
 
 // approval makes the question, unless there is no need for it (true) or something has changed meanwhile (false,
 // without an error).
-func (h *Hub) approval(r *request, tool *mcp.Tool, terms *agreement,
+func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 	question *event.ToolApproval) (*prompt, bool, error) {
 	switch {
-	case h.terms(r, tool) != *terms:
+	case st.terms(r, tool) != *terms:
 		return nil, false, nil
-	case terms.policy == config.Allow && h.grants.Holds(terms.key.As(grants.Definition)), terms.policy == config.Ask &&
-		h.grants.Holds(terms.key):
+	case terms.policy == config.Allow && st.grants.Holds(terms.key.As(grants.Definition)), terms.policy == config.Ask &&
+		st.grants.Holds(terms.key):
 		return nil, true, nil
-	case !h.windows.CanShow(event.PromptToolApproval, false):
+	case !st.windows.CanShow(event.PromptToolApproval, false):
 		if terms.policy == config.Allow {
 			return nil, false, errUnseenChange(r)
 		}
 		return nil, false, errNoApprover(r)
-	case !h.moveTo(r, event.StateAwaitingApproval):
+	case !st.moveTo(r, event.StateAwaitingApproval):
 		return nil, false, context.Cause(r.ctx)
 	}
 	question.Tool = offers.ToolInfo(r.server.offered(), *tool)
@@ -96,9 +96,9 @@ func (h *Hub) approval(r *request, tool *mcp.Tool, terms *agreement,
 }
 
 // policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now;
-// their calls look again. h.mu is held.
-func (h *Hub) policyChanged(s *server) {
-	for _, p := range h.promptsInOrder() {
+// their calls look again.
+func (st *state) policyChanged(s *server) {
+	for _, p := range st.promptsInOrder() {
 		if p.agrees == nil || p.request.server != s {
 			continue
 		}
@@ -110,7 +110,7 @@ func (h *Hub) policyChanged(s *server) {
 		if !shows {
 			says = "hidden"
 		}
-		h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
+		st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
 			reason: "the config has changed; for this tool it says " + says})
 	}
 }

@@ -33,7 +33,7 @@ func (c *connection) Capabilities() mcp.Capabilities {
 	return c.offered
 }
 
-// Offers gives what the server was told last, and what it would be told now. hub.mu is held.
+// Offers gives what the server was told last, and what it would be told now. The hub's lock is held.
 func (c *connection) Offers() (was, is mcp.Capabilities) {
 	return c.offered, c.hub.windows.Capabilities()
 }
@@ -50,24 +50,24 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		return *refused, nil
 	}
 	defer release()
-	answer, err := h.ask(ctx, func() (*prompt, error) {
+	answer, err := h.ask(ctx, func(st *state) (*prompt, error) {
 		switch {
-		case callOver(h, q) || q.OfSome && len(h.callsOf(c.server)) == 0:
+		case st.callOver(q) || q.OfSome && len(st.callsOf(c.server)) == 0:
 			// the last call that it may be of ended since it came
 			if !q.WireID.IsZero() {
 				return nil, mcp.ErrCallOver
 			}
 			return nil, nil
-		case h.draining || !h.windows.CanShow(info.Kind, withTools):
+		case st.draining || !h.windows.CanShow(info.Kind, withTools):
 			return nil, nil
 		}
-		return c.question(ctx, q, info, withTools), nil
-	}, func(p *prompt, answer closing) (closing, error) {
+		return c.question(ctx, st, q, info, withTools), nil
+	}, func(st *state, p *prompt, answer closing) (closing, error) {
 		if answer.cause == 0 {
-			h.takeBack(p, context.Cause(ctx))
+			st.takeBack(p, context.Cause(ctx))
 			return closing{}, context.Cause(ctx)
 		}
-		if p.request.direction == event.Incoming && c.settle(ctx, p, answer) {
+		if p.request.direction == event.Incoming && c.settle(ctx, st, p, answer) {
 			return answer, mcp.ErrCallOver // the server may want to withdraw the question first
 		}
 		return answer, nil
@@ -79,20 +79,21 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	return replyOf(answer), err
 }
 
-// question makes the prompt and, for a request of the server, its hub request. nil: its call is over. h.mu is held.
-func (c *connection) question(ctx context.Context, q *mcp.Question, info event.PromptInfo,
+// question makes the prompt and, for a request of the server, its hub request. nil: its call is over. The hub's lock is
+// held.
+func (c *connection) question(ctx context.Context, st *state, q *mcp.Question, info event.PromptInfo,
 	withTools bool) *prompt {
-	h, caller, human := c.hub, callerOf(q), c.server.humanLimit()
+	caller, human := callerOf(q), c.server.humanLimit()
 	r := caller
 	switch {
 	case !q.WireID.IsZero():
 		words := prompts.WordsOf(&info)
 		r = &request{
-			id: h.mint(words.Name), server: c.server, direction: event.Incoming, method: words.Method, parent: caller,
+			id: st.mint(words.Name), server: c.server, direction: event.Incoming, method: words.Method, parent: caller,
 			wireID: shownWireID(q.WireID.String()),
 		}
 		r.trace, _ = q.Trace.(*journal.Timeline)
-		h.register(ctx, r)
+		st.register(ctx, r)
 	case caller == nil:
 		return nil // a round of a call that is over
 	}
@@ -112,10 +113,10 @@ func callerOf(q *mcp.Question) *request {
 }
 
 // callOver tells whether a question came before the end, or the cancel, of its call, which has closed every question of
-// that call: no new one appears. h.mu is held.
-func callOver(h *Hub, q *mcp.Question) bool {
+// that call: no new one appears.
+func (st *state) callOver(q *mcp.Question) bool {
 	caller := callerOf(q)
-	return caller != nil && (h.requests[caller.id] != caller || caller.cancellation != nil)
+	return caller != nil && (st.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
 // replyOf is what the server is told of the end of its question.
@@ -131,45 +132,45 @@ func replyOf(c closing) mcp.Answer {
 
 // settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and
 // the server may want to withdraw the question itself. An answer at once could also overtake the cancel, and bring a
-// result of a call that nobody wants any more. h.mu is held.
-func (c *connection) settle(ctx context.Context, p *prompt, answer closing) (grace bool) {
-	h, r := c.hub, p.request
+// result of a call that nobody wants any more. The hub's lock is held.
+func (c *connection) settle(ctx context.Context, st *state, p *prompt, answer closing) (grace bool) {
+	r := p.request
 	chosen := answer.cause == event.CauseAnswered || answer.cause == event.CauseDeclined ||
 		answer.cause == event.CauseDismissed
 	switch {
 	case ctx.Err() != nil: // withdrawn in the same instant: the answer will not be written, so it did not count
-		h.withdraw(r, context.Cause(ctx))
+		st.withdraw(r, context.Cause(ctx))
 	case !chosen:
-		h.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
+		st.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
 	}
 	if r.cancellation == nil {
-		h.end(r, ending{state: event.StateDone})
+		st.end(r, ending{state: event.StateDone})
 		return false
 	}
-	h.end(r, ending{state: event.StateCancelled})
+	st.end(r, ending{state: event.StateCancelled})
 	return ctx.Err() == nil && (p.among || p.outlived || slices.ContainsFunc(p.holding, func(held *request) bool {
 		return held.direction == event.Outgoing && (held.cancellation != nil || held.state.Terminal())
 	}))
 }
 
 // takeBack closes a question whose context ended. If somebody answered in the same instant: what the server withdrew
-// gets no answer all the same. h.mu is held.
-func (h *Hub) takeBack(p *prompt, cause error) {
+// gets no answer all the same.
+func (st *state) takeBack(p *prompt, cause error) {
 	closed, _ := withdrawn(cause)
-	h.closePrompt(p, closed)
+	st.closePrompt(p, closed)
 	if p.request.direction == event.Incoming {
-		h.withdraw(p.request, cause)
+		st.withdraw(p.request, cause)
 	}
 }
 
-// withdraw ends a question of a server whose context ended. h.mu is held.
-func (h *Hub) withdraw(r *request, cause error) {
+// withdraw ends a question of a server whose context ended.
+func (st *state) withdraw(r *request, cause error) {
 	closed, cancelled := withdrawn(cause)
 	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
-		h.closePrompt(p, closed)
+		st.closePrompt(p, closed)
 	}
-	h.cancel(r, cancelled)
-	h.end(r, ending{state: event.StateCancelled})
+	st.cancel(r, cancelled)
+	st.end(r, ending{state: event.StateCancelled})
 }
 
 // withdrawn says how a question whose context ended is closed.
@@ -205,7 +206,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 // maxCancelled bounds how many cancelled calls are remembered for naming their late responses.
 const maxCancelled = 1024
 
-// noteCancelled remembers which request a wire id was. h.mu is held.
+// noteCancelled remembers which request a wire id was. The hub's lock is held.
 func (c *connection) noteCancelled(r *request) {
 	if c.cancelled == nil || len(c.cancelled) >= maxCancelled {
 		c.cancelled = map[string]string{}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/outcome"
 )
 
-// errNoApprover: h.mu is held.
+// errNoApprover: the hub's lock is held.
 func errNoApprover(r *request) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover,
 		[]string{"server", r.server.name, "request_id", r.id, "setting",
@@ -17,7 +17,7 @@ func errNoApprover(r *request) *event.Error {
 		r.tool, r.server.name, r.server.Where())
 }
 
-// errUnseenChange: h.mu is held.
+// errUnseenChange: the hub's lock is held.
 func errUnseenChange(r *request) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover,
 		[]string{"server", r.server.name, "request_id", r.id, "setting",
@@ -26,7 +26,7 @@ func errUnseenChange(r *request) *event.Error {
 		r.tool, r.server.name)
 }
 
-// errCancelled is what the caller of a request that was cancelled is told. h.mu is held.
+// errCancelled is what the caller of a request that was cancelled is told. The hub's lock is held.
 func errCancelled(r *request) *event.Error {
 	if r.cause.Err != nil { // a clock ran out
 		return r.cause.Err
@@ -51,7 +51,7 @@ func (r *request) what() string {
 	return fmt.Sprintf("tool %q", r.tool)
 }
 
-// call is r as what becomes of it depends on it. h.mu is held.
+// call is r as what becomes of it depends on it. The hub's lock is held.
 func (r *request) call() *outcome.Call {
 	return &outcome.Call{Server: r.server.Server, ID: r.id, What: r.what(), Resent: r.resent, Handed: r.handed,
 		Task: r.task != nil}

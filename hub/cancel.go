@@ -26,13 +26,14 @@ type earlyCancel struct {
 // (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error) {
 	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
-	defer h.lock().unlock()
-	return h.cancelByID(id, server, cause, false)
+	st := h.lock()
+	defer st.unlock()
+	return st.cancelByID(id, server, cause, false)
 }
 
-// cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that. h.mu is held.
-func (h *Hub) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
-	r, ok := h.requests[id]
+// cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that.
+func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
+	r, ok := st.requests[id]
 	switch {
 	case ok && server != "" && r.server.name != server:
 		return event.OutcomeUnknown, nil
@@ -41,20 +42,20 @@ func (h *Hub) cancelByID(id, server string, cause *event.CancelCause, stopWaitin
 			[]string{"request_id", id, "server", r.server.name},
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
 	case ok:
-		h.cancel(r, cause)
+		st.cancel(r, cause)
 		if stopWaiting && !r.inHand { // an answer in hand wins, as what was allowed would start all the same
-			h.stopWaiting(r)
+			st.stopWaiting(r)
 		}
 		return event.OutcomeCancelling, nil
-	case h.ended.Has(id):
-		if !strings.Contains(id, "-"+h.mark+"-") {
+	case st.ended.Has(id):
+		if !strings.Contains(id, "-"+st.mark+"-") {
 			// a host may use its id again, and this may be the cancel of that call, which it has overtaken
-			h.rememberCancel(id, server, cause)
+			st.rememberCancel(id, server, cause)
 		}
 		return event.OutcomeAlreadyFinished, nil
 	}
-	h.rememberCancel(id, server, cause)
-	h.log.Info("cancel of an unknown request", "request_id", bounds.Printable(id), "origin", cause.Origin.String(),
+	st.rememberCancel(id, server, cause)
+	st.log.Info("cancel of an unknown request", "request_id", bounds.Printable(id), "origin", cause.Origin.String(),
 		"reason", bounds.Printable(cause.Reason))
 	return event.OutcomeUnknown, nil
 }
@@ -62,23 +63,24 @@ func (h *Hub) cancelByID(id, server string, cause *event.CancelCause, stopWaitin
 // CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
 func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Origin) []string {
 	reason = bounds.Reason(reason)
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	var ids []string
-	for _, r := range h.requestsInOrder() {
+	for _, r := range st.requestsInOrder() {
 		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" &&
 			r.taskLabel == scope.TaskLabel
-		if !in || r.uncancellable || h.requests[r.id] != r { // a child ends with its parent
+		if !in || r.uncancellable || st.requests[r.id] != r { // a child ends with its parent
 			continue
 		}
 		ids = append(ids, r.id)
-		h.cancel(r, &event.CancelCause{Origin: origin, Reason: reason})
+		st.cancel(r, &event.CancelCause{Origin: origin, Reason: reason})
 	}
 	return ids
 }
 
 // cancel accepts a cancel: the windows hear of it, what r asked of people is withdrawn, and r's context ends with the
-// cause. The goroutine that runs r does the rest. A second cancel changes nothing. h.mu is held.
-func (h *Hub) cancel(r *request, cause *event.CancelCause) {
+// cause. The goroutine that runs r does the rest. A second cancel changes nothing.
+func (st *state) cancel(r *request, cause *event.CancelCause) {
 	if r.cancellation != nil || r.state.Terminal() {
 		return
 	}
@@ -86,42 +88,42 @@ func (h *Hub) cancel(r *request, cause *event.CancelCause) {
 	r.cause = cause
 	r.trace.Cancelled(r.cancellation)
 	r.span.Cancelled(cause.Origin)
-	h.moveTo(r, event.StateCancelling)
-	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
+	st.moveTo(r, event.StateCancelling)
+	st.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
 		"direction", r.direction.String(),
 		"origin", cause.Origin.String(), "reason", bounds.Printable(cause.Reason))
-	h.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
-	h.takenBack(r) // what comes from here on comes after the cancel
-	r.stop(cause)  // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
-	h.endOffspring(r, cause)
+	st.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
+	st.takenBack(r) // what comes from here on comes after the cancel
+	r.stop(cause)   // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
+	st.endOffspring(r, cause)
 }
 
 // rememberCancel keeps a cancel that came before its call. Of too many, those go that are too old to count, and then
-// the oldest. h.mu is held.
-func (h *Hub) rememberCancel(id, server string, cause *event.CancelCause) {
+// the oldest.
+func (st *state) rememberCancel(id, server string, cause *event.CancelCause) {
 	now := time.Now()
-	if len(h.early) >= maxEarlyCancels {
-		maps.DeleteFunc(h.early, func(_ string, e earlyCancel) bool { return now.After(e.until) })
+	if len(st.early) >= maxEarlyCancels {
+		maps.DeleteFunc(st.early, func(_ string, e earlyCancel) bool { return now.After(e.until) })
 	}
-	if len(h.early) >= maxEarlyCancels {
+	if len(st.early) >= maxEarlyCancels {
 		oldest := ""
-		for k, e := range h.early {
-			if oldest == "" || e.until.Before(h.early[oldest].until) {
+		for k, e := range st.early {
+			if oldest == "" || e.until.Before(st.early[oldest].until) {
 				oldest = k
 			}
 		}
-		delete(h.early, oldest)
+		delete(st.early, oldest)
 	}
-	h.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
+	st.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
 }
 
-// takeEarly gives the cancel that overtook call id of a server, nil when there is none. h.mu is held.
-func (h *Hub) takeEarly(id, server string) *event.CancelCause {
-	e, ok := h.early[id]
+// takeEarly gives the cancel that overtook call id of a server, nil when there is none.
+func (st *state) takeEarly(id, server string) *event.CancelCause {
+	e, ok := st.early[id]
 	if !ok || e.server != "" && e.server != server {
 		return nil
 	}
-	delete(h.early, id)
+	delete(st.early, id)
 	if time.Now().After(e.until) {
 		return nil
 	}

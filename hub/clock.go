@@ -17,7 +17,7 @@ const (
 )
 
 // wind starts or stops r's clocks after a change of state or hold. Human time stops both (2025-11-25 lifecycle
-// "Timeouts", SEP-2260: a nested prompt extends its call by human time). h.mu is held.
+// "Timeouts", SEP-2260: a nested prompt extends its call by human time). The hub's lock is held.
 func (r *request) wind(now time.Time) {
 	switch r.state {
 	case event.StateQueued, event.StateConnecting, event.StateRunning, event.StateTaskWorking:
@@ -31,8 +31,9 @@ func (r *request) wind(now time.Time) {
 
 // tick looks whether a clock has run out.
 func (h *Hub) tick(r *request) {
-	defer h.lock().unlock()
-	if h.requests[r.id] != r {
+	st := h.lock()
+	defer st.unlock()
+	if st.requests[r.id] != r {
 		return
 	}
 	idle, over := r.clock.Over(time.Now(), r.state == event.StateRunning)
@@ -41,7 +42,7 @@ func (h *Hub) tick(r *request) {
 	case r.expire != nil:
 		r.expire()
 	default:
-		h.cancel(r, r.timeout(idle))
+		st.cancel(r, r.timeout(idle))
 	}
 }
 
@@ -62,13 +63,13 @@ func (r *request) timeout(idle bool) *event.CancelCause {
 		Err: err}
 }
 
-// hold stops (by +1) or releases (by -1) r's clocks while a person is asked. h.mu is held.
-func (h *Hub) hold(r *request, by int) {
+// hold stops (by +1) or releases (by -1) r's clocks while a person is asked.
+func (st *state) hold(r *request, by int) {
 	now := time.Now()
 	r.account(now)
 	r.holds += by
 	r.wind(now)
 	if r.uncancellable && r.holds > 0 { // a start that waits for a person leaves room for another one
-		h.table.StartNextEager()
+		st.table.StartNextEager()
 	}
 }

@@ -44,7 +44,7 @@ func (h *Hub) WatchConfig(on bool) { h.config.Watch(on) }
 
 // Launches are those of the servers, in config order.
 func (o house) Launches() (list []*launch.Launch) {
-	for _, s := range o.h.servers {
+	for _, s := range o.h.held().servers {
 		list = append(list, s.launch)
 	}
 	return list
@@ -52,19 +52,19 @@ func (o house) Launches() (list []*launch.Launch) {
 
 // Arrange puts the servers in config order, and tells of those that no step has moved.
 func (o house) Arrange(at map[string]int) {
-	h := o.h
-	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.Life().Removed() })
-	slices.SortFunc(h.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
-	for _, s := range h.servers {
+	st := o.h.held()
+	st.servers = slices.DeleteFunc(st.servers, func(s *server) bool { return s.Life().Removed() })
+	slices.SortFunc(st.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
+	for _, s := range st.servers {
 		if s.launch.Place() != at[s.name] {
 			s.launch.Move(at[s.name])
-			h.changed(s)
+			st.changed(s)
 		}
 	}
 }
 
 // Reloaded tells the windows.
-func (o house) Reloaded(e *event.ConfigReloaded) { o.h.emit(e) }
+func (o house) Reloaded(e *event.ConfigReloaded) { o.h.held().emit(e) }
 
 // Restart ends what s has under way.
 func (o house) Restart(s *servers.Server, why string) {
@@ -73,50 +73,48 @@ func (o house) Restart(s *servers.Server, why string) {
 
 // CarryOut does one step.
 func (o house) CarryOut(a sources.Step) <-chan struct{} {
+	st := o.h.held()
 	if a.Have == nil {
-		o.h.addServer(a)
+		st.addServer(a)
 		return nil
 	}
-	s := o.h.server(a.Have.Server().Name())
+	s := st.server(a.Have.Server().Name())
 	if a.Remove {
-		return o.h.removeServer(s)
+		return st.removeServer(s)
 	}
-	return o.h.changeServer(s, a)
+	return st.changeServer(s, a)
 }
 
-// addServer: h.mu is held.
-func (h *Hub) addServer(a sources.Step) {
-	s := h.newServer(a.Life())
+func (st *state) addServer(a sources.Step) {
+	s := st.newServer(a.Life())
 	s.launch.Take(a.Entry, a.Entries, false)
 	s.launch.Move(a.Place)
-	h.servers = append(h.servers, s)
-	h.changed(s)
+	st.servers = append(st.servers, s)
+	st.changed(s)
 	if s.Eager() && s.Usable() == nil {
 		s.StartEagerly()
 	}
 }
 
-// newServer makes a server that is in no list of the hub yet, and nobody has been told of. h.mu is held.
-func (h *Hub) newServer(e servers.Entry) *server {
-	s := &server{hub: h, name: e.Conf.Name, allowance: h.budgets.Of(e.Conf.Name)}
-	s.Server = h.table.Add(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
-	s.launch = h.launches.New(s.Server, owner{s})
+// newServer makes a server that is in no list of the hub yet, and nobody has been told of.
+func (st *state) newServer(e servers.Entry) *server {
+	s := &server{hub: st.hub, name: e.Conf.Name, allowance: st.budgets.Of(e.Conf.Name)}
+	s.Server = st.table.Add(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
+	s.launch = st.launches.New(s.Server, owner{s})
 	return s
 }
 
-// removeServer: h.mu is held.
-func (h *Hub) removeServer(s *server) <-chan struct{} {
-	h.table.Remove(s.Server)
+func (st *state) removeServer(s *server) <-chan struct{} {
+	st.table.Remove(s.Server)
 	done := s.EndConnection(&event.CancelCause{Origin: event.OriginHost,
 		Reason: "the server was removed from the config"}, servers.Stop)
 	s.EndSignIn()
 	s.allowance.Close()
-	h.changed(s)
+	st.changed(s)
 	return done
 }
 
-// changeServer: h.mu is held.
-func (h *Hub) changeServer(s *server, a sources.Step) <-chan struct{} {
+func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
 	was, old, told := s.Disabled(), *s.Conf(), s.info()
 	s.launch.Take(a.Entry, a.Entries, a.Relaunch)
 	s.launch.Move(a.Place)
@@ -138,8 +136,8 @@ func (h *Hub) changeServer(s *server, a sources.Step) <-chan struct{} {
 	}
 	s.Reconsider(&old, was, a.Relaunch)
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
-		h.changed(s)
+		st.changed(s)
 	}
-	h.policyChanged(s)
+	st.policyChanged(s)
 	return done
 }

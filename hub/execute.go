@@ -75,8 +75,9 @@ func (h *Hub) resend(r *request) bool {
 // movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had
 // nothing to wait for has stood there before.
 func (h *Hub) movedTo(r *request, to event.RequestState) bool {
-	defer h.lock().unlock()
-	return h.moveTo(r, to) || r.state == to
+	st := h.lock()
+	defer st.unlock()
+	return st.moveTo(r, to) || r.state == to
 }
 
 // The waits between tries to get back to a server that has a task of ours.
@@ -87,7 +88,7 @@ const (
 
 // reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel, the config or a
 // person who does not sign in ends that.
-func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
+func (h *fixed) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
 		session, err := r.server.Acquire(r.ctx, r)
 		he, ok := errors.AsType[*event.Error](err)

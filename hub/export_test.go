@@ -41,19 +41,19 @@ func (h *Hub) Leftovers() string {
 			text += fmt.Sprintf("%d %s; ", n, what)
 		}
 	}
-	add("requests", len(h.requests))
-	add("requests that have ended and were not left", len(h.leaving))
-	add("prompts", len(h.prompts))
+	add("requests", len(h.state.requests))
+	add("requests that have ended and were not left", len(h.state.leaving))
+	add("prompts", len(h.state.prompts))
 	add("cancels on their way", h.deliveries.Pending())
 	early := 0
-	for id, e := range h.early {
-		if time.Now().Before(e.until) && !h.ended.Has(id) { // a late click is kept, in case its id is used again
+	for id, e := range h.state.early {
+		if time.Now().Before(e.until) && !h.state.ended.Has(id) { // a late click is kept, in case its id is used again
 			early++
 		}
 	}
 	add("early cancels", early)
 	add("shared questions", h.sharing.Len())
-	for _, s := range h.servers {
+	for _, s := range h.state.servers {
 		add("open launch questions of "+s.name, s.launch.Asking())
 		for what, n := range s.Leftovers() {
 			add(what+" of "+s.name, n)
@@ -78,12 +78,12 @@ func init() {
 	var sections atomic.Uint64
 	checkInvariants = func(h *Hub) string {
 		n := sections.Add(1)
-		if timelines := uint64(len(h.requests) + h.record.Kept()); n%(1+timelines/16) == 0 {
+		if timelines := uint64(len(h.state.requests) + h.record.Kept()); n%(1+timelines/16) == 0 {
 			if wrong := h.tracesInconsistent(); wrong != "" {
 				return wrong + "\n" + string(debug.Stack())
 			}
 		}
-		if size := uint64(len(h.requests)*(1+len(h.prompts)) + len(h.servers)); n%(1+size/16) == 0 {
+		if size := uint64(len(h.state.requests)*(1+len(h.state.prompts)) + len(h.state.servers)); n%(1+size/16) == 0 {
 			if wrong := h.inconsistent(); wrong != "" {
 				return wrong + "\n" + string(debug.Stack())
 			}
@@ -94,10 +94,10 @@ func init() {
 
 func (h *Hub) inconsistent() string {
 	holds := map[*request]int{}
-	for id, p := range h.prompts {
+	for id, p := range h.state.prompts {
 		r := p.request
 		switch {
-		case p.id != id || h.requests[r.id] != r:
+		case p.id != id || h.state.requests[r.id] != r:
 			return fmt.Sprintf("prompt %s belongs to request %s, which is over", id, r.id)
 		case r.cancellation != nil:
 			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", id, r.id)
@@ -117,14 +117,14 @@ func (h *Hub) inconsistent() string {
 		for _, held := range p.holding {
 			holds[held]++
 		}
-		for _, other := range h.requests { // no clock of what waits for the server may run
+		for _, other := range h.state.requests { // no clock of what waits for the server may run
 			if other.direction == event.Outgoing && slices.Contains(p.about, other.server) &&
 				!slices.Contains(p.holding, other) {
 				return fmt.Sprintf("request %s waits for prompt %s, which does not hold it", other.id, id)
 			}
 		}
 	}
-	for id, r := range h.requests {
+	for id, r := range h.state.requests {
 		counts := r.state == event.StateQueued || r.state == event.StateConnecting || r.state == event.StateRunning ||
 			r.state == event.StateTaskWorking
 		idle, total := r.clock.Limits()
@@ -141,11 +141,11 @@ func (h *Hub) inconsistent() string {
 				r.clock.Runs())
 		case (r.cancellation != nil) != (r.state == event.StateCancelling):
 			return fmt.Sprintf("request %s is %s, cancelled: %v", id, r.state, r.cancellation != nil)
-		case r.parent != nil && h.requests[r.parent.id] != r.parent:
+		case r.parent != nil && h.state.requests[r.parent.id] != r.parent:
 			return fmt.Sprintf("request %s outlived its parent %s", id, r.parent.id)
 		}
 	}
-	for _, s := range h.servers {
+	for _, s := range h.state.servers {
 		if bad := s.Inconsistent(); bad != "" {
 			return bad
 		}
@@ -160,7 +160,7 @@ func (h *Hub) inconsistent() string {
 func (h *Hub) EditConfs(edit func(*config.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.servers {
+	for _, s := range h.state.servers {
 		edit(s.Conf())
 		counts, entries := s.launch.Entry(), launch.Entries{}
 		for _, e := range s.launch.Entries() {
@@ -264,20 +264,20 @@ func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, stopWaiting := range []bool{false, true} {
-		if out, err := h.cancelByID(id, "", &event.CancelCause{Origin: event.OriginUser},
+		if out, err := h.state.cancelByID(id, "", &event.CancelCause{Origin: event.OriginUser},
 			stopWaiting); out != event.OutcomeCancelling ||
 			err != nil {
 			panic(fmt.Sprint(out, err))
 		}
 	}
-	return h.requests[id] == nil
+	return h.state.requests[id] == nil
 }
 
 // Unleft counts the requests that have ended and that their goroutines have not left yet. For tests.
 func (h *Hub) Unleft() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.leaving)
+	return len(h.state.leaving)
 }
 
 // KeptHistory gives every end that is remembered, oldest first. For tests: a snapshot may bring less.
@@ -286,6 +286,9 @@ func (h *Hub) KeptHistory() []event.Ended {
 	defer h.mu.Unlock()
 	return h.windows.History.All()
 }
+
+// ReachTheState reaches for the state with no lock held.
+func (h *Hub) ReachTheState() { h.held() }
 
 // SkipInvariants is for tests that break them on purpose. Before anything is under way, or after.
 func (h *Hub) SkipInvariants() { h.check = nil }
@@ -308,8 +311,9 @@ type Held struct{ Questions, Lists, Results, Checks int }
 
 // HeldBytes gives what a server has on the books.
 func (h *Hub) HeldBytes(server string) Held {
-	defer h.lock().unlock()
-	c := h.server(server).allowance
+	st := h.lock()
+	defer st.unlock()
+	c := st.server(server).allowance
 	return Held{c.Questions.Held(), c.Lists.Held(), c.Results.Held(), c.Checks.Held()}
 }
 
@@ -324,7 +328,7 @@ func (h *Hub) CountReleases() *atomic.Int64 {
 func (h *Hub) HeldByPrompts() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range h.prompts {
+	for _, p := range h.state.prompts {
 		n += len(p.holding)
 	}
 	return n
@@ -334,7 +338,7 @@ func (h *Hub) HeldByPrompts() (n int) {
 func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.Answer, error) {
 	var c *connection
 	s, _ := h.find(server)
-	h.update(func() { c, _ = s.Client().(*connection) })
+	h.within(func() { c, _ = s.Client().(*connection) })
 	return c.Ask(ctx, q)
 }
 
@@ -356,5 +360,5 @@ func (h *Hub) FillResults() {
 
 // bareServer is a server of the hub that is not in its list.
 func (h *Hub) bareServer(name string) *server {
-	return h.newServer(servers.Entry{Conf: config.Server{Name: name}})
+	return h.state.newServer(servers.Entry{Conf: config.Server{Name: name}})
 }

@@ -80,21 +80,22 @@ func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) 
 // mayGo looks whether r may go now. A tool call has to be visible, allowed and agreed to as it is defined now; whatever
 // is a request needs a session.
 func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	if r.method == methodCallTool {
-		if v = h.mayCall(r, p); v.err != nil || v.need != needNothing {
+		if v = st.mayCall(r, p); v.err != nil || v.need != needNothing {
 			return v
 		}
 	}
-	h.seekSession(r, &v)
-	if v.need == needNothing && v.err == nil && !h.moveTo(r, event.StateRunning) && r.state != event.StateRunning {
+	st.seekSession(r, &v)
+	if v.need == needNothing && v.err == nil && !st.moveTo(r, event.StateRunning) && r.state != event.StateRunning {
 		v.err = context.Cause(r.ctx) // it was cancelled
 	}
 	return v
 }
 
-// seekSession looks for the session that r goes to. h.mu is held.
-func (h *Hub) seekSession(r *request, v *verdict) {
+// seekSession looks for the session that r goes to.
+func (st *state) seekSession(r *request, v *verdict) {
 	v.found = r.server.Seek(r.ctx, r, nil)
 	v.err = v.found.Err
 	if v.err == nil && v.found.Session == nil {
@@ -104,8 +105,8 @@ func (h *Hub) seekSession(r *request, v *verdict) {
 
 // mayCall looks whether the tool of r may be called, as far as the config, the list of tools and people have a say. The
 // order is: what the config hides and denies; what is known before the server is asked for anything; the tool as it is
-// defined; the agreement to it. h.mu is held.
-func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
+// defined; the agreement to it.
+func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	s, policy := r.server, r.server.launch.Policy(r.tool)
 	asks := policy == config.Ask && !p.call.Preapproved
 	switch {
@@ -114,7 +115,7 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 		return v
 	case !s.Up() && s.Conf().Policy(r.tool) == config.Allow && policy == config.Ask:
 		// A yes to the launch allows the tool, too. It is asked for first, so that it is the only question.
-		h.seekSession(r, &v)
+		st.seekSession(r, &v)
 		return v
 	case policy == config.Deny:
 		v.err = errDenied(r)
@@ -122,28 +123,28 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 	case asks && !p.fresh:
 		v.need = needApprovals
 		return v
-	case asks && !h.windows.CanShow(event.PromptToolApproval, false) &&
-		!h.grants.HoldsForAny(grants.CallKey(s.name, s.Key(), r.tool, "")):
+	case asks && !st.windows.CanShow(event.PromptToolApproval, false) &&
+		!st.grants.HoldsForAny(grants.CallKey(s.name, s.Key(), r.tool, "")):
 		v.err = errNoApprover(r)
 		return v
 	}
-	if v.tool = h.toolNow(r, p); v.tool == nil {
+	if v.tool = st.toolNow(r, p); v.tool == nil {
 		known, _ := s.Tools()
 		switch {
 		case !s.Up() && known == nil && !p.recalled:
 			v.need = needKeptTools
 		case !s.Up():
-			h.seekSession(r, &v)
+			st.seekSession(r, &v)
 		default:
 			v.need = needList
 		}
 		return v
 	}
-	terms := h.terms(r, v.tool)
+	terms := st.terms(r, v.tool)
 	switch {
 	case p.call.Preapproved, terms == p.agreed,
-		terms.policy == config.Allow && h.grants.Holds(terms.key.As(grants.Definition)),
-		terms.policy == config.Ask && h.grants.Holds(terms.key):
+		terms.policy == config.Allow && st.grants.Holds(terms.key.As(grants.Definition)),
+		terms.policy == config.Ask && st.grants.Holds(terms.key):
 	default:
 		asked := terms // only a call that asks costs memory for them
 		v.need, v.terms = needYes, &asked
@@ -152,8 +153,8 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 }
 
 // toolNow gives the tool of r as it is known: listed by the connection of now, or, while there is none, by an earlier
-// one. nil: it has to be listed. h.mu is held.
-func (h *Hub) toolNow(r *request, p *passage) *mcp.Tool {
+// one. nil: it has to be listed.
+func (st *state) toolNow(r *request, p *passage) *mcp.Tool {
 	s := r.server
 	known, current := s.Tools()
 	if tool, ok := servers.FindTool(known, r.tool); ok && (current || !s.Up()) {
@@ -199,7 +200,7 @@ func errUnsettled(r *request, p *passage) *event.Error {
 			"(the tools were listed %d times for it); call it again later", r.what(), r.server.name, p.lists)
 }
 
-// errHidden: h.mu is held.
+// errHidden: the hub's lock is held.
 func errHidden(r *request) *event.Error {
 	conf := r.server.Conf()
 	field := "tools.only"
@@ -213,7 +214,7 @@ func errHidden(r *request) *event.Error {
 		where)
 }
 
-// errDenied: h.mu is held.
+// errDenied: the hub's lock is held.
 func errDenied(r *request) *event.Error {
 	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy,
 		[]string{"server", r.server.name, "request_id", r.id,

@@ -20,14 +20,14 @@ import (
 type house struct{ h *Hub }
 
 // Update runs f with the lock.
-func (o house) Update(f func()) { o.h.update(f) }
+func (o house) Update(f func()) { o.h.within(f) }
 
 // Go runs f on a goroutine that Close waits for.
 func (o house) Go(f func()) { o.h.work.Go(f) }
 
 // Find finds a server by name.
 func (o house) Find(name string) offers.Server {
-	if s := o.h.server(name); s != nil {
+	if s := o.h.held().server(name); s != nil {
 		return s.offered()
 	}
 	return offers.Server{}
@@ -35,8 +35,9 @@ func (o house) Find(name string) offers.Server {
 
 // All gives the servers in config order.
 func (o house) All() []offers.Server {
-	all := make([]offers.Server, 0, len(o.h.servers))
-	for _, s := range o.h.servers {
+	st := o.h.held()
+	all := make([]offers.Server, 0, len(st.servers))
+	for _, s := range st.servers {
 		all = append(all, s.offered())
 	}
 	return all
@@ -48,19 +49,19 @@ func (s *server) offered() offers.Server {
 }
 
 // Closed tells whether goroutines are being waited for.
-func (o house) Closed() bool { return o.h.closed }
+func (o house) Closed() bool { return o.h.held().closed }
 
 // Emit tells the windows.
-func (o house) Emit(b event.Body) { o.h.emit(b) }
+func (o house) Emit(b event.Body) { o.h.held().emit(b) }
 
 // Delivered tells the outcome of a cancel that was on its way.
 func (o house) Delivered(d *outcome.Delivery, s event.Sending) {
 	o.h.windows.History.Delivered(d.Ended, s)
-	o.h.emit(&event.RequestCancelDelivery{RequestID: d.Request, Server: d.Server, Sending: s})
+	o.h.held().emit(&event.RequestCancelDelivery{RequestID: d.Request, Server: d.Server, Sending: s})
 }
 
 // Draining tells whether new calls are refused.
-func (o house) Draining() bool { return o.h.draining }
+func (o house) Draining() bool { return o.h.held().draining }
 
 // owner is what a server asks of the hub.
 type owner struct{ *server }
@@ -77,12 +78,12 @@ func (o owner) AskSignIn(ctx context.Context, q signin.Prompt, wanted func() boo
 
 // BeginStart registers the request that stands for a start.
 func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
-	h := o.hub
-	r := &request{id: h.mint("start"), method: "initialize", direction: event.Outgoing, server: o.server,
+	h, st := o.hub, o.hub.held()
+	r := &request{id: st.mint("start"), method: "initialize", direction: event.Outgoing, server: o.server,
 		uncancellable: true}
-	h.register(context.Background(), r)
+	st.register(context.Background(), r)
 	r.clock, r.expire = clock.New(0, limit, func() { h.tick(r) }), expire
-	h.moveTo(r, event.StateConnecting)
+	st.moveTo(r, event.StateConnecting)
 	r.wind(time.Now())
 	return start{r}
 }
@@ -99,7 +100,7 @@ func (s start) End(err *event.Error) {
 	if err != nil {
 		e = ending{state: event.StateFailed, err: err}
 	}
-	s.r.server.hub.end(s.r, e)
+	s.r.server.hub.held().end(s.r, e)
 }
 
 // Connect makes the hub's half of a connection.
@@ -124,7 +125,7 @@ func (o owner) Info() event.ServerInfo { return o.info() }
 
 // Ordered unmutes the server.
 func (o owner) Ordered(start bool) {
-	o.hub.mute(o.server, false, "")
+	o.hub.held().mute(o.server, false, "")
 	if start {
 		o.launch.AskAgain()
 	}
@@ -135,10 +136,10 @@ func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
 
 // Cancel cancels those that can be.
 func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
-	h := o.hub
-	for _, r := range h.requestsInOrder() {
-		if r.server == o.server && !r.uncancellable && h.requests[r.id] == r {
-			h.cancel(r, cause)
+	st := o.hub.held()
+	for _, r := range st.requestsInOrder() {
+		if r.server == o.server && !r.uncancellable && st.requests[r.id] == r {
+			st.cancel(r, cause)
 			overs = append(overs, r.whenOver())
 		}
 	}
@@ -147,7 +148,7 @@ func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
 
 // Use looks through the open requests.
 func (o owner) Use() (u servers.Use) {
-	for _, r := range o.hub.requests { // of either direction; tasks, too, are open until they end
+	for _, r := range o.hub.held().requests { // of either direction; tasks, too, are open until they end
 		if r.server != o.server {
 			continue
 		}
@@ -159,20 +160,20 @@ func (o owner) Use() (u servers.Use) {
 }
 
 // Leaving is that of requests that StopWaiting has ended.
-func (o owner) Leaving() []<-chan struct{} { return o.hub.lefts(o.server) }
+func (o owner) Leaving() []<-chan struct{} { return o.hub.held().lefts(o.server) }
 
 // Changed tells the windows.
-func (o owner) Changed() { o.hub.changed(o.server) }
+func (o owner) Changed() { o.hub.held().changed(o.server) }
 
 // ToolsChanged tells the windows.
-func (o owner) ToolsChanged() { o.hub.emit(&event.ToolsChanged{Server: o.name}) }
+func (o owner) ToolsChanged() { o.hub.held().emit(&event.ToolsChanged{Server: o.name}) }
 
 // Up watches what the server wants to be restarted for.
 func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
 // Fell closes what the server asked.
 func (o owner) Fell(c servers.Client) {
-	o.hub.closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
+	o.hub.held().closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
 		reason: prompts.ConnectionEnded, action: event.ActionDismiss})
 }
 
@@ -186,4 +187,4 @@ func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
 func (r *request) Leased() *bool { return &r.leased }
 
 // Waits shows that the request waits for its server.
-func (r *request) Waits() { r.server.hub.moveTo(r, event.StateConnecting) }
+func (r *request) Waits() { r.server.hub.held().moveTo(r, event.StateConnecting) }

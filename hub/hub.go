@@ -70,7 +70,15 @@ type Options struct {
 // Hub is the domain. All methods may be called concurrently.
 type Hub struct {
 	*offers.Offers // what the servers offer
+	*fixed
 
+	mu    sync.Mutex // guards state; never held while waiting; taken by lock alone
+	taken uint64     // how often
+	state state      // reached through lock, update and held
+}
+
+// fixed is what New makes and nothing changes afterwards: it needs no lock.
+type fixed struct {
 	id        string
 	mark      string // of id, in the ids that this hub gives out
 	version   string
@@ -82,7 +90,7 @@ type Hub struct {
 	launches *launch.Maker
 	config   *sources.Config
 	// recallAnswers reads the approvals and the definitions of tools, once: there may be megabytes, and a hub that starts
-	// is waited for. Whoever looks into them calls it first, without mu.
+	// is waited for. Whoever looks into them calls it first, without the lock.
 	recallAnswers func()
 
 	budgets *allowance.Budgets
@@ -102,42 +110,44 @@ type Hub struct {
 	endLife context.CancelCauseFunc
 
 	fatal func(text string) // ends the process
-	check func(*Hub) string // which invariant of what mu guards does not hold, "" = all do; nil but in tests
+	check func(*Hub) string // which invariant of the state does not hold, "" = all do; nil but in tests
 
-	table *servers.Table // guarded by mu; the pointer never changes
-
-	mu         sync.Mutex     // guards all below; never held while waiting; taken by lock alone
-	taken      uint64         // how often
-	windows    *windows.Table // and the events that they are told; the pointer never changes
-	requests   map[string]*request
-	begun      uint64                // counts requests, for order and minted ids
-	leaving    map[*request]struct{} // ended, with a goroutine that has not left them yet
-	deliveries *outcome.Deliveries   // cancels of requests that have ended, on their way to the server
-	ended      journal.Recent        // ids of requests that are over
-	early      map[string]earlyCancel
-	prompts    map[string]*prompt
-	asked      uint64                                     // counts prompts, for order and ids
+	// What these rooms hold is guarded by the hub's lock. Each of their methods says whether it takes the lock.
+	table   *servers.Table
+	windows *windows.Table // and the events that they are told
+	// cancels of requests that have ended, on their way to the server
+	deliveries *outcome.Deliveries
 	sharing    *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
-	servers    []*server
-	draining   bool
-	closed     bool
-	over       chan struct{} // made by shut; closed when every goroutine of work has ended
 	record     *journal.Recorder
+}
+
+// state is what the hub's lock guards. Its methods run with the lock held, and do not wait.
+type state struct {
+	*fixed
+	hub *Hub // for goroutines, which take the lock themselves
+
+	requests map[string]*request
+	begun    uint64                // counts requests, for order and minted ids
+	leaving  map[*request]struct{} // ended, with a goroutine that has not left them yet
+	ended    journal.Recent        // ids of requests that are over
+	early    map[string]earlyCancel
+	prompts  map[string]*prompt
+	asked    uint64 // counts prompts, for order and ids
+	servers  []*server
+	draining bool
+	closed   bool
+	over     chan struct{} // made by shut; closed when every goroutine of work has ended
 }
 
 // New makes a hub without servers; LoadConfig brings them.
 func New(o Options) *Hub {
 	id := rand.Text()
-	h := &Hub{
+	h := &Hub{fixed: &fixed{
 		id:       id,
 		mark:     strings.ToLower(id[:6]),
 		version:  o.Version,
 		log:      o.Logger,
 		environ:  o.Environ,
-		requests: map[string]*request{},
-		leaving:  map[*request]struct{}{},
-		early:    map[string]earlyCancel{},
-		prompts:  map[string]*prompt{},
 		redactor: &redact.Redactor{},
 		fatal:    o.Fatal,
 		check:    checkInvariants,
@@ -146,7 +156,8 @@ func New(o Options) *Hub {
 		},
 
 		windowReturn: cmp.Or(o.WindowReturn, defaultWindowReturn),
-	}
+	}}
+	st := newState(h)
 	if h.fatal == nil {
 		h.fatal = crash
 	}
@@ -157,7 +168,7 @@ func New(o Options) *Hub {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
-	h.sharing = flight.New[sharedKey](h.update, h.pauseFor)
+	h.sharing = flight.New[sharedKey](h.within, st.pauseFor)
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
 	h.Offers = offers.New(house{h})
@@ -196,8 +207,9 @@ func (h *Hub) Logger() *slog.Logger { return h.log }
 
 // Draining tells whether new calls are refused.
 func (h *Hub) Draining() bool {
-	defer h.lock().unlock()
-	return h.draining
+	st := h.lock()
+	defer st.unlock()
+	return st.draining
 }
 
 // Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It
@@ -210,19 +222,19 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	reason = bounds.Reason(reason)
 	var first bool
 	var waits []<-chan struct{}
-	h.update(func() {
-		first, h.draining = !h.draining, true
-		for _, r := range h.requestsInOrder() {
+	h.update(func(st *state) {
+		first, st.draining = !st.draining, true
+		for _, r := range st.requestsInOrder() {
 			if r.cancellation == nil && !r.uncancellable {
-				h.cancel(r, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason})
+				st.cancel(r, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason})
 				cancelled++
 			}
 			waits = append(waits, r.whenOver())
 		}
-		for r := range h.leaving {
+		for r := range st.leaving {
 			waits = append(waits, r.abandoned)
 		}
-		for _, s := range h.servers {
+		for _, s := range st.servers {
 			if s.Running() {
 				stopped++
 			}
@@ -254,9 +266,9 @@ const killGrace = time.Second
 func (h *Hub) Close(ctx context.Context) error {
 	h.Drain(ctx, "")
 	var over chan struct{}
-	h.update(func() {
-		h.shut()
-		over = h.over
+	h.update(func(st *state) {
+		st.shut()
+		over = st.over
 	})
 	defer h.contained.Close() // ends what is left of the servers, and the guard
 	select {
@@ -264,7 +276,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	h.update(func() { h.table.Kill("the hub's time to shut down is over") })
+	h.within(func() { h.table.Kill("the hub's time to shut down is over") })
 	grace := time.NewTimer(killGrace)
 	defer grace.Stop()
 	select {
@@ -275,26 +287,27 @@ func (h *Hub) Close(ctx context.Context) error {
 }
 
 // shut ends every window and the watcher, and lets one goroutine, in all, wait for the others: a WaitGroup is not to be
-// waited for anew while it grows. h.mu is held.
-func (h *Hub) shut() {
-	if h.closed {
+// waited for anew while it grows.
+func (st *state) shut() {
+	if st.closed {
 		return
 	}
-	h.closed = true
-	h.config.Close()
-	h.deliveries.Fail("the hub was shut down first")
-	for _, id := range h.windows.Close() {
-		h.grants.EndWindow(id)
+	st.closed = true
+	st.config.Close()
+	st.deliveries.Fail("the hub was shut down first")
+	for _, id := range st.windows.Close() {
+		st.grants.EndWindow(id)
 	}
-	h.budgets.Close()
-	h.endLife(event.ErrDraining())
-	h.table.Close()
-	h.over = make(chan struct{})
+	st.budgets.Close()
+	st.endLife(event.ErrDraining())
+	st.table.Close()
+	over := make(chan struct{})
+	st.over = over
 	go func() { // ends with the work it waits for
-		h.work.Wait()
-		close(h.over)
+		st.work.Wait()
+		close(over)
 	}()
 }
 
-// emit tells every attached window that wants it. h.mu is held.
-func (h *Hub) emit(b event.Body) { h.windows.Emit(b) }
+// emit tells every attached window that wants it.
+func (st *state) emit(b event.Body) { st.windows.Emit(b) }

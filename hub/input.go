@@ -40,7 +40,7 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 		return value, nil
 	}
 	for {
-		h.update(func() { in = inputs.Now(s.Conf(), in) })
+		h.within(func() { in = inputs.Now(s.Conf(), in) })
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			info: event.PromptInfo{Kind: event.PromptConfigInput, Input: inputs.Question(in)}, with: t,
 			byHand: func() bool { return byHand },

@@ -67,7 +67,8 @@ func ofAll(err error) error {
 
 // Outdated closes the questions about what is no longer what the config says: the form of a launch, or an input.
 func (o owner) Outdated() {
-	for _, p := range o.hub.promptsInOrder() {
+	st := o.hub.held()
+	for _, p := range st.promptsInOrder() {
 		if p.request.server != o.server {
 			continue
 		}
@@ -76,7 +77,7 @@ func (o owner) Outdated() {
 			old = inputs.Changed(o.Conf(), p.info.Input)
 		}
 		if old {
-			o.hub.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
+			st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
 				reason: "the server's config changed", action: event.ActionDismiss})
 		}
 	}
@@ -84,17 +85,16 @@ func (o owner) Outdated() {
 
 // Switch is the step of a config that has not changed.
 func (o owner) Switch(to *launch.Entry, why string) {
-	o.hub.changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
+	o.hub.held().changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
 		Problems: o.Problems(), Place: o.launch.Place(), Relaunch: to.Key != o.launch.Entry().Key, Why: why})
 }
 
 // consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools
-// that this answers are closed, and an eager server that waits for a person starts if it need not wait any more. h.mu
-// is held.
-func (h *Hub) consentsChanged() {
-	for _, s := range h.servers {
+// that this answers are closed, and an eager server that waits for a person starts if it need not wait any more.
+func (st *state) consentsChanged() {
+	for _, s := range st.servers {
 		agreed := s.launch.Reconsider()
-		h.policyChanged(s)
+		st.policyChanged(s)
 		if agreed {
 			s.StartIfLonely()
 		}
@@ -104,8 +104,9 @@ func (h *Hub) consentsChanged() {
 // refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.
 func (h *Hub) refreshLaunches() {
 	h.grants.Refresh(grants.Launch)
-	defer h.lock().unlock()
-	h.consentsChanged()
+	st := h.lock()
+	defer st.unlock()
+	st.consentsChanged()
 }
 
 // StartWorkspaceEntry asks for the consent to the first entry of a workspace that waits for it, and starts it in the

@@ -106,3 +106,15 @@ func TestBrokenInvariantIsFatal(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What reaches the state without the lock is found by every test that does it.
+func TestTheStateIsReachedWithTheLockAlone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var last []string
+		w := newWorldWith(t, hub.Options{Fatal: func(text string) { last = append(last, text) }}, nil)
+		w.hub.ReachTheState()
+		if len(last) != 1 || !strings.Contains(last[0], "without the lock") {
+			t.Errorf("the last lines are %q", last)
+		}
+	})
+}

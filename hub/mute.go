@@ -9,29 +9,30 @@ import (
 // and those to come at once. It holds until the server is started, restarted or switched on by somebody, or MuteServer
 // takes it back. Calls go on.
 func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
-	defer h.lock().unlock()
-	s := h.server(name)
+	st := h.lock()
+	defer st.unlock()
+	s := st.server(name)
 	if s == nil {
 		return event.ServerInfo{}, servers.ErrNotFound(name)
 	}
-	h.mute(s, muted, "")
+	st.mute(s, muted, "")
 	return s.info(), nil
 }
 
-// mute switches the questions of s off or on. h.mu is held.
-func (h *Hub) mute(s *server, muted bool, windowID string) {
+// mute switches the questions of s off or on.
+func (st *state) mute(s *server, muted bool, windowID string) {
 	if !s.allowance.Mute(muted) {
 		return
 	}
-	h.log.Info("questions of a server are switched off or on", "server", s.name, "muted", muted)
+	st.log.Info("questions of a server are switched off or on", "server", s.name, "muted", muted)
 	if muted {
-		for _, p := range h.promptsInOrder() {
+		for _, p := range st.promptsInOrder() {
 			if p.asker != nil && p.request.server == s {
-				h.closePrompt(p, closing{cause: event.CauseDeclined, origin: event.OriginUser, windowID: windowID,
+				st.closePrompt(p, closing{cause: event.CauseDeclined, origin: event.OriginUser, windowID: windowID,
 					action: event.ActionDecline,
 					reason: "the user wants no more questions of this server"})
 			}
 		}
 	}
-	h.changed(s)
+	st.changed(s)
 }

@@ -68,8 +68,9 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			reason = "the host's deadline for the call passed"
 		}
-		defer h.lock().unlock()
-		h.cancel(r, &event.CancelCause{Origin: event.OriginHost, Reason: reason})
+		st := h.lock()
+		defer st.unlock()
+		st.cancel(r, &event.CancelCause{Origin: event.OriginHost, Reason: reason})
 	})
 	defer unhook()
 	carried := false
@@ -135,11 +136,12 @@ func reservedMeta(key string) bool {
 
 // begin registers the request.
 func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
-	defer h.lock().unlock()
-	if h.draining {
+	st := h.lock()
+	defer st.unlock()
+	if st.draining {
 		return nil, event.ErrDraining()
 	}
-	s := h.server(o.Server)
+	s := st.server(o.Server)
 	if s == nil {
 		return nil, servers.ErrNotFound(o.Server)
 	}
@@ -148,9 +150,9 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	id := o.ID
 	if id == "" {
-		id = h.mint("call")
+		id = st.mint("call")
 	}
-	if h.requests[id] != nil {
+	if st.requests[id] != nil {
 		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", id},
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(id))
 	}
@@ -169,23 +171,24 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout), func() { h.tick(r) })
 	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
 	s.allowance.Called()
-	h.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
+	st.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
 	if o.ID != "" { // nobody can have meant an id that did not exist
-		if early := h.takeEarly(id, s.name); early != nil {
-			h.cancel(r, early)
+		if early := st.takeEarly(id, s.name); early != nil {
+			st.cancel(r, early)
 		}
 	}
 	if o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID) {
 		// its end was too early for this one, and does not come again
-		h.cancel(r, ownerClosed)
+		st.cancel(r, ownerClosed)
 	}
 	return r, nil
 }
 
 // progressed is a sign of life of r.
 func (h *Hub) progressed(r *request, p mcp.Progress) {
-	defer h.lock().unlock()
-	if h.requests[r.id] != r || r.cancellation != nil {
+	st := h.lock()
+	defer st.unlock()
+	if st.requests[r.id] != r || r.cancellation != nil {
 		return
 	}
 	r.clock.Sign(time.Now())
@@ -197,13 +200,14 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 		total := p.Total
 		r.progress.Total = &total
 	}
-	h.emitProgress(r)
+	st.emitProgress(r)
 }
 
 // tasked shows how the server's task stands that carries out r.
 func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
-	defer h.lock().unlock()
-	if h.requests[r.id] != r {
+	st := h.lock()
+	defer st.unlock()
+	if st.requests[r.id] != r {
 		return
 	}
 	first := r.task == nil
@@ -213,23 +217,24 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 		return
 	}
 	// While a person is asked the call waits for that; resume shows the task again.
-	if !first || r.state != event.StateRunning || !h.moveTo(r, event.StateTaskWorking) {
-		h.emitProgress(r)
+	if !first || r.state != event.StateRunning || !st.moveTo(r, event.StateTaskWorking) {
+		st.emitProgress(r)
 	}
 }
 
 // conclude ends r with what came of it, and gives the caller the same. Exactly one of result and err is set.
 func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	if r.abandoned != nil {
-		return nil, h.leftBehind(r, session, err)
+		return nil, st.leftBehind(r, session, err)
 	}
 	if err == nil {
 		e := ending{state: event.StateDone, isError: result.IsError}
 		if r.ofWindow {
 			e.result, e.resultSize = journal.ShownResult(result.Raw), len(result.Raw)
 		}
-		h.end(r, e)
+		st.end(r, e)
 		return &CallResult{
 			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings,
 			Task: r.task,
@@ -237,19 +242,19 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
 		// unless somebody here did it
-		h.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bounds.Reason(tc.Message)})
+		st.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bounds.Reason(tc.Message)})
 	}
 	if r.cancellation != nil {
 		e := ending{state: event.StateCancelled}
 		e.sending, e.mayContinue = r.call().Cancelled(session != nil, err)
 		noteSent(r, session, err)
-		h.end(r, e)
+		st.end(r, e)
 		return nil, errCancelled(r)
 	}
 	_, own := errors.AsType[*event.Error](err) // trouble before the call, whatever a server's error lies beneath it
 	if we, ok := errors.AsType[*jsonrpc.Error](err); ok && !own {
 		me := &event.McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
-		h.end(r, ending{state: event.StateFailed, mcpError: me})
+		st.end(r, ending{state: event.StateFailed, mcpError: me})
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
 	}
 	he := r.call().Error(err)
@@ -262,11 +267,11 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		with.Meta["server_may_continue"] = "true"
 		he = &with
 	}
-	h.end(r, ending{state: event.StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
+	st.end(r, ending{state: event.StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
 	return nil, he
 }
 
-// noteSent lets a late response to r be named, if r was given up after it was sent. Hub.mu is held.
+// noteSent lets a late response to r be named, if r was given up after it was sent. The hub's lock is held.
 func noteSent(r *request, session *mcp.Session, err error) {
 	cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err)
 	if s := r.server; ok && session != nil && cancelled.Sent && s.Session() == session {

@@ -10,7 +10,7 @@ import (
 
 // panicked logs a panic with its stack, and gives the error that hides both from whoever asked. Only the text that the
 // program or the runtime gave the panic is logged: any other value may be an argument or a result.
-func (h *Hub) panicked(p any) *event.Error {
+func (h *fixed) panicked(p any) *event.Error {
 	h.log.Error("panic", "value", panicText(p), "stack", string(debug.Stack()))
 	return errPanicked(false)
 }
@@ -40,9 +40,9 @@ func errPanicked(mayContinue bool) *event.Error {
 // whom to tell.
 func (h *Hub) fellOver(r *request) {
 	var open, leaving, handed bool
-	h.update(func() {
-		_, leaving = h.leaving[r]
-		open, handed = h.requests[r.id] == r, r.handed
+	h.update(func(st *state) {
+		_, leaving = st.leaving[r]
+		open, handed = st.requests[r.id] == r, r.handed
 	})
 	if open || leaving {
 		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is there to be told

@@ -16,7 +16,7 @@ func BenchmarkWorkspacePolicy(b *testing.B) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := h.server("s")
+	s := h.state.server("s")
 	b.ReportAllocs()
 	for b.Loop() {
 		s.launch.Policy("a")

@@ -54,13 +54,13 @@ type closing struct {
 // way to ask a person. open makes the prompt, with the lock; nil: nobody is to be asked, and the closing stays zero.
 // over, with the lock again, draws the consequences of the end and gives what ask does. The zero closing tells it that
 // ctx has ended; p may still be open then.
-func (h *Hub) ask(ctx context.Context, open func() (*prompt, error),
-	over func(*prompt, closing) (closing, error)) (c closing, err error) {
+func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
+	over func(*state, *prompt, closing) (closing, error)) (c closing, err error) {
 	var p *prompt
-	h.update(func() {
-		if p, err = open(); p != nil {
-			h.openPrompt(p)
-			h.asks(p, +1)
+	h.update(func(st *state) {
+		if p, err = open(st); p != nil {
+			st.openPrompt(p)
+			st.asks(p, +1)
 		}
 	})
 	if p == nil {
@@ -70,17 +70,18 @@ func (h *Hub) ask(ctx context.Context, open func() (*prompt, error),
 	case c = <-p.settled:
 	case <-ctx.Done():
 	}
-	defer h.lock().unlock()
-	h.asks(p, -1)
-	return over(p, c)
+	st := h.lock()
+	defer st.unlock()
+	st.asks(p, -1)
+	return over(st, p, c)
 }
 
-// openPrompt shows a question in every window that declared its kind. h.mu is held.
-func (h *Hub) openPrompt(p *prompt) {
+// openPrompt shows a question in every window that declared its kind.
+func (st *state) openPrompt(p *prompt) {
 	now := time.Now()
-	h.asked++
-	p.n = h.asked
-	p.id = h.ownID("prompt", p.n)
+	st.asked++
+	p.n = st.asked
+	p.id = st.ownID("prompt", p.n)
 	p.settled = make(chan closing, 1)
 	r := p.request
 	p.info.ID, p.info.Server, p.info.RequestID, p.info.Open = p.id, r.server.name, r.id, now
@@ -89,34 +90,34 @@ func (h *Hub) openPrompt(p *prompt) {
 	}
 	if p.humanLimit > 0 {
 		p.info.Deadline = now.Add(p.humanLimit)
-		p.deadline = time.AfterFunc(p.humanLimit, func() { h.promptTimeout(p) })
+		p.deadline = time.AfterFunc(p.humanLimit, func() { st.hub.promptTimeout(p) })
 	}
-	h.prompts[p.id] = p
+	st.prompts[p.id] = p
 	if r.prompts == nil {
 		r.prompts = map[*prompt]struct{}{}
 	}
 	r.prompts[p] = struct{}{}
-	p.holding = h.heldBy(p)
+	p.holding = st.heldBy(p)
 	if p.asker != nil && r.direction == event.Incoming && r.parent == nil {
-		p.candidates = h.callsOf(r.server)
+		p.candidates = st.callsOf(r.server)
 		p.among = len(p.candidates) > 0
 	}
 	for _, held := range p.holding {
-		h.hold(held, +1)
+		st.hold(held, +1)
 	}
-	h.tracedPrompt(p, 0)
-	h.waiting(r)
-	h.emit(&event.PromptOpened{Prompt: p.info})
+	st.tracedPrompt(p, 0)
+	st.waiting(r)
+	st.emit(&event.PromptOpened{Prompt: p.info})
 }
 
 // heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is
 // known. A question of nobody's stops nobody's clock: a server could keep all of its calls open by asking.
-func (h *Hub) heldBy(p *prompt) []*request {
+func (st *state) heldBy(p *prompt) []*request {
 	r := p.request
 	held := []*request{r}
 	switch {
 	case p.about != nil: // everything of these servers waits for it, the start of a session too
-		for _, other := range h.requests {
+		for _, other := range st.requests {
 			if slices.Contains(p.about, other.server) && other.direction == event.Outgoing && other != r {
 				held = append(held, other)
 			}
@@ -128,10 +129,10 @@ func (h *Hub) heldBy(p *prompt) []*request {
 	return held
 }
 
-// callsOf gives the open calls of s. h.mu is held.
-func (h *Hub) callsOf(s *server) map[*request]struct{} {
+// callsOf gives the open calls of s.
+func (st *state) callsOf(s *server) map[*request]struct{} {
 	calls := map[*request]struct{}{}
-	for _, r := range h.requests {
+	for _, r := range st.requests {
 		if r.server == s && r.direction == event.Outgoing && !r.uncancellable {
 			calls[r] = struct{}{}
 		}
@@ -140,53 +141,52 @@ func (h *Hub) callsOf(s *server) map[*request]struct{} {
 }
 
 // endAmong closes the questions that r was the last call for: whichever of its server's calls such a question belongs
-// to is over. A server that never withdraws would fill its places with them. h.mu is held; r is not in the table any
-// more.
-func (h *Hub) endAmong(r *request) {
-	if r.direction != event.Outgoing || len(h.prompts) == 0 {
+// to is over. A server that never withdraws would fill its places with them. r is not in the table any more.
+func (st *state) endAmong(r *request) {
+	if r.direction != event.Outgoing || len(st.prompts) == 0 {
 		return
 	}
-	for _, p := range h.promptsInOrder() {
+	for _, p := range st.promptsInOrder() {
 		if _, may := p.candidates[r]; !may {
 			continue
 		}
 		if delete(p.candidates, r); len(p.candidates) == 0 {
-			h.closePrompt(p, closing{cause: event.CauseParent, origin: event.OriginParent, reason: causeOver.Reason,
+			st.closePrompt(p, closing{cause: event.CauseParent, origin: event.OriginParent, reason: causeOver.Reason,
 				action: event.ActionDismiss})
 		}
 	}
 }
 
-// waiting shows that r, and the call that caused it, wait for the user. h.mu is held.
-func (h *Hub) waiting(r *request) {
+// waiting shows that r, and the call that caused it, wait for the user.
+func (st *state) waiting(r *request) {
 	for ; r != nil; r = r.parent {
 		if r.state == event.StateRunning || r.state == event.StateTaskWorking || r.state == event.StateQueued &&
 			r.direction == event.Incoming {
-			h.moveTo(r, event.StateAwaitingInput)
+			st.moveTo(r, event.StateAwaitingInput)
 		}
 	}
 }
 
 // resume shows that a call runs again once no open prompt holds it. The last one may be one that names no call, so each
-// prompt that closes looks at all that it held. h.mu is held.
-func (h *Hub) resume(r *request) {
+// prompt that closes looks at all that it held.
+func (st *state) resume(r *request) {
 	if r.state == event.StateAwaitingInput && r.direction == event.Outgoing && r.holds == 0 {
 		if r.task != nil {
-			h.moveTo(r, event.StateTaskWorking)
+			st.moveTo(r, event.StateTaskWorking)
 		} else {
-			h.moveTo(r, event.StateRunning)
+			st.moveTo(r, event.StateRunning)
 		}
 	}
 }
 
-// closePrompt takes p and settles it. false: somebody else had taken it. h.mu is held.
-func (h *Hub) closePrompt(p *prompt, c closing) bool {
-	if h.prompts[p.id] != p {
+// closePrompt takes p and settles it. false: somebody else had taken it.
+func (st *state) closePrompt(p *prompt, c closing) bool {
+	if st.prompts[p.id] != p {
 		return false
 	}
-	delete(h.prompts, p.id)
+	delete(st.prompts, p.id)
 	delete(p.request.prompts, p)
-	h.tracedPrompt(p, c.cause)
+	st.tracedPrompt(p, c.cause)
 	if p.about != nil && (c.cause == event.CauseAnswered || c.cause == event.CauseDeclined ||
 		c.cause == event.CauseDismissed) {
 		p.request.inHand = true
@@ -198,12 +198,12 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 		p.request.server.allowance.Settled(c.cause)
 	}
 	for _, held := range p.holding {
-		if h.requests[held.id] == held {
-			h.hold(held, -1)
-			h.resume(held)
+		if st.requests[held.id] == held {
+			st.hold(held, -1)
+			st.resume(held)
 		}
 	}
-	h.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	st.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
 	p.settled <- c
 	return true
 }
@@ -211,29 +211,30 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 // promptTimeout ends a prompt whose human clock ran out. The call that it belongs to times out; a server's question is
 // answered as dismissed.
 func (h *Hub) promptTimeout(p *prompt) {
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	r := p.request
 	reason := "timeouts.human of " + p.humanLimit.String() + " exceeded"
-	if !h.closePrompt(p, closing{cause: event.CauseTimeout, origin: event.OriginTimeout, reason: reason,
+	if !st.closePrompt(p, closing{cause: event.CauseTimeout, origin: event.OriginTimeout, reason: reason,
 		action: event.ActionDismiss}) {
 		return
 	}
 	if p.agrees != nil || p.about != nil || r.direction == event.Incoming {
-		h.cancel(r, &event.CancelCause{Origin: event.OriginTimeout, Reason: reason,
+		st.cancel(r, &event.CancelCause{Origin: event.OriginTimeout, Reason: reason,
 			Err: prompts.ErrTimeout(&p.info, p.humanLimit, r.server.Where())})
 	}
 }
 
-// closePromptsOf closes what a connection asked, when it is gone: nobody could take the answers. h.mu is held.
-func (h *Hub) closePromptsOf(asker *connection, c closing) {
-	for _, p := range h.promptsInOrder() {
+// closePromptsOf closes what a connection asked, when it is gone: nobody could take the answers.
+func (st *state) closePromptsOf(asker *connection, c closing) {
+	for _, p := range st.promptsInOrder() {
 		if p.asker == asker {
-			h.closePrompt(p, c)
+			st.closePrompt(p, c)
 		}
 	}
 }
 
-// promptsInOrder gives the open prompts, oldest first. h.mu is held.
-func (h *Hub) promptsInOrder() []*prompt {
-	return slices.SortedFunc(maps.Values(h.prompts), func(a, b *prompt) int { return cmp.Compare(a.n, b.n) })
+// promptsInOrder gives the open prompts, oldest first.
+func (st *state) promptsInOrder() []*prompt {
+	return slices.SortedFunc(maps.Values(st.prompts), func(a, b *prompt) int { return cmp.Compare(a.n, b.n) })
 }

@@ -29,9 +29,9 @@ func (h *Hub) Forget(ids []string) int {
 	}
 	h.grants.Refresh(grants.Call, grants.Launch)
 	forgotten := 0
-	h.update(func() {
+	h.update(func(st *state) {
 		forgotten = h.grants.Forget(wanted)
-		h.consentsChanged()
+		st.consentsChanged()
 	})
 	h.grants.Save()
 	return forgotten + h.inputs.Forget(wanted)

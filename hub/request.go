@@ -84,9 +84,8 @@ var successors = map[event.RequestState][]event.RequestState{
 }
 
 // moveTo is the one place that changes a request's state: it accounts the time, starts or stops the clocks, and tells
-// the windows of the states that are not told by an event of their own. false: not a legal step, nothing changed. h.mu
-// is held.
-func (h *Hub) moveTo(r *request, to event.RequestState) bool {
+// the windows of the states that are not told by an event of their own. false: not a legal step, nothing changed.
+func (st *state) moveTo(r *request, to event.RequestState) bool {
 	if r.state == to || !slices.Contains(successors[r.state], to) {
 		return false
 	}
@@ -97,7 +96,7 @@ func (h *Hub) moveTo(r *request, to event.RequestState) bool {
 	r.trace.State(to)
 	r.wind(now)
 	if to < event.StateCancelling {
-		h.emitProgress(r)
+		st.emitProgress(r)
 	}
 	return true
 }
@@ -116,15 +115,15 @@ func (r *request) account(now time.Time) {
 	}
 }
 
-func (h *Hub) emitProgress(r *request) {
-	h.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress,
+func (st *state) emitProgress(r *request) {
+	st.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress,
 		WireID: r.wireID, Task: r.task})
 }
 
-// mint makes a request id. A host may have chosen the same one. h.mu is held.
-func (h *Hub) mint(prefix string) string {
-	id := h.ownID(prefix, h.begun+1)
-	for h.requests[id] != nil {
+// mint makes a request id. A host may have chosen the same one.
+func (st *state) mint(prefix string) string {
+	id := st.ownID(prefix, st.begun+1)
+	for st.requests[id] != nil {
 		id += "'"
 	}
 	return id
@@ -132,25 +131,25 @@ func (h *Hub) mint(prefix string) string {
 
 // ownID is an id that this hub gives out. A click on its way while a hub died and another took its place must find
 // nothing there: so the id names the hub as well.
-func (h *Hub) ownID(prefix string, n uint64) string {
+func (h *fixed) ownID(prefix string, n uint64) string {
 	return prefix + "-" + h.mark + "-" + strconv.FormatUint(n, 10)
 }
 
-// register brings a request into the table and tells the windows. h.mu is held; the id is free.
-func (h *Hub) register(ctx context.Context, r *request) {
-	h.begun++
-	r.n = h.begun
+// register brings a request, whose id is free, into the table and tells the windows.
+func (st *state) register(ctx context.Context, r *request) {
+	st.begun++
+	r.n = st.begun
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	r.start = time.Now()
 	r.since = r.start
 	r.state = event.StateQueued
 	if r.trace == nil {
-		r.trace = h.record.NewTimeline()
+		r.trace = st.record.NewTimeline()
 	}
 	r.trace.Begin(r.n)
 	r.trace.State(event.StateQueued)
-	h.startSpan(ctx, r)
-	h.requests[r.id] = r
+	st.startSpan(ctx, r)
+	st.requests[r.id] = r
 	if r.parent != nil {
 		if r.parent.children == nil {
 			r.parent.children = map[*request]struct{}{}
@@ -158,7 +157,7 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		r.parent.children[r] = struct{}{}
 	}
 	if r.direction == event.Outgoing {
-		for _, p := range h.prompts {
+		for _, p := range st.prompts {
 			// who comes while a person is asked about the server waits for that, as those do who were there
 			if slices.Contains(p.about, r.server) {
 				p.holding = append(p.holding, r)
@@ -167,7 +166,7 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		}
 	}
 	r.wind(r.start)
-	h.emit(&event.RequestStarted{Request: r.info()})
+	st.emit(&event.RequestStarted{Request: r.info()})
 }
 
 // isOver is request.over of those that ended while nobody waited.
@@ -177,7 +176,7 @@ var isOver = func() chan struct{} {
 	return c
 }()
 
-// whenOver gives what is closed at r's end. h.mu is held.
+// whenOver gives what is closed at r's end. The hub's lock is held.
 func (r *request) whenOver() <-chan struct{} {
 	if r.over == nil {
 		r.over = make(chan struct{})
@@ -201,16 +200,16 @@ type ending struct {
 var causeOver = &event.CancelCause{Origin: event.OriginParent, Reason: "the request that caused it is over"}
 
 // end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it.
-// false: it had ended. h.mu is held.
-func (h *Hub) end(r *request, e ending) bool {
-	if h.requests[r.id] != r {
+// false: it had ended.
+func (st *state) end(r *request, e ending) bool {
+	if st.requests[r.id] != r {
 		return false
 	}
 	switch {
 	case e.state == event.StateFailed && r.cancellation != nil:
 		e.state = event.StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
 	case e.state == event.StateCancelled && r.cancellation == nil:
-		h.cancel(r, &event.CancelCause{Origin: event.OriginTransport})
+		st.cancel(r, &event.CancelCause{Origin: event.OriginTransport})
 	}
 	if e.state == event.StateCancelled && e.sending.Delivery == 0 {
 		e.sending.Delivery = event.DeliveryNotNeeded // a question of a server, or the start of one
@@ -222,18 +221,18 @@ func (h *Hub) end(r *request, e ending) bool {
 	case e.err != nil && e.err.Reason == event.ReasonServerGone:
 		cause = &event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}
 	}
-	h.takenBack(r)
-	h.endOffspring(r, cause)
-	if !h.moveTo(r, e.state) {
-		h.log.Error("illegal end of a request", "request_id", r.id, "from", r.state.String(), "to", e.state.String())
+	st.takenBack(r)
+	st.endOffspring(r, cause)
+	if !st.moveTo(r, e.state) {
+		st.log.Error("illegal end of a request", "request_id", r.id, "from", r.state.String(), "to", e.state.String())
 		return false
 	}
-	h.tracedEnd(r, e)
-	h.endSpan(r, e)
-	delete(h.requests, r.id)
-	h.endAmong(r)
-	h.unheld(r)
-	h.ended.Add(r.id)
+	st.tracedEnd(r, e)
+	st.endSpan(r, e)
+	delete(st.requests, r.id)
+	st.endAmong(r)
+	st.unheld(r)
+	st.ended.Add(r.id)
 	if r.parent != nil {
 		delete(r.parent.children, r)
 	}
@@ -250,18 +249,18 @@ func (h *Hub) end(r *request, e ending) bool {
 		r.server.Answered()
 	}
 	if e.state == event.StateCancelled {
-		h.emit(&event.RequestCancelled{
+		st.emit(&event.RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 			Cancellation: *r.cancellation, WireID: r.wireID, Sending: e.sending, ServerMayContinue: e.mayContinue,
 			Timings: r.timings, Era: r.server.Era(), Err: r.cause.Err, Task: r.task,
 		})
 		if e.sending.Delivery == event.DeliveryPending {
-			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: h.windows.Seq()}
-			h.deliveries.Expect(r.delivery)
+			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: st.windows.Seq()}
+			st.deliveries.Expect(r.delivery)
 		}
 		return true
 	}
-	h.emit(&event.RequestFinished{
+	st.emit(&event.RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 		State: e.state, IsError: e.isError, McpError: e.mcpError.Shown(), Err: e.err, ServerMayContinue: e.mayContinue,
 		Timings: r.timings, Task: r.task,
@@ -271,12 +270,12 @@ func (h *Hub) end(r *request, e ending) bool {
 }
 
 // unheld takes a request that has ended out of what the open prompts hold: one may stay open for long, while a host
-// tries again and again. h.mu is held.
-func (h *Hub) unheld(r *request) {
+// tries again and again.
+func (st *state) unheld(r *request) {
 	if r.holds == 0 {
 		return
 	}
-	for _, p := range h.prompts {
+	for _, p := range st.prompts {
 		if i := slices.Index(p.holding, r); i >= 0 {
 			p.holding = slices.Delete(p.holding, i, i+1)
 			p.outlived = p.outlived || r.direction == event.Outgoing
@@ -285,17 +284,17 @@ func (h *Hub) unheld(r *request) {
 }
 
 // takenBack ends what r caused and the server had taken back before r ends: the engine ends the context before it reads
-// on, the goroutine that waits for the answer is only not there yet. h.mu is held.
-func (h *Hub) takenBack(r *request) {
+// on, the goroutine that waits for the answer is only not there yet.
+func (st *state) takenBack(r *request) {
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
-			h.withdraw(child, withdrawn)
+			st.withdraw(child, withdrawn)
 		}
 	}
 }
 
-// endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter. h.mu is held.
-func (h *Hub) endOffspring(r *request, cause *event.CancelCause) {
+// endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter.
+func (st *state) endOffspring(r *request, cause *event.CancelCause) {
 	pc, origin := event.CauseParent, event.OriginParent
 	switch cause.Origin {
 	case event.OriginShutdown:
@@ -304,11 +303,11 @@ func (h *Hub) endOffspring(r *request, cause *event.CancelCause) {
 		pc, origin = event.CauseServerGone, event.OriginTransport
 	}
 	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
-		h.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: event.ActionDismiss})
+		st.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: event.ActionDismiss})
 	}
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
-		h.cancel(child, &event.CancelCause{Origin: origin, Reason: cause.Reason})
-		h.end(child, ending{state: event.StateCancelled})
+		st.cancel(child, &event.CancelCause{Origin: origin, Reason: cause.Reason})
+		st.end(child, ending{state: event.StateCancelled})
 	}
 }
 
@@ -320,16 +319,17 @@ func inOrder[T comparable](set map[T]struct{}, n func(T) uint64) []T {
 	return slices.SortedFunc(maps.Keys(set), func(a, b T) int { return cmp.Compare(n(a), n(b)) })
 }
 
-// requestsInOrder gives the open requests, oldest first. h.mu is held.
-func (h *Hub) requestsInOrder() []*request {
-	return slices.SortedFunc(maps.Values(h.requests), func(a, b *request) int { return cmp.Compare(a.n, b.n) })
+// requestsInOrder gives the open requests, oldest first.
+func (st *state) requestsInOrder() []*request {
+	return slices.SortedFunc(maps.Values(st.requests), func(a, b *request) int { return cmp.Compare(a.n, b.n) })
 }
 
 // Requests lists the open requests of one server, or of all when server is "", oldest first.
 func (h *Hub) Requests(server string) []event.RequestInfo {
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	var list []event.RequestInfo
-	for _, r := range h.requestsInOrder() {
+	for _, r := range st.requestsInOrder() {
 		if server == "" || r.server.name == server {
 			list = append(list, r.info())
 		}

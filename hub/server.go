@@ -20,9 +20,9 @@ type server struct {
 	launch    *launch.Launch
 }
 
-// server finds a server by name, nil when there is none. h.mu is held.
-func (h *Hub) server(name string) *server {
-	for _, s := range h.servers {
+// server finds a server by name, nil when there is none.
+func (st *state) server(name string) *server {
+	for _, s := range st.servers {
 		if s.name == name {
 			return s
 		}
@@ -39,8 +39,8 @@ func (s *server) info() event.ServerInfo {
 }
 
 // changed tells the windows how s is now. That it is gone from the config is the last thing that they hear of it: what
-// comes later under its name is of the next entry. h.mu is held.
-func (h *Hub) changed(s *server) {
+// comes later under its name is of the next entry.
+func (st *state) changed(s *server) {
 	if s.gone {
 		return
 	}
@@ -48,18 +48,19 @@ func (h *Hub) changed(s *server) {
 	info := s.info()
 	s.SignInTold(info.SignIn)
 	s.launch.Told(info.LaunchConsent)
-	h.emit(&event.ServerChanged{Server: info, Removed: s.gone})
+	st.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }
 
 // Servers lists every server in config order, and the problems of no single server.
 func (h *Hub) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
-	defer h.lock().unlock()
-	return h.serverInfos(), h.config.Problems()
+	st := h.lock()
+	defer st.unlock()
+	return st.serverInfos(), h.config.Problems()
 }
 
-func (h *Hub) serverInfos() []event.ServerInfo {
+func (st *state) serverInfos() []event.ServerInfo {
 	var list []event.ServerInfo
-	for _, s := range h.servers {
+	for _, s := range st.servers {
 		list = append(list, s.info())
 	}
 	return list
@@ -123,8 +124,9 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 }
 
 func (h *Hub) find(name string) (*server, error) {
-	defer h.lock().unlock()
-	if s := h.server(name); s != nil {
+	st := h.lock()
+	defer st.unlock()
+	if s := st.server(name); s != nil {
 		return s, nil
 	}
 	return nil, servers.ErrNotFound(name)

@@ -13,18 +13,17 @@ type shared = flight.Flight[*server, *prompt]
 type sharedKey struct{ server, file, input string }
 
 // pauseFor stops (by +1) or releases (by -1) all that runs against a server that waits for somebody else's question.
-// h.mu is held.
-func (h *Hub) pauseFor(t *shared, s *server, by int) {
+func (st *state) pauseFor(t *shared, s *server, by int) {
 	p := t.Question
 	if p == nil {
 		return
 	}
 	s.Pause(time.Now(), by)
 	switch {
-	case h.prompts[p.id] != p: // it has closed, which released all
+	case st.prompts[p.id] != p: // it has closed, which released all
 	case by > 0:
-		h.holdFor(p, s)
+		st.holdFor(p, s)
 	default:
-		h.letGo(p, s)
+		st.letGo(p, s)
 	}
 }

@@ -15,9 +15,9 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	if err != nil {
 		return event.ServerInfo{}, err
 	}
-	h.update(s.launch.AskAgain)
+	h.within(s.launch.AskAgain)
 	var refusal error
-	h.update(func() { refusal = s.Refusal(ctx) })
+	h.within(func() { refusal = s.Refusal(ctx) })
 	if refusal != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, refusal)
 	}
@@ -59,7 +59,7 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 }
 
 // known gives the config of a server with what is known put in for its references. It asks nobody.
-func (h *Hub) known(s *server, conf config.Server) (config.Server, error) {
+func (h *fixed) known(s *server, conf config.Server) (config.Server, error) {
 	values, err := h.inputs.Values(conf)
 	if err != nil {
 		return config.Server{}, err

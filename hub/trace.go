@@ -16,9 +16,9 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 		return (f.RequestID == "" || f.RequestID == id) && (f.Server == "" || f.Server == server)
 	}
 	var all []journal.Traced
-	h.update(func() {
+	h.update(func(st *state) {
 		all = h.record.Ended(want)
-		for _, r := range h.requests {
+		for _, r := range st.requests {
 			if want(r.id, r.server.name) {
 				all = append(all, journal.Traced{Timeline: r.trace, Request: tracedInfo(r)})
 			}
@@ -27,8 +27,8 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	return journal.Read(all, f.Max, h.redactor)
 }
 
-// tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. h.mu is
-// held.
+// tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. The hub's
+// lock is held.
 func tracedInfo(r *request) event.RequestInfo {
 	i := r.info()
 	i.Progress, i.Subject = nil, ""
@@ -39,26 +39,26 @@ func tracedInfo(r *request) event.RequestInfo {
 }
 
 // newTrace makes the timeline of a request that a server may be sending; question makes it that of a request.
-func (h *Hub) newTrace() any { return h.record.NewTimeline() }
+func (h *fixed) newTrace() any { return h.record.NewTimeline() }
 
 // tap hears of the messages of all requests. It is called with locks of the engine held.
-func (h *Hub) tap(trace any, m jsonrpc.Observed) {
+func (h *fixed) tap(trace any, m jsonrpc.Observed) {
 	if t, ok := trace.(*journal.Timeline); ok && t != nil {
 		t.Message(m)
 	}
 }
 
 // tracedPrompt notes that a prompt has opened or closed: with the request that it belongs to and with the call that
-// caused that. h.mu is held.
-func (h *Hub) tracedPrompt(p *prompt, cause event.PromptCause) {
+// caused that.
+func (st *state) tracedPrompt(p *prompt, cause event.PromptCause) {
 	for r := p.request; r != nil; r = r.parent {
 		r.trace.Prompt(p.id, p.info.Kind, cause)
 		r.span.Prompt(p.info.Kind, cause)
 	}
 }
 
-// tracedEnd notes what r ended with besides its state. h.mu is held.
-func (h *Hub) tracedEnd(r *request, e ending) {
+// tracedEnd notes what r ended with besides its state.
+func (st *state) tracedEnd(r *request, e ending) {
 	if e.state == event.StateCancelled && e.sending.Delivery > event.DeliveryNotNeeded {
 		r.trace.Delivered(e.sending)
 	}
@@ -75,8 +75,8 @@ func (h *Hub) tracedEnd(r *request, e ending) {
 	r.trace.End(tracedInfo(r))
 }
 
-// startSpan begins r's span, if the host wants spans. h.mu is held.
-func (h *Hub) startSpan(ctx context.Context, r *request) {
+// startSpan begins r's span, if the host wants spans.
+func (st *state) startSpan(ctx context.Context, r *request) {
 	of := telemetry.Request{Method: r.method, Server: r.server.name, ID: r.id, Tool: r.tool,
 		Incoming: r.direction == event.Incoming, Start: r.start}
 	if r.method == methodGetPrompt {
@@ -86,11 +86,11 @@ func (h *Hub) startSpan(ctx context.Context, r *request) {
 	if r.parent != nil {
 		parent = r.parent.span
 	}
-	r.span = h.tracer.Start(ctx, parent, of)
+	r.span = st.tracer.Start(ctx, parent, of)
 }
 
-// endSpan ends r's span with what became of it. h.mu is held.
-func (h *Hub) endSpan(r *request, e ending) {
+// endSpan ends r's span with what became of it.
+func (st *state) endSpan(r *request, e ending) {
 	if r.span == nil {
 		return
 	}

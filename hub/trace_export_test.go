@@ -16,7 +16,7 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 	s := New(Options{}).bareServer("s")
 	r := &request{tool: "t", method: "tools/call", server: s, wireID: "1", cause: &cause, trace: timelineOfTests}
 	return func() {
-		h.startSpan(h.tracer.CalledBy(context.Background(), &telemetry.Context{}), r)
+		h.state.startSpan(h.tracer.CalledBy(context.Background(), &telemetry.Context{}), r)
 		if meta, _ := telemetry.Propagate(nil, &telemetry.Context{}, r.span); meta == nil == (h.tracer != nil) {
 			panic("a trace context without a trace, or none with one")
 		}
@@ -24,7 +24,7 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 		r.span.Prompt(event.PromptSampling, 0)
 		r.span.Prompt(event.PromptSampling, event.CauseAnswered)
 		r.span.Cancelled(r.cause.Origin)
-		h.endSpan(r, ending{state: event.StateDone})
+		h.state.endSpan(r, ending{state: event.StateDone})
 	}
 }
 
@@ -35,8 +35,8 @@ var (
 
 // tracesInconsistent tells what contradicts itself in the flight recorder. h.mu is held.
 func (h *Hub) tracesInconsistent() string {
-	open := make([]*journal.Timeline, 0, len(h.requests))
-	for _, r := range h.requests {
+	open := make([]*journal.Timeline, 0, len(h.state.requests))
+	for _, r := range h.state.requests {
 		open = append(open, r.trace)
 	}
 	return h.record.Inconsistent(open)

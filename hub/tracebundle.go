@@ -22,10 +22,11 @@ func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()
 
 // about is that before secrets are taken out.
 func (h *Hub) about() map[string]any {
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.config.Problems(),
-		OpenRequests: len(h.requests), Windows: h.windows.Len()}
-	for _, s := range h.servers {
+		OpenRequests: len(st.requests), Windows: h.windows.Len()}
+	for _, s := range st.servers {
 		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: faultOf(s.Cause()),
 			Connected: s.Up()})
 	}

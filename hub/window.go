@@ -38,8 +38,9 @@ func (h *Hub) Attach(hello windows.Hello, sink windows.Sink) (*Window, *windows.
 // enter brings a window into the table; changed tells that there are other workspace folders now.
 func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window, start *windows.Start, changed bool,
 	err error) {
-	defer h.lock().unlock()
-	if h.draining {
+	st := h.lock()
+	defer st.unlock()
+	if st.draining {
 		return nil, nil, false, event.ErrDraining()
 	}
 	before := h.windows.Roots()
@@ -47,8 +48,8 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 		return nil, nil, false, err
 	}
 	h.grants.SetFolders(in.ID(), windows.Folders(in.Roots()))
-	h.closeUnshowable() // it may come back with fewer kinds
-	h.consentsChanged() // a yes may hold where its folders are open
+	st.closeUnshowable() // it may come back with fewer kinds
+	st.consentsChanged() // a yes may hold where its folders are open
 	h.table.Offer()
 	return in, start, !slices.Equal(before, h.windows.Roots()), nil
 }
@@ -60,21 +61,21 @@ func (w *Window) Cancel(id, reason string) (event.Outcome, error) {
 
 // SetRoots replaces the workspace folders of this window; servers that list roots are told.
 func (w *Window) SetRoots(roots []windows.Root) {
-	w.h.changeRoots(func() {
+	w.h.changeRoots(func(st *state) {
 		if w.in.Replace(roots) {
 			w.h.grants.SetFolders(w.ID(), windows.Folders(roots))
 		}
 		w.h.table.Company()
-		w.h.consentsChanged()
+		st.consentsChanged()
 	})
 }
 
 // changeRoots runs f with the lock, and tells the servers if there are other workspace folders after that.
-func (h *Hub) changeRoots(f func()) {
+func (h *Hub) changeRoots(f func(st *state)) {
 	var changed bool
-	h.update(func() {
+	h.update(func(st *state) {
 		before := h.windows.Roots()
-		f()
+		f(st)
 		changed = !slices.Equal(before, h.windows.Roots())
 	})
 	if changed {
@@ -86,12 +87,13 @@ func (h *Hub) changeRoots(f func()) {
 // before.
 func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	h := w.h
-	defer h.lock().unlock()
+	st := h.lock()
+	defer st.unlock()
 	if !w.in.Attached() {
 		return
 	}
 	w.in.Declare(kinds, samplingTools, extensions)
-	h.closeUnshowable()
+	st.closeUnshowable()
 	h.table.Offer()
 }
 
@@ -100,15 +102,15 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 // has not come back within Options.WindowReturn. Idempotent.
 func (w *Window) Detach(final bool) {
 	h, parted := w.h, false
-	h.changeRoots(func() {
+	h.changeRoots(func(st *state) {
 		if parted = w.in.Attached(); !parted {
 			return
 		}
 		w.in.Part()
 		if final {
-			h.depart(w.in)
+			st.depart(w.in)
 		} else {
-			w.in.Expect(h.windowReturn, func() { h.changeRoots(func() { h.depart(w.in) }) })
+			w.in.Expect(h.windowReturn, func() { h.changeRoots(func(st *state) { st.depart(w.in) }) })
 		}
 	})
 	if parted {
@@ -119,28 +121,28 @@ func (w *Window) Detach(final bool) {
 // ownerClosed is why a call ends that belongs to a window which has closed for good.
 var ownerClosed = &event.CancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
 
-// depart ends what belongs to a window that is detached, unless it has come back. h.mu is held.
-func (h *Hub) depart(in *windows.Window) {
+// depart ends what belongs to a window that is detached, unless it has come back.
+func (st *state) depart(in *windows.Window) {
 	if !in.Depart() {
 		return
 	}
-	h.grants.EndWindow(in.ID())
-	h.consentsChanged()
-	for _, r := range h.requestsInOrder() {
+	st.grants.EndWindow(in.ID())
+	st.consentsChanged()
+	for _, r := range st.requestsInOrder() {
 		if r.owner != "" && r.owner == in.ID() {
-			h.cancel(r, ownerClosed)
+			st.cancel(r, ownerClosed)
 		}
 	}
-	h.closeUnshowable()
+	st.closeUnshowable()
 }
 
 // closeUnshowable ends the prompts that no window can show any more, also none that may come back: capabilities that
-// need a person must not wait for nobody. h.mu is held.
-func (h *Hub) closeUnshowable() {
-	for _, p := range h.promptsInOrder() {
+// need a person must not wait for nobody.
+func (st *state) closeUnshowable() {
+	for _, p := range st.promptsInOrder() {
 		// whoever answered it may have gone right after
-		if p.checks == 0 && !h.windows.CanShow(p.info.Kind, p.withTools) {
-			h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
+		if p.checks == 0 && !st.windows.CanShow(p.info.Kind, p.withTools) {
+			st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
 				reason: "no window is left that can show it",
 				action: event.ActionDismiss})
 		}
@@ -151,20 +153,20 @@ func (h *Hub) closeUnshowable() {
 type screen struct{ h *Hub }
 
 // Update runs f with the lock.
-func (s screen) Update(f func()) { s.h.update(f) }
+func (s screen) Update(f func()) { s.h.within(f) }
 
 // MintWindow makes the id of a window.
 func (s screen) MintWindow(n uint64) string { return s.h.ownID("window", n) }
 
 // WithTools tells whether a question is sampling that brings tools.
 func (s screen) WithTools(promptID string) bool {
-	p := s.h.prompts[promptID]
+	p := s.h.held().prompts[promptID]
 	return p != nil && p.withTools
 }
 
 // Prompts gives the open questions.
 func (s screen) Prompts() (list []windows.Prompt) {
-	for _, p := range s.h.promptsInOrder() {
+	for _, p := range s.h.held().promptsInOrder() {
 		list = append(list, windows.Prompt{Info: p.info, WithTools: p.withTools})
 	}
 	return list
@@ -172,7 +174,7 @@ func (s screen) Prompts() (list []windows.Prompt) {
 
 // Requests gives the open requests.
 func (s screen) Requests() (list []event.RequestInfo) {
-	for _, r := range s.h.requestsInOrder() {
+	for _, r := range s.h.held().requestsInOrder() {
 		list = append(list, r.info())
 	}
 	return list
@@ -180,5 +182,5 @@ func (s screen) Requests() (list []event.RequestInfo) {
 
 // Servers gives the servers.
 func (s screen) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
-	return s.h.serverInfos(), s.h.config.Problems()
+	return s.h.held().serverInfos(), s.h.config.Problems()
 }

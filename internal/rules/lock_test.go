@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// strayLocks: the hub's lock is taken in hub/lock.go alone, and every lock of package hub is released by a defer right
-// behind it. A panic between the two would leave it locked, and nothing would answer any more.
+// strayLocks: the hub's lock is taken, and the state that it guards is reached, in hub/lock.go alone, and every lock of
+// package hub is released by a defer right behind it. A panic between the two would leave it locked, and nothing would
+// answer any more.
 func strayLocks(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -25,9 +26,10 @@ func strayLocks(t *tree) []violation {
 			case *ast.CommClause:
 				deferredUnlocks(n.Body, good)
 			case *ast.SelectorExpr:
-				if x := types.ExprString(n.X); n.Sel.Name == "mu" && (x == "h" || x == "hub" || strings.HasSuffix(x, ".h") ||
-					strings.HasSuffix(x, ".hub")) {
-					bad = append(bad, s.at(n, "the hub's lock is taken in lock.go alone: h.update, or defer h.lock().unlock()"))
+				x := types.ExprString(n.X)
+				hub := x == "h" || x == "hub" || strings.HasSuffix(x, ".h") || strings.HasSuffix(x, ".hub")
+				if hub && (n.Sel.Name == "mu" || n.Sel.Name == "state") {
+					bad = append(bad, s.at(n, "the hub's lock is taken, and its state reached, in lock.go alone: h.update or h.lock"))
 				}
 			case *ast.CallExpr:
 				sel, ok := n.Fun.(*ast.SelectorExpr)
@@ -43,8 +45,8 @@ func strayLocks(t *tree) []violation {
 	return bad
 }
 
-// deferredUnlocks notes which of these statements lock and have their unlock deferred: "defer x.lock().unlock()", or
-// "x.Lock()" before "defer x.Unlock()".
+// deferredUnlocks notes which of these statements lock and have their unlock deferred: "defer x.lock().unlock()",
+// "st := x.lock()" before "defer st.unlock()", or "x.Lock()" before "defer x.Unlock()".
 func deferredUnlocks(list []ast.Stmt, good map[ast.Node]bool) {
 	for i, stmt := range list {
 		if d, ok := stmt.(*ast.DeferStmt); ok {
@@ -52,10 +54,21 @@ func deferredUnlocks(list []ast.Stmt, good map[ast.Node]bool) {
 				good[sel.X] = true
 			}
 		}
-		if e, ok := stmt.(*ast.ExprStmt); ok && i+1 < len(list) {
-			d, ok := list[i+1].(*ast.DeferStmt)
-			if ok && strings.Replace(types.ExprString(e.X), "Lock()", "Unlock()", 1) == types.ExprString(d.Call) {
-				good[e.X] = true
+		if i+1 == len(list) {
+			break
+		}
+		d, ok := list[i+1].(*ast.DeferStmt)
+		if !ok {
+			continue
+		}
+		switch stmt := stmt.(type) {
+		case *ast.ExprStmt:
+			if strings.Replace(types.ExprString(stmt.X), "Lock()", "Unlock()", 1) == types.ExprString(d.Call) {
+				good[stmt.X] = true
+			}
+		case *ast.AssignStmt:
+			if types.ExprString(stmt.Lhs[0])+".unlock()" == types.ExprString(d.Call) {
+				good[stmt.Rhs[0]] = true
 			}
 		}
 	}
@@ -68,15 +81,18 @@ func TestTheHubsLockIsTakenInOnePlace(t *testing.T) {
 func TestTheHubsLockIsTakenInOnePlaceFindsViolations(t *testing.T) {
 	finds(t, strayLocks(made(t, map[string]string{
 		"hub/lock.go": `package hub
-func (h *Hub) lock() locked { h.mu.Lock(); return locked{h} }`,
+func (h *Hub) lock() *state { h.mu.Lock(); return &h.state }`,
 		"hub/a.go": `package hub
 func (h *Hub) good() {
 	defer h.lock().unlock()
-	h.update(func() {})
+	h.update(func(st *state) {})
 	func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 	}()
+	st := h.lock()
+	defer st.unlock()
+	r.state = st.state
 }
 func (h *Hub) bad() {
 	h.mu.TryLock()
@@ -86,10 +102,11 @@ func (h *Hub) bad() {
 	k.mu.Unlock()
 	k.mu.RLock()
 	defer other.mu.RUnlock()
-	held := h.lock()
-	defer held.unlock()
+	st := h.lock()
+	defer other.unlock()
+	r.hub.state.requests = nil
 }`,
 		"hub/a_test.go": "package hub\nfunc f() { h.mu.Lock() }",
 		"hub/mcp/a.go":  "package mcp\nfunc f() { h.mu.Lock() }",
-	})), "hub/a.go:11", "hub/a.go:12", "hub/a.go:13", "hub/a.go:14", "hub/a.go:16", "hub/a.go:18")
+	})), "hub/a.go:14", "hub/a.go:15", "hub/a.go:16", "hub/a.go:17", "hub/a.go:19", "hub/a.go:21", "hub/a.go:23")
 }
