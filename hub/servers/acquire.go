@@ -55,7 +55,7 @@ func (s *Server) look(ctx context.Context, c Claim, since *uint64) (f Found) {
 // Seek looks at s for somebody who wants it since it had been ordered to stop so often (Life.Stops); nil: since now. An
 // order that comes meanwhile wins. A session that it finds is leased as Acquire does it.
 func (s *Server) Seek(ctx context.Context, c Claim, since *uint64) (f Found) {
-	f.stops = s.life.Stops()
+	f.stops = s.life.stops
 	if f.Err = s.Refusal(ctx); f.Err != nil {
 		return f
 	}

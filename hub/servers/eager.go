@@ -31,7 +31,7 @@ func (t *Table) StartNextEager() {
 		switch {
 		case s.stopping != nil:
 			s.life.apply(Again)
-		case s.Running() || s.supervised.plan != nil || !s.Eager() || !s.life.MayStart():
+		case s.Running() || s.supervised.plan != nil || !s.Eager() || !s.life.mayStart():
 		default:
 			s.begin()
 			s.attempt.wantItself()
@@ -77,7 +77,7 @@ func (t *Table) startLonely() {
 
 // StartIfLonely starts an eager server that waits for somebody who can be asked.
 func (s *Server) StartIfLonely() {
-	if s.life.Lonely() {
+	if s.life.lonely {
 		s.life.apply(Company)
 		s.StartEagerly()
 	}

@@ -29,7 +29,7 @@ func (s *Server) errStoppedInStart(reason string) *event.Error {
 
 // GivenUp is the error of who needs a server that has failed too often, nil for any other.
 func (s *Server) GivenUp() *event.Error {
-	if !s.life.GaveUp() {
+	if !s.life.gaveUp {
 		return nil
 	}
 	return s.errGivenUp()

@@ -38,7 +38,7 @@ func (s *Server) fallen(c *connection) {
 // lost notes a connection that ended by itself.
 func (s *Server) lost(err error) {
 	s.noteExit()
-	if s.life.Halted() { // it was to be stopped, and is
+	if s.life.halted { // it was to be stopped, and is
 		return
 	}
 	stable := s.proven()

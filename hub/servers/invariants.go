@@ -23,11 +23,11 @@ func (s *Server) Inconsistent() string {
 	switch {
 	case is != want || s.users < 0 || rests != is.Rests():
 		return fmt.Sprintf("server %s is %s with %d users, connected: %v", s.name, is, s.users, s.conn != nil)
-	case (s.life.Intent() == Off) != s.Disabled():
-		return fmt.Sprintf("server %s is to be %s, and is switched off: %v", s.name, s.life.Intent(), s.Disabled())
+	case (s.life.intent == Off) != s.Disabled():
+		return fmt.Sprintf("server %s is to be %s, and is switched off: %v", s.name, s.life.intent, s.Disabled())
 	case s.life.Removed():
 		return fmt.Sprintf("server %s is no longer configured, and is in the list", s.name)
-	case s.life.Intent() == Restart && s.stopping == nil && !slices.Contains(s.table.eager, s):
+	case s.life.intent == Restart && s.stopping == nil && !slices.Contains(s.table.eager, s):
 		return fmt.Sprintf("server %s is to be started again, and nothing does it", s.name)
 	}
 	return s.supervised.inconsistent(s)
@@ -37,13 +37,13 @@ func (s *Server) Inconsistent() string {
 func (v *supervision) inconsistent(s *Server) string {
 	is, draining := s.life.State(), s.table.House.Draining()
 	switch {
-	case v.plan != nil && (s.Running() || s.stopping != nil || draining || s.life.GaveUp() || s.Usable() != nil):
+	case v.plan != nil && (s.Running() || s.stopping != nil || draining || s.life.gaveUp || s.Usable() != nil):
 		return fmt.Sprintf("server %s is %s and has a start to come", s.name, is)
 	case v.plan != nil && v.plan.attempt.waiters < 0:
 		return fmt.Sprintf("%d wait for the next start of server %s", v.plan.attempt.waiters, s.name)
-	case s.life.GaveUp() && s.Running():
+	case s.life.gaveUp && s.Running():
 		return fmt.Sprintf("server %s was given up and is %s", s.name, is)
-	case s.life.GaveUp() && v.failures < giveUpAfter:
+	case s.life.gaveUp && v.failures < giveUpAfter:
 		return fmt.Sprintf("server %s was given up after %d failures", s.name, v.failures)
 	case !s.idle.since.IsZero() && (s.conn == nil || s.conf.IdleStop == nil):
 		return fmt.Sprintf("server %s is %s and its idle clock runs", s.name, is)

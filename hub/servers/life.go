@@ -3,22 +3,22 @@ package servers
 import "github.com/mcphub-go/mcphub/hub/event"
 
 // Life is the state of one entry of the config, from when it appears to when it goes. Only apply changes it. The zero
-// value is not usable: see Born.
+// value is not usable: see born.
 type Life struct {
 	incarnation uint64
 	state       event.ServerState
 	intent      Intent
 	broken      bool
 	removed     bool
-	failed      bool // what was tried last failed
-	gaveUp      bool // no start until somebody has done something about it
-	halted      bool // its end is wanted, although it may have begun by itself: it is no failure
-	stops       uint64
-	lonely      bool // it needs a person before it can start, and nobody could be asked
+	failed      bool   // what was tried last failed
+	gaveUp      bool   // no start until somebody has done something about it
+	halted      bool   // its end is wanted, although it may have begun by itself: it is no failure
+	stops       uint64 // orders to stop it: who waits for it while one comes waits in vain
+	lonely      bool   // it needs a person before it can start, and nobody could be asked
 }
 
-// Born is the life of an entry that has just appeared. No two entries of a hub have the same incarnation.
-func Born(incarnation uint64, broken, off bool) Life {
+// born is the life of an entry that has just appeared. No two entries of a hub have the same incarnation.
+func born(incarnation uint64, broken, off bool) Life {
 	l := Life{incarnation: incarnation, broken: broken}
 	if off {
 		l.intent = Off
@@ -30,9 +30,6 @@ func Born(incarnation uint64, broken, off bool) Life {
 // State is where the server stands.
 func (l *Life) State() event.ServerState { return l.state }
 
-// Intent is what people want of it.
-func (l *Life) Intent() Intent { return l.intent }
-
 // Incarnation tells apart the entries that have had one name, one after the other.
 func (l *Life) Incarnation() uint64 { return l.incarnation }
 
@@ -42,20 +39,8 @@ func (l *Life) Removed() bool { return l.removed }
 // Broken tells whether its entry cannot be used.
 func (l *Life) Broken() bool { return l.broken }
 
-// GaveUp tells whether it has failed too often to be started.
-func (l *Life) GaveUp() bool { return l.gaveUp }
-
-// Halted tells whether its end is wanted, so that it is no failure.
-func (l *Life) Halted() bool { return l.halted }
-
-// Lonely tells whether it waits for somebody who can be asked.
-func (l *Life) Lonely() bool { return l.lonely }
-
-// Stops counts the orders to stop it: who waits for it while one comes waits in vain.
-func (l *Life) Stops() uint64 { return l.stops }
-
-// MayStart tells whether a start can be tried.
-func (l *Life) MayStart() bool {
+// mayStart tells whether a start can be tried.
+func (l *Life) mayStart() bool {
 	return l.state.Rests() && !l.removed && !l.broken && !l.gaveUp && l.intent != Off
 }
 
@@ -125,7 +110,7 @@ func (l *Life) apply(e Event) bool {
 func (l *Life) possible(e Event) bool {
 	switch e {
 	case Begin:
-		return l.MayStart()
+		return l.mayStart()
 	case Up, StartFails:
 		return l.state == event.ServerConnecting
 	case Fall:

@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, e := range every() {
 		for i, before := range [][]Event{{}, {Begin}, {Begin, Up}, {Begin, Up, Stop}} {
-			l := Born(1, false, false)
+			l := born(1, false, false)
 			for _, b := range before {
 				if !l.apply(b) {
 					t.Fatalf("%v was refused", b)
@@ -82,14 +82,14 @@ func TestStopWinsOverARestart(t *testing.T) {
 		{[]Event{Begin, Up, SwitchOff, SwitchOn}, On},
 		{[]Event{Begin, Up, Stop, Again}, Restart},
 	} {
-		l := Born(1, false, false)
+		l := born(1, false, false)
 		for _, e := range c.events {
 			if !l.apply(e) {
 				t.Fatalf("%v: %v was refused", c.events, e)
 			}
 		}
-		if l.Intent() != c.intent {
-			t.Errorf("%v: %v, want %v", c.events, l.Intent(), c.intent)
+		if l.intent != c.intent {
+			t.Errorf("%v: %v, want %v", c.events, l.intent, c.intent)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestStopWinsOverARestart(t *testing.T) {
 func TestLifeModel(t *testing.T) {
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		l := Born(seed, rnd.IntN(4) == 0, rnd.IntN(4) == 0)
+		l := born(seed, rnd.IntN(4) == 0, rnd.IntN(4) == 0)
 		running, stops := false, uint64(0)
 		for range 60 {
 			was := l
@@ -121,14 +121,14 @@ func TestLifeModel(t *testing.T) {
 			switch {
 			case running == l.State().Rests():
 				t.Fatalf("seed %d: %v made %v of %v", seed, e, l.State(), was.State())
-			case e == Begin && (was.Broken() || was.Removed() || was.GaveUp() || was.Intent() == Off):
+			case e == Begin && (was.Broken() || was.Removed() || was.gaveUp || was.intent == Off):
 				t.Fatalf("seed %d: started in %v", seed, was.State())
-			case l.State() == event.ServerFailed && was.State() == event.ServerStopping && was.Halted() && !was.failed:
+			case l.State() == event.ServerFailed && was.State() == event.ServerStopping && was.halted && !was.failed:
 				t.Fatalf("seed %d: an end that was wanted is a failure", seed)
-			case l.Halted() && l.State() != event.ServerStopping:
+			case l.halted && l.State() != event.ServerStopping:
 				t.Fatalf("seed %d: halted in %v", seed, l.State())
-			case l.Incarnation() != seed || l.Stops() != stops:
-				t.Fatalf("seed %d: the %d. incarnation, stopped %d times", seed, l.Incarnation(), l.Stops())
+			case l.Incarnation() != seed || l.stops != stops:
+				t.Fatalf("seed %d: the %d. incarnation, stopped %d times", seed, l.Incarnation(), l.stops)
 			case was.Removed() && !l.Removed():
 				t.Fatalf("seed %d: %v brought a removed entry back", seed, e)
 			}

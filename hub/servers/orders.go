@@ -56,7 +56,7 @@ func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (e
 	var stops uint64
 	s.table.House.Update(func() {
 		done = s.EndConnection(&event.CancelCause{Origin: by, Reason: bounds.Printable(reason)}, Stop)
-		stops = s.life.Stops()
+		stops = s.life.stops
 	})
 	s.owner.TookEffect(ctx)
 	if err := s.awaitStop(ctx, done); err != nil {

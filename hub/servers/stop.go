@@ -119,8 +119,8 @@ func (s *Server) stopped() {
 // restart starts a server of which that is wanted, now that nothing of it is left.
 func (s *Server) restart() {
 	switch {
-	case s.life.Intent() != Restart:
-	case s.table.House.Draining() || s.supervised.plan != nil || !s.life.MayStart():
+	case s.life.intent != Restart:
+	case s.table.House.Draining() || s.supervised.plan != nil || !s.life.mayStart():
 		s.life.apply(Settle)
 	case s.Eager():
 		s.StartEagerly()

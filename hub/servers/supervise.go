@@ -157,7 +157,7 @@ func (s *Server) nextStart() (*attempt, *event.Error) {
 // forgive lets a server start as if it had never failed.
 func (s *Server) forgive() {
 	v := &s.supervised
-	if v.failures == 0 && !s.life.GaveUp() {
+	if v.failures == 0 && !s.life.gaveUp {
 		return
 	}
 	v.failures = 0

@@ -60,7 +60,7 @@ func NewTable(o Options) *Table {
 func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
 	t.born++
 	s := &Server{table: t, name: e.Conf.Name, owner: owner, accounts: accounts, conf: e.Conf, key: e.Key,
-		problems: e.Problems, life: Born(t.born, e.Broken, e.Conf.Disabled)}
+		problems: e.Problems, life: born(t.born, e.Broken, e.Conf.Disabled)}
 	if before := t.ending[s.name]; before != nil {
 		before.successor, s.stopping = s, make(chan struct{})
 		s.life.apply(Succeed)
