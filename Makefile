@@ -102,10 +102,11 @@ $(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 test: build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
 
-# The rules read files and start no goroutine: under the race detector they would only take ten times as long.
+# The rules read files and start no goroutine: under the race detector they would only take ten times as long. What go
+# vet finds is for `make vet`, which looks at everything.
 .PHONY: test-go
 test-go: peers rules ## the Go tests, with the race detector; those that have a long form in their short one
-	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; go test -short $(TESTFLAGS) $$packages
+	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; go test -short -vet=off $(TESTFLAGS) $$packages
 
 # The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
 LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestManyStartsShareTheirQuestions|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
