@@ -88,6 +88,14 @@ deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download what tests and che
 .PHONY: peers
 peers: $(PEER_STAMPS) ## install the npm servers that the tests talk to
 
+# What the tests of several packages start is built once for all.
+BUILT := MCPHUB_BINARY=$(CURDIR)/bin/mcphub PEER_GOSDK=$(CURDIR)/bin/peers/gosdk PEER_MCPGO=$(CURDIR)/bin/peers/mcpgo
+
+.PHONY: go-peers
+go-peers: ## build the servers on Go SDKs that the tests talk to
+	go build -o bin/peers/gosdk ./internal/peers/gosdk
+	cd $(MCPGO) && go build -o $(CURDIR)/bin/peers/mcpgo .
+
 # npm ci empties node_modules, the stamp with it, so the stamp never outlives the packages.
 %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	cd $* && npm ci --ignore-scripts --no-audit --no-fund
@@ -105,8 +113,8 @@ test: build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
 # The rules read files and start no goroutine: under the race detector they would only take ten times as long. What go
 # vet finds is for `make vet`, which looks at everything.
 .PHONY: test-go
-test-go: peers rules ## the Go tests, with the race detector; those that have a long form in their short one
-	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; go test -short -vet=off $(TESTFLAGS) $$packages
+test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
+	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; $(BUILT) go test -short -vet=off $(TESTFLAGS) $$packages
 
 # The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
 LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestManyStartsShareTheirQuestions|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel

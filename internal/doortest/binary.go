@@ -10,10 +10,17 @@ import (
 	"testing"
 )
 
-// Binary is the real mcphub, built once for each test binary that asks for it. Its directory is removed by
-// [RemoveBinary], which [Main] calls.
+// BinaryVariable names a mcphub that has been built, as `make test` does it once for all packages. Unset: each test
+// binary that asks for one builds its own.
+const BinaryVariable = "MCPHUB_BINARY"
+
+// Binary is the real mcphub: that of BinaryVariable, else one that is built, once for each test binary that asks for
+// it. Its directory is removed by [RemoveBinary], which [Main] calls.
 func Binary(t testing.TB) string {
 	t.Helper()
+	if built := os.Getenv(BinaryVariable); built != "" {
+		return built
+	}
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
