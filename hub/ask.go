@@ -20,9 +20,9 @@ type connection struct {
 
 	hub     *Hub
 	server  *server
-	offered mcp.Capabilities // what windows could show when the server was told last; guarded by hub.mu
+	offered mcp.Capabilities // what windows could show when the server was told last; guarded by the hub's lock
 
-	// request by wire id, of calls that were cancelled and may be answered late; guarded by hub.mu
+	// request by wire id, of calls that were cancelled and may be answered late; guarded by the hub's lock
 	cancelled map[string]string
 }
 

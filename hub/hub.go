@@ -112,13 +112,14 @@ type fixed struct {
 	fatal func(text string) // ends the process
 	check func(*Hub) string // which invariant of the state does not hold, "" = all do; nil but in tests
 
+	record *journal.Recorder // has locks of its own
+
 	// What these rooms hold is guarded by the hub's lock. Each of their methods says whether it takes the lock.
 	table   *servers.Table
 	windows *windows.Table // and the events that they are told
 	// cancels of requests that have ended, on their way to the server
 	deliveries *outcome.Deliveries
 	sharing    *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
-	record     *journal.Recorder
 }
 
 // state is what the hub's lock guards. Its methods run with the lock held, and do not wait.

@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// prompt is one open question. It is open exactly while it is in Hub.prompts; whoever takes it out settles it.
+// prompt is one open question. It is open exactly while it is in state.prompts; whoever takes it out settles it.
 type prompt struct {
 	info      event.PromptInfo
 	id        string

@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
-// request is one thing that can be cancelled. All fields but the first block are guarded by Hub.mu.
+// request is one thing that can be cancelled. All fields but the first block are guarded by the hub's lock.
 type request struct {
 	id, tool, method string
 	subject          string // what is asked for, for the methods that have no tool

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// server is one configured server, with what the hub keeps of it beside its life. Guarded by Hub.mu, but for its hub,
-// name and allowance.
+// server is one configured server, with what the hub keeps of it beside its life. Guarded by the hub's lock, but for
+// its hub, name and allowance.
 type server struct {
 	*servers.Server
 	hub       *Hub

@@ -439,3 +439,28 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }
+
+// Whatever stops a server, its calls are told the reason word for word: whoever shows it makes it fit for where it is
+// shown.
+func TestReasonOfAStopIsToldWordForWord(t *testing.T) {
+	const reason = "new key,\nsee \u201cSettings\u201d\u00a0\u2192 keys"
+	for name, order := range map[string]func(*hub.Hub) (event.ServerInfo, error){
+		"stopped":   func(h *hub.Hub) (event.ServerInfo, error) { return h.StopServer(context.Background(), "s", reason) },
+		"restarted": func(h *hub.Hub) (event.ServerInfo, error) { return h.RestartServer(context.Background(), "s", reason) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, serversOf("s", hanging()))
+				v := w.everything()
+				w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", Preapproved: true})
+				synctest.Wait()
+				if _, err := order(w.hub); err != nil {
+					t.Fatal(err)
+				}
+				if got := v.cancelled("r1").Cancellation.Reason; got != reason {
+					t.Errorf("the windows are told %q", got)
+				}
+			})
+		})
+	}
+}

@@ -33,7 +33,7 @@ var (
 	timelineOfTests = new(journal.Recorder).NewTimeline()
 )
 
-// tracesInconsistent tells what contradicts itself in the flight recorder. h.mu is held.
+// tracesInconsistent tells what contradicts itself in the flight recorder. The hub's lock is held.
 func (h *Hub) tracesInconsistent() string {
 	open := make([]*journal.Timeline, 0, len(h.state.requests))
 	for _, r := range h.state.requests {

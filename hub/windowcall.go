@@ -16,7 +16,8 @@ func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 	if c.Preapproved {
 		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest,
 			[]string{"window_id", bounds.Printable(w.ID())},
-			"a window cannot say that a call is preapproved: only a host can, that has asked the user itself; leave it out, and the user is asked")
+			"a window cannot say that a call is preapproved: only a host can, that has asked the user itself; "+
+				"leave it out, and the user is asked")
 	}
 	t, err := w.in.TakeTurn()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const largeAnswer = 64 << 10
 
 // codec is gRPC's own for protobuf, except that it copies no large result_json into the message that leaves: a result
-// may have 64 MiB, counts against its server while it is held, and a copy would not.
+// may have 64 MiB, and counts against its server until gRPC has queued it; a copy would never count.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }

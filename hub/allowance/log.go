@@ -79,7 +79,7 @@ func (a *Allowance) tellDropped() {
 
 // Note tells the windows something about the server that the hub did on its own, as a log message of the hub. It is
 // called with the lock.
-func (a *Allowance) Note(event string, more map[string]string) { a.house.Emit(a.newNote(event, more)) }
+func (a *Allowance) Note(name string, more map[string]string) { a.house.Emit(a.newNote(name, more)) }
 
 func (a *Allowance) newNote(name string, more map[string]string) *event.LogMessage {
 	more["event"] = name

@@ -41,16 +41,16 @@ func (a *Allowance) Admit(q *mcp.Question, kind event.PromptKind) (release func(
 }
 
 // tooMuch tells of a question that goes over a bound, and is the error for its server.
-func (a *Allowance) tooMuch(event, text string) error {
-	a.OverBound(event, text)
+func (a *Allowance) tooMuch(name, text string) error {
+	a.OverBound(name, text)
 	return &mcp.BoundError{Code: jsonrpc.CodeTooManyRequests, Text: text}
 }
 
 // OverBound tells people that the server went over a bound, and which. It takes the lock.
-func (a *Allowance) OverBound(event, text string) {
+func (a *Allowance) OverBound(name, text string) {
 	if !a.complaints.Allow(time.Now()) {
 		return
 	}
 	a.log.Warn("a question of a server was refused: it goes over a bound", "server", a.server, "bound", text)
-	a.house.Update(func() { a.Note(event, map[string]string{"text": text}) })
+	a.house.Update(func() { a.Note(name, map[string]string{"text": text}) })
 }

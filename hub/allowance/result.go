@@ -22,8 +22,9 @@ func (k *ResultHold) end() {
 	}
 }
 
-// Until ends it with ctx, the caller's, if a result is handed to the caller: gRPC ends the context of a call once its
-// answer is written, or nobody wants it any more. A context that never ends tells nothing of that.
+// Until ends it with ctx, the caller's, if a result is handed to the caller: gRPC ends the context of a call once it
+// has queued the answer, or nobody wants it any more; a host that reads slowly lets it lie there, uncounted. A context
+// that never ends tells nothing of that.
 func (k *ResultHold) Until(ctx context.Context, handed bool) {
 	switch {
 	case k.release.Load() == nil:

@@ -37,7 +37,7 @@ type Entry struct {
 	Conf  config.Server
 	Key   string // Conf's launch key
 	Watch string // the folder where the patterns in Conf.Watch begin
-	// form is what there was to agree to when somebody looked last: see Maker.look. nil: the entry needs no consent.
+	// form is what there was to agree to when somebody looked last: see Launch.look. nil: the entry needs no consent.
 	// Guarded by the lock.
 	form *grants.Form
 }

@@ -205,7 +205,7 @@ func (l *Launch) Settle() {
 		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one",
 			servers.PlaceOf(&e.Conf))
 	}
-	l.owner.Switch(e, bounds.Printable(why))
+	l.owner.Switch(e, bounds.Reason(why))
 }
 
 // AskWaiting asks for the consent to the first entry of a workspace that waits for it, also a user who has declined. It

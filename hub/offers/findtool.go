@@ -12,8 +12,8 @@ import (
 )
 
 // FindTool lists the tools of a server for the claim of a request, and gives the one that the request calls, and the
-// session that has listed it. It
-// asks also when the tools are known and the name is not among them: not every server tells of new tools.
+// session that has listed it. It asks also when the tools are known and the name is not among them: not every server
+// tells of new tools.
 func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, requestID,
 	name string) (*mcp.Tool, *mcp.Session, error) {
 	session, err := s.Acquire(ctx, claim)

@@ -55,7 +55,7 @@ func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (e
 	var done <-chan struct{}
 	var stops uint64
 	s.table.House.Update(func() {
-		done = s.EndConnection(&event.CancelCause{Origin: by, Reason: bounds.Printable(reason)}, Stop)
+		done = s.EndConnection(&event.CancelCause{Origin: by, Reason: bounds.Reason(reason)}, Stop)
 		stops = s.life.stops
 	})
 	s.owner.TookEffect(ctx)
