@@ -60,10 +60,7 @@ func echoCommand(o options) transport.Command {
 
 // openSession is the hub's session over the same: what the hub itself calls.
 func openSession(ctx context.Context, o options) (subject, error) {
-	s, err := mcp.Connect(ctx, mcp.Options{
-		Server: "echo", Open: mcp.Stdio(echoCommand(o), 0), Era: mcp.EraLegacy,
-		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
-	})
+	s, err := connectSession(ctx, echoCommand(o))
 	if err != nil {
 		return subject{}, err
 	}
@@ -76,6 +73,13 @@ func openSession(ctx context.Context, o options) (subject, error) {
 		},
 		close: func() { _ = s.Close(errBenchOver) },
 	}, nil
+}
+
+func connectSession(ctx context.Context, command transport.Command) (*mcp.Session, error) {
+	return mcp.Connect(ctx, mcp.Options{
+		Server: "echo", Open: mcp.Stdio(command, 0), Era: mcp.EraLegacy,
+		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+	})
 }
 
 // noQuestions is for a server that asks nothing.

@@ -19,7 +19,8 @@ const closeTime = 10 * time.Second
 
 // openHub spawns a hub and gives it servers, each of them the echo server.
 func openHub(ctx context.Context, o options, command string, args []string, servers ...string) (*host.Client, error) {
-	client, err := host.Open(ctx, host.Options{Command: command, Args: args, Stderr: os.Stderr})
+	client, err := host.Open(ctx, host.Options{Command: command, Args: args, Env: []string{envEcho + "=" + o.bin.echo},
+		Stderr: os.Stderr})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ func (o options) realHub() (command string, args []string) {
 	return o.bin.mcphub, nil
 }
 
-// profiled runs f with a CPU profile of this process, if the user wants profiles. name is a file name.
+// profiled runs f with a CPU profile of this process, and writes what it has allocated, if the user wants profiles.
+// name is a file name.
 func profiled(name string, f func()) {
 	dir := os.Getenv(envProfile)
 	if dir == "" {
@@ -37,6 +38,10 @@ func profiled(name string, f func()) {
 		fmt.Fprintln(os.Stderr, "bench: no profile:", err)
 	}
 	f()
+	if allocs, err := os.Create(filepath.Join(dir, name+".allocs")); err == nil {
+		defer allocs.Close()
+		_ = pprof.Lookup("allocs").WriteTo(allocs, 0) // a profile is for curiosity
+	}
 }
 
 var looks atomic.Int64

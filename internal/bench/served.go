@@ -27,6 +27,7 @@ import (
 const (
 	bareEcho    = "plugin-echo"       // answers CallTool at once: gRPC and the door alone
 	guardedEcho = "plugin-echo-guard" // the same behind the interceptors of the hub
+	relay       = "plugin-relay"      // answers from the echo server, by a session of the engine and nothing of the hub
 	probedHub   = "plugin-hub"        // the real hub, and a service that looks into the process
 	webRole     = "web-server"        // no plugin: the MCP server over HTTP, in a process of its own
 )
@@ -38,6 +39,7 @@ var plugins = map[string]func() int{
 			return &echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})}
 		})
 	},
+	relay:   serveRelay,
 	webRole: serveWeb,
 	probedHub: func() (code int) {
 		profiled(fmt.Sprintf("hub-%d", os.Getpid()), func() {
