@@ -372,7 +372,9 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 				stderr("SECRET on stderr")
 				link, err := w.open(s, stderr)(ctx)
 				if err == nil {
-					link.Ended = func() string { return "the process exited with status 3; last lines on stderr: SECRET on stderr" }
+					link.Ended = func() string {
+						return "the process exited with status 3; it says on stderr: Error: SECRET; last lines on stderr: SECRET on stderr"
+					}
 				}
 				return link, err
 			}

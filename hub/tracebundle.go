@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -67,8 +68,8 @@ func faultOf(err error) string {
 			say("%s", known.text)
 		}
 	}
-	if how, _, _ := strings.Cut(ended, "last lines on stderr"); strings.TrimRight(how, "; ") != "" {
-		say("%s", strings.TrimRight(how, "; "))
+	if how := complaint.Without(ended); how != "" {
+		say("%s", how)
 	}
 	return strings.Join(said, "; ")
 }

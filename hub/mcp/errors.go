@@ -76,7 +76,7 @@ type StartError struct {
 
 func (e *StartError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "server %q did not start: %s: %s", e.Server, e.Stage, inWords(e.Err))
+	fmt.Fprintf(&b, "server %q did not start: %s", e.Server, e.How())
 	if e.Ended != "" {
 		b.WriteString("; ")
 		b.WriteString(e.Ended)
@@ -85,6 +85,14 @@ func (e *StartError) Error() string {
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
+
+// How says what failed, without the server's name and last words.
+func (e *StartError) How() string {
+	if refusal := rpcError(e.Err); refusal != nil && e.Stage != "open" {
+		return fmt.Sprintf("it answered %s with error %d: %s", e.Stage, refusal.Code, bounds.Printable(refusal.Message))
+	}
+	return inWords(e.Err)
+}
 
 // inWords is err's text, for people, with the words of a server bounded.
 func inWords(err error) string {
@@ -95,6 +103,9 @@ func inWords(err error) string {
 		case errors.Is(closed.Cause, jsonrpc.ErrStalled):
 			return "it has stopped reading its input"
 		}
+	}
+	if unstarted := (*transport.StartError)(nil); errors.As(err, &unstarted) {
+		return fmt.Sprintf("command %q: %s", unstarted.Command, unstarted.Message)
 	}
 	if both := (*bothFailedError)(nil); errors.As(err, &both) {
 		return both.Error()

@@ -287,10 +287,10 @@ func TestHTTPFallbackFails(t *testing.T) {
 			f.fail(m.ID, &transport.HTTPError{Status: 404, Text: "nothing here"})
 		},
 			func(context.Context) (*Link, error) { return nil, noStream },
-			`initialize: HTTP status 404 (Not Found): nothing here; over HTTP+SSE: no event stream`},
+			`did not start: HTTP status 404 (Not Found): nothing here; over HTTP+SSE: no event stream`},
 		"its own word": {func(f *exchanges, m transport.Message) { f.refuse(m.ID, -32602, "") },
 			func(context.Context) (*Link, error) { return nil, noStream },
-			`initialize: the server answered with error -32602: no`},
+			`did not start: it answered initialize with error -32602: no`},
 		"hangs": {func(f *exchanges, m transport.Message) { f.fail(m.ID, &transport.HTTPError{Status: 405, Text: "POST"}) },
 			func(ctx context.Context) (*Link, error) {
 				<-ctx.Done()

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -140,7 +140,7 @@ func awaitExit(p *transport.Process) {
 // stderrLines is how many of the last stderr lines an error shows.
 const stderrLines = 5
 
-// lastWords is how a process ended, in words, with its last stderr lines. What signals of ours did to it is of no
+// lastWords is how a process ended, in words, with what matters of its stderr. What signals of ours did to it is of no
 // interest. A process that exits by itself may be seen to do so before or after its stdin was closed for that: its
 // status counts in both cases.
 func lastWords(exit transport.Exit, stderr []string) string {
@@ -152,18 +152,10 @@ func lastWords(exit transport.Exit, stderr []string) string {
 	default:
 		fmt.Fprintf(&b, "the process exited with status %d", exit.Code)
 	}
-	if len(stderr) == 0 {
-		return b.String()
-	}
-	if b.Len() > 0 {
+	quoted := complaint.Quote(stderr, stderr[max(0, len(stderr)-stderrLines):])
+	if quoted != "" && b.Len() > 0 {
 		b.WriteString("; ")
 	}
-	b.WriteString("last lines on stderr: ")
-	for i, line := range stderr[max(0, len(stderr)-stderrLines):] {
-		if i > 0 {
-			b.WriteString(" | ")
-		}
-		b.WriteString(bounds.Printable(line))
-	}
+	b.WriteString(quoted)
 	return b.String()
 }

@@ -23,7 +23,7 @@ func TestStartErrors(t *testing.T) {
 		ctx := context.Background()
 		open := func(context.Context) (*Link, error) { return nil, errors.New("no such program") }
 		_, err := Connect(ctx, Options{Server: "x", Open: open, Handler: &recorder{}})
-		if err == nil || !strings.Contains(err.Error(), `server "x" did not start: open: no such program`) {
+		if err == nil || !strings.Contains(err.Error(), `server "x" did not start: no such program`) {
 			t.Errorf("open: %v", err)
 		}
 		var bad *ArgumentsError
@@ -200,10 +200,39 @@ func TestStdioStartFails(t *testing.T) {
 	}
 }
 
-// TestMain is the server of TestStdio when it is started as that.
+// The line that matters of what a server wrote is in the error, although five others came after it, and no text is
+// said twice. Finding D6.
+func TestStartErrorSaysWhatMatters(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]string{
+		"Error: Cannot find module '/srv/x.js'\n    at a\n    at b {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v20\n": `server "child" did not start: it closed its output; the process exited with status 1; ` +
+			`it says on stderr: Error: Cannot find module '/srv/x.js'; ` +
+			`last lines on stderr:   code: 'MODULE_NOT_FOUND', |   requireStack: [] | } | Node.js v20`,
+		"Error: unknown flag: --x\nUsage:\n a\n b\n c\n d\n e\n": `server "child" did not start: it closed its output; the process exited with status 1; ` +
+			`it says on stderr: Error: unknown flag: --x; last lines on stderr:  a |  b |  c |  d |  e`,
+	} {
+		_, err = Connect(context.Background(), Options{
+			Server: "child", Handler: &recorder{}, Era: EraLegacy,
+			Open: Stdio(transport.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER="+said)}, 0),
+		})
+		if err == nil || err.Error() != want {
+			t.Errorf("got\n%v, want\n%s", err, want)
+		}
+	}
+}
+
+// TestMain is the server of TestStdio when it is started as that, and one that says something and ends.
 func TestMain(m *testing.M) {
-	if os.Getenv("MCP_TEST_SERVER") != "1" {
+	switch said := os.Getenv("MCP_TEST_SERVER"); said {
+	case "":
 		os.Exit(m.Run())
+	case "1":
+	default:
+		_, _ = os.Stderr.WriteString(said)
+		os.Exit(1)
 	}
 	in := json.NewDecoder(os.Stdin)
 	for {

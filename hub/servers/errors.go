@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -46,8 +46,8 @@ func (s *Server) errGivenUp() *event.Error {
 		fmt.Fprintf(&b, "; its process %s", v.lastExit)
 		meta = append(meta, "exit", v.lastExit)
 	}
-	if lines := lastLines(s.stderr); len(lines) > 0 {
-		fmt.Fprintf(&b, "; last lines on stderr: %s", strings.Join(lines, " | "))
+	if quoted := complaint.Quote(s.stderr, lastLines(s.stderr)); quoted != "" {
+		b.WriteString("; " + quoted)
 	}
 	fmt.Fprintf(&b, "; fix it%s, then restart it", s.Where())
 	return event.Fail(event.CodeUnavailable, event.ReasonServerGivenUp, meta, "%s", b.String())
@@ -59,19 +59,16 @@ const (
 	errorBytes = 2 << 10
 )
 
-// lastLines gives the newest lines of stderr that fit, printable.
+// lastLines gives the newest lines of stderr that fit.
 func lastLines(stderr []string) []string {
-	var lines []string
-	room := errorBytes
-	for i := len(stderr) - 1; i >= 0 && len(lines) < errorLines; i-- {
-		line := bounds.Printable(stderr[i])
-		if room -= len(line); room < 0 {
+	from, room := len(stderr), errorBytes
+	for from > 0 && len(stderr)-from < errorLines {
+		if room -= len(bounds.Printable(stderr[from-1])); room < 0 {
 			break
 		}
-		lines = append(lines, line)
+		from--
 	}
-	slices.Reverse(lines)
-	return lines
+	return stderr[from:]
 }
 
 // StartError says why a start failed that had ctx.

@@ -69,9 +69,7 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 		f.counts = true
 	}
 	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == event.ReasonServerFailed {
-		plain := *se
-		plain.Ended = ""
-		f.how = s.Quote(plain.Error())
+		f.how = s.Quote("it did not start: " + se.How())
 	}
 	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok && e.Reason == event.ReasonConnectTimeout {
 		f.how = he.Message

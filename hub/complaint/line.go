@@ -1,0 +1,116 @@
+package complaint
+
+import (
+	"regexp"
+	"strings"
+)
+
+// rank says how surely a line is the one that says why a program ended.
+type rank int
+
+const (
+	none   rank = iota
+	hint        // it has a word of trouble
+	logged      // a log says that it is an error
+	system      // a shell or a loader did not find something
+	error_      // it begins as the error of a command does
+	thrown      // a runtime's last word: an exception, a panic
+)
+
+// frame is a line of a stack or of source that a runtime prints; its words are the program's, not a complaint.
+var frame = regexp.MustCompile(`^\s+(at |File "|\^|~)|^goroutine \d+|^Node\.js v|^\s+\S+\.go:\d+`)
+
+// kinds are tried in their order: the first that matches gives a line its rank.
+var kinds = []struct {
+	rank rank
+	form *regexp.Regexp
+}{
+	{thrown, regexp.MustCompile(`^(Uncaught )?(\w+\.)*[A-Z]\w*(Error|Exception)( \[\w+\])?: `)},
+	{thrown, regexp.MustCompile(`^(panic|fatal error): |^Exception in thread |^Unhandled exception[.:] `)},
+	{error_, regexp.MustCompile(`(?i)^(error|fatal|fatal error|err)(\[\w+\])?[:!] `)},
+	{error_, regexp.MustCompile(`^[\w./-]{1,64}: ([Ee]rror|fatal)\b|^Error (response from daemon|loading|parsing)`)},
+	{system, regexp.MustCompile(`^\S[^"]*: (command )?not found$|: No such file or directory$|: Permission denied$`)},
+	{system, regexp.MustCompile(`can't open file |[Cc]annot find (module|package)|is not recognized as an internal`)},
+	{system, regexp.MustCompile(`error while loading shared libraries|exec format error|version .GLIBC_`)},
+	{logged, regexp.MustCompile(`(?i)\b(level|severity)"?[=: ]+"?(error|fatal|critical|panic)\b`)},
+	{logged, regexp.MustCompile(`(^|[\s\[|])(ERROR|FATAL|CRITICAL)([\]:|\s]|$)`)},
+	{hint, regexp.MustCompile(`(?i)\b(error|failed|failure|cannot|can't|could not|unable to|missing|required|invalid)\b`)},
+	{hint, regexp.MustCompile(`(?i)\b(denied|refused|not set|not found|must be|unauthorized|expired|unknown option)\b`)},
+}
+
+// npm begins each line of an npm that failed; the bookkeeping says no more than a number or a path.
+var (
+	npm         = regexp.MustCompile(`^npm (ERR!|error) `)
+	bookkeeping = regexp.MustCompile(`^npm (ERR!|error) (code|errno|syscall|path|dest|command|signal|cwd|A complete log|` +
+		`Log files|node |npm |Linux|Darwin|Windows)`)
+	rustPanic = regexp.MustCompile(`^thread '.*' (\(\d+\) )?panicked at `)
+)
+
+// Line is the line that matters, without colours; "" when none looks like it. Where several do equally, the latest
+// counts, but the first of npm's lines, which goes on to explain itself.
+func Line(lines []string) string {
+	best, at := none, ""
+	traceback := false  // in one of Python, whose end is the first line that is not indented
+	explaining := false // npm has said it
+	for i, line := range lines {
+		line = plain(line)
+		text := strings.TrimSpace(line)
+		if text == "" {
+			continue
+		}
+		isNpm := npm.MatchString(text)
+		r := none
+		switch {
+		case strings.HasPrefix(text, "Traceback (most recent call last)"):
+			traceback = true
+		case traceback && line[0] != ' ' && line[0] != '\t':
+			traceback, r = false, thrown
+		case traceback:
+		case rustPanic.MatchString(text):
+			r = thrown
+			if strings.HasSuffix(text, ":") && i+1 < len(lines) { // the message is on the next line
+				text = strings.TrimSpace(plain(lines[i+1]))
+			}
+		case isNpm && !explaining && !bookkeeping.MatchString(text):
+			r, explaining = error_, true
+		case isNpm:
+		default:
+			r = rankOf(line)
+		}
+		explaining = explaining && isNpm
+		if r != none && r >= best && text != "" {
+			best, at = r, text
+		}
+	}
+	return at
+}
+
+func rankOf(line string) rank {
+	if frame.MatchString(line) {
+		return none
+	}
+	indented := line[0] == ' ' || line[0] == '\t'
+	for _, k := range kinds {
+		if indented && k.rank > logged { // a source line of a stack, an option of a usage, a cause
+			continue
+		}
+		if k.form.MatchString(line) {
+			return k.rank
+		}
+	}
+	return none
+}
+
+var colours = regexp.MustCompile(`\x1b\[[0-9;:]*[A-Za-z]`)
+
+// judged is how much of a line is looked at.
+const judged = 2 << 10
+
+// plain is a line without the colours that programs write.
+func plain(line string) string {
+	line = line[:min(len(line), judged)]
+	if !strings.Contains(line, "\x1b") {
+		return line
+	}
+	return colours.ReplaceAllString(line, "")
+}
