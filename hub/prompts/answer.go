@@ -55,17 +55,24 @@ func CheckContent(p *event.PromptInfo, a event.PromptAnswer,
 	return unchecked, nil
 }
 
+// wrongSample reads what the server will read: names are exact.
 func wrongSample(content string) string {
-	var result struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-		Model   string          `json:"model"`
-	}
-	switch {
-	case json.Unmarshal([]byte(content), &result) != nil:
+	text := []byte(content)
+	switch result := jsontext.Get(text, "content"); {
+	case !jsontext.IsObject(text):
 		return "a sampling result is a JSON object with role, content and model"
-	case result.Role == "" || len(result.Content) == 0 || result.Model == "":
+	case jsontext.String(jsontext.Get(text, "role")) == "" || jsontext.String(jsontext.Get(text, "model")) == "" ||
+		result == nil || jsontext.IsNull(result):
 		return "a sampling result needs role, content and model"
+	}
+	return repeated(text)
+}
+
+// repeated refuses two members of one name: the page shows one of them, the schema may be checked against the other,
+// and the server reads either.
+func repeated(content []byte) string {
+	if name, twice := jsontext.Repeated(content); twice {
+		return fmt.Sprintf("its content has the member %q twice", bounds.Cut(name, bounds.NameBytes))
 	}
 	return ""
 }
@@ -74,9 +81,8 @@ func wrongForm(content string, form func(value json.RawMessage) schema.Verdict) 
 	if !jsontext.IsObject([]byte(content)) {
 		return "the content of a form is a JSON object", ""
 	}
-	// The page shows one of the two, the schema may be checked against the other, and the server reads either.
-	if name, twice := jsontext.Repeated([]byte(content)); twice {
-		return fmt.Sprintf("its content has the member %q twice", bounds.Cut(name, bounds.NameBytes)), ""
+	if wrong = repeated([]byte(content)); wrong != "" {
+		return wrong, ""
 	}
 	verdict := form(json.RawMessage(content))
 	return verdict.Violation, verdict.NotChecked
