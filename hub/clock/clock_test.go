@@ -107,6 +107,9 @@ func TestStoppedTimeDoesNotCount(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 			w.stop()
+			if len(w.looks) > 0 {
+				t.Fatal("somebody looks at a stopped clock")
+			}
 			if _, over := w.Over(time.Now(), true); over {
 				t.Fatal("a stopped clock ran out")
 			}
