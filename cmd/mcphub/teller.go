@@ -15,6 +15,7 @@ import (
 type teller struct {
 	own    string // the request that needs no name, because it is the only thing that happens; "" when there is none
 	states map[string]mcphubv1.ServerState
+	noted  map[string]string // what was odd about a start, by server
 	tasks  map[string]string // what was said of the task of a request that runs
 	quiet  map[string]bool   // requests that run and are told otherwise
 	// nameOf gives the name of a prompt, or of a request that is not own.
@@ -23,7 +24,8 @@ type teller struct {
 
 func newTeller(own string) *teller {
 	return &teller{
-		own: own, states: map[string]mcphubv1.ServerState{}, tasks: map[string]string{}, quiet: map[string]bool{},
+		own: own, states: map[string]mcphubv1.ServerState{}, noted: map[string]string{},
+		tasks: map[string]string{}, quiet: map[string]bool{},
 		nameOf: func(id string) string { return id },
 	}
 }
@@ -125,7 +127,12 @@ func (t *teller) server(e *mcphubv1.ServerChanged) []string {
 		delete(t.states, s.GetName())
 		return one("%s: removed", s.GetName())
 	}
+	connecting := s.GetState() == mcphubv1.ServerState_SERVER_STATE_CONNECTING
 	if t.states[s.GetName()] == s.GetState() {
+		if connecting && s.GetLastError() != "" && t.noted[s.GetName()] != s.GetLastError() {
+			t.noted[s.GetName()] = s.GetLastError()
+			return one("%s: still connecting: %s", s.GetName(), s.GetLastError())
+		}
 		return nil
 	}
 	t.states[s.GetName()] = s.GetState()

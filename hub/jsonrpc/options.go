@@ -52,6 +52,10 @@ type Options struct {
 	// basic/patterns/cancellation). Called by the reading goroutine: it must not block.
 	OnOutgoingCancelled func(id ID, reason string) bool
 
+	// OnBadLine hears of what came and is no message, or none that can be used: it is counted and ignored. Called by the
+	// reading goroutine: it must not block, and must not keep the line. nil does nothing.
+	OnBadLine func(line []byte)
+
 	// OnLateResponse hears of a response to a call that was cancelled, which is then dropped: a result can name something
 	// that goes on at the other side. Called by the reading goroutine: it must not block.
 	OnLateResponse func(r LateResponse)

@@ -35,7 +35,11 @@ func (p *Peer) read() {
 		p.late = false
 		switch {
 		case err == nil:
+			bad := p.count.badLines.Load()
 			p.receive(&r, msg)
+			if p.opts.OnBadLine != nil && p.count.badLines.Load() != bad {
+				p.opts.OnBadLine(msg)
+			}
 			rest.note(p.late, len(msg))
 		case !p.missing(err):
 			p.end(err, true)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -70,18 +69,25 @@ type StartError struct {
 	Server string
 	Stage  string // "open", "server/discover" or "initialize"
 	Err    error
+	Noise  string              // what it wrote on stdout that is no message, and what to do; "" when nothing
 	Ended  string              // from Link.Ended; "" when unknown
 	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
 }
 
 func (e *StartError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "server %q did not start: %s", e.Server, e.How())
-	if e.Ended != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Ended)
+	text := fmt.Sprintf("server %q did not start: %s", e.Server, e.How())
+	if words := e.Words(); words != "" {
+		text += "; " + words
 	}
-	return b.String()
+	return text
+}
+
+// Words is what the server has said and how it ended, "" when nothing is known.
+func (e *StartError) Words() string {
+	if e.Noise != "" && e.Ended != "" {
+		return e.Noise + "; " + e.Ended
+	}
+	return e.Noise + e.Ended
 }
 
 func (e *StartError) Unwrap() error { return e.Err }

@@ -49,6 +49,10 @@ type Options struct {
 	Results *bounds.Account
 	// OnBound, if not nil, hears of each question of a legacy server that is refused for its size. It must not block.
 	OnBound func(err *BoundError)
+	// OnNoise, if not nil, is told at most once, while the session does not come up, what a process writes on stdout that
+	// is no message, with what to do about it. It may block. Printed, if not nil, takes secrets out of each line before.
+	OnNoise func(text string)
+	Printed func(line string) string
 	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
 	MaxIncoming int
 	StallLimit  time.Duration

@@ -42,6 +42,7 @@ type Session struct {
 	subs     subscriptions
 	cache    cache
 	outputs  *schema.Checker
+	noise    noise
 	errands  errands
 	backward atomic.Uint64 // progress notifications that went back
 	done     chan struct{}
@@ -80,6 +81,7 @@ func newSession(o Options) (*Session, error) {
 		progress:    make(map[string]*openCall),
 		completions: make(map[*completion]struct{}),
 		outputs:     o.Outputs,
+		noise:       noise{printed: o.Printed, tell: o.OnNoise},
 	}
 	if s.outputs == nil {
 		s.outputs = OutputChecker(nil)
@@ -109,6 +111,7 @@ func (s *Session) attach(l *Link) {
 		MaxIncoming:         s.o.MaxIncoming,
 		Results:             s.o.Results,
 		StallLimit:          s.o.StallLimit,
+		OnBadLine:           s.badLine,
 		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is
 		// open the revision is not known yet, and a batch may follow its answer at once.
 		Batches: func() bool {

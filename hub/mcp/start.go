@@ -53,7 +53,10 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.start(ctx); err != nil {
+	s.noise.begin()
+	err = s.start(ctx)
+	s.noise.end()
+	if err != nil {
 		s.endOver(closedError(err))
 		return nil, err
 	}
@@ -205,6 +208,14 @@ func (s *Session) within(ctx context.Context, cause error) (context.Context, fun
 	}
 }
 
+// badLine hears of what came and is no message. Later than in the start it is counted alone; over HTTP there is no
+// stdout.
+func (s *Session) badLine(line []byte) {
+	if s.respawns() && s.state.Load().revision == "" {
+		s.noise.heard(line)
+	}
+}
+
 // speak tells the transport what is spoken from now on.
 func (s *Session) speak(era Era, revision string) {
 	if s.link.Speak != nil {
@@ -221,7 +232,8 @@ func (s *Session) abandon(stage string, err error) *StartError {
 	if closeErr := s.peer.Close(err); closeErr != nil {
 		s.log.Debug("closing the link failed", "error", closeErr)
 	}
-	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Ended: s.endedText(), Memory: s.memoryUse()}
+	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Noise: s.noise.text(), Ended: s.endedText(),
+		Memory: s.memoryUse()}
 }
 
 // initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). A server that refuses the revision

@@ -74,12 +74,16 @@ func lastLines(stderr []string) []string {
 // StartError says why a start failed that had ctx.
 func (s *Server) StartError(ctx context.Context, err error) *event.Error {
 	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok {
-		if se, ok := errors.AsType[*mcp.StartError](err); ok && se.Ended != "" {
-			late := *he
-			late.Message += "; " + s.Quote(se.Ended)
-			return &late
+		se, ok := errors.AsType[*mcp.StartError](err)
+		if !ok || se.Words() == "" {
+			return he
 		}
-		return he
+		late := *he
+		if se.Noise != "" && he.Reason == event.ReasonConnectTimeout { // more time would not help it
+			late.Message = fmt.Sprintf("server %q was not ready within %s", s.name, he.Meta["limit"])
+		}
+		late.Message += "; " + s.Quote(se.Words())
+		return &late
 	}
 	if e := s.MemoryError("", err); e != nil {
 		return e

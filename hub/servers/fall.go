@@ -74,6 +74,9 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok && e.Reason == event.ReasonConnectTimeout {
 		f.how = he.Message
 	}
+	if se, ok := errors.AsType[*mcp.StartError](err); ok && se.Noise != "" {
+		f.how = s.Quote("it did not start: " + se.Noise)
+	}
 	s.lastError, s.cause = e.Message, e
 	s.noteFailure(f)
 	if e.Reason == event.ReasonNoApprover { // it waits for a window; Table.startLonely goes on

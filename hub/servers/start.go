@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
 // DefaultConnectTimeout is what a server has for its start and for each list, unless timeouts.connect says otherwise:
@@ -122,14 +123,29 @@ func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*
 	o.Server, o.Era, o.Open = s.name, conf.Era, s.opener(&resolved.Server)
 	o.Handler, o.Capabilities, o.Logger = client, client.Capabilities, s.table.Logger
 	o.Lists, o.Results = s.accounts.Lists, s.accounts.Results
+	o.Printed, o.OnNoise = redact.NewLines(s.table.Redactor).Line, func(text string) { s.noisy(a, text) }
 	session, err := mcp.Connect(ctx, o)
 	return session, client, err
+}
+
+// noisy tells the windows what a server that starts has written in place of an answer, while a goes on waiting. It takes
+// the lock.
+func (s *Server) noisy(a *attempt, text string) {
+	text = s.Quote(text)
+	s.table.Logger.Warn("server writes no messages", "server", s.name, "text", text)
+	s.table.House.Update(func() {
+		if s.attempt == a && s.life.State() == event.ServerConnecting {
+			s.lastError = text
+			s.owner.Changed()
+		}
+	})
 }
 
 // up makes a connection the server's.
 func (s *Server) up(c *connection) {
 	session := c.session
 	s.conn, s.ready = c, time.Now()
+	s.lastError = ""
 	s.era = session.Era()
 	s.supervised.wasReady = true
 	s.stale = s.outgrown(c.client)

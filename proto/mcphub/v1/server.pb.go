@@ -464,7 +464,8 @@ type Server struct {
 	CapabilitiesJson string `protobuf:"bytes,8,opt,name=capabilities_json,json=capabilitiesJson,proto3" json:"capabilities_json,omitempty"`
 	// Process id of the server, 0 when none runs.
 	ProcessId int32 `protobuf:"varint,9,opt,name=process_id,json=processId,proto3" json:"process_id,omitempty"`
-	// What went wrong last, "" when nothing did.
+	// What went wrong last, "" when nothing did. While it is connecting: what is odd about that so far, such as what a
+	// process writes on its stdout that is no message of the protocol.
 	LastError string `protobuf:"bytes,10,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
 	// Last lines of its stderr: untrusted.
 	Stderr []string `protobuf:"bytes,11,rep,name=stderr,proto3" json:"stderr,omitempty"`

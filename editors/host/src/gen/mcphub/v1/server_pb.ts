@@ -92,7 +92,8 @@ export type Server = Message<"mcphub.v1.Server"> & {
   processId: number;
 
   /**
-   * What went wrong last, "" when nothing did.
+   * What went wrong last, "" when nothing did. While it is connecting: what is odd about that so far, such as what a
+   * process writes on its stdout that is no message of the protocol.
    *
    * @generated from field: string last_error = 10;
    */
@@ -331,7 +332,8 @@ export type ServerJson = {
   processId?: number;
 
   /**
-   * What went wrong last, "" when nothing did.
+   * What went wrong last, "" when nothing did. While it is connecting: what is odd about that so far, such as what a
+   * process writes on its stdout that is no message of the protocol.
    *
    * @generated from field: string last_error = 10;
    */
