@@ -69,6 +69,16 @@ generate-ts: $(EDITORS_STAMP) ## write the TypeScript of the contract anew
 	rm -rf editors/host/src/gen
 	$(BUF) generate --template editors/host/buf.gen.yaml
 
+.PHONY: cli-docs
+cli-docs: ## write docs/cli.md from the commands anew
+	go run ./cmd/mcphub docs markdown >docs/cli.md.new && mv docs/cli.md.new docs/cli.md
+
+MAN ?= bin/man
+
+.PHONY: man
+man: ## write the man pages into bin/man (MAN=DIR for another folder)
+	go run ./cmd/mcphub docs man $(MAN)
+
 .PHONY: release-image
 release-image: ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)
 	@if test -e $(IMAGE); then $(MAKE) --no-print-directory breaking; fi

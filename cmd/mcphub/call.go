@@ -15,11 +15,8 @@ import (
 const flushTime = 2 * time.Second
 
 // runRequest carries out the commands that make one request: call, read and prompt.
-func runRequest(env environment, command string, args []string) int {
-	var o callOptions
-	if _, status, done := parse(env, o.flags(command), args, 0); done {
-		return status
-	}
+func runRequest(env environment, o *callOptions) int {
+	command := o.command
 	if err := o.check(); err != nil {
 		return usageError(env, command, err)
 	}
@@ -29,7 +26,7 @@ func runRequest(env environment, command string, args []string) int {
 	}
 	signals, stopSignals := notifyInterrupts()
 	defer stopSignals()
-	c := &call{env: env, options: &o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
+	c := &call{env: env, options: o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
 	c.tell, c.asker.env = newTeller(o.requestID), env
 	return c.run(sources, signals)
 }

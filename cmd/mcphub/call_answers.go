@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
+
 	"fmt"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // answers are what the flags say to prompts.
@@ -20,7 +22,7 @@ type answers struct {
 }
 
 // registerStart defines the flags that answer what a server may need to start.
-func (a *answers) registerStart(set *flag.FlagSet) {
+func (a *answers) registerStart(set *pflag.FlagSet) {
 	a.registerSignIn(set)
 	set.StringVar(&a.launch, "launch", "",
 		"ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else deny")
@@ -40,7 +42,7 @@ func (a *answers) checkStart() error {
 	return a.inputs.check()
 }
 
-func (a *answers) registerSignIn(set *flag.FlagSet) {
+func (a *answers) registerSignIn(set *pflag.FlagSet) {
 	set.StringVar(&a.signIn, "sign-in", "",
 		"print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else decline")
 }

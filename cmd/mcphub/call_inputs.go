@@ -2,13 +2,14 @@ package main
 
 import (
 	"errors"
-	"flag"
+
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/spf13/pflag"
 )
 
 // inputFlags are the values of inputs that the command line gives. They may be secret, so no message holds one: package
@@ -18,7 +19,7 @@ type inputFlags struct {
 	values map[string]string // once checked, by id
 }
 
-func (f *inputFlags) register(set *flag.FlagSet) {
+func (f *inputFlags) register(set *pflag.FlagSet) {
 	set.Func("input",
 		"ID=VALUE\tgive a value that a config file asks for, or with ID=@NAME that of an environment variable; may be repeated", func(v string) error {
 			f.given = append(f.given, v)

@@ -5,12 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"flag"
+
 	"fmt"
 	"strings"
 	"time"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
@@ -34,7 +35,7 @@ type callOptions struct {
 	trace       string // file for the timeline, "" = none
 }
 
-func (o *callOptions) flags(command string) *flag.FlagSet {
+func (o *callOptions) flags(command string) *pflag.FlagSet {
 	o.command = command
 	set := newFlags(command)
 	switch command {
@@ -73,7 +74,7 @@ func (o *callOptions) flags(command string) *flag.FlagSet {
 }
 
 // optionalDuration defines a duration flag that can tell 0 from absent.
-func optionalDuration(set *flag.FlagSet, to **time.Duration, name, usage string) {
+func optionalDuration(set *pflag.FlagSet, to **time.Duration, name, usage string) {
 	set.Func(name, usage, func(v string) error {
 		d, err := time.ParseDuration(v)
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -148,20 +149,19 @@ func TestCallMistakes(t *testing.T) {
 	}
 }
 
-// TestParseOrder: flags may stand after the server's name too.
-func TestParseOrder(t *testing.T) {
+// TestFlagsStandAnywhere: flags may stand after the server's name too.
+func TestFlagsStandAnywhere(t *testing.T) {
 	for _, args := range [][]string{{"srv", "--config", "f", "--json"}, {"--config", "f", "srv", "--json"},
 		{"--json", "--config", "f", "srv"}} {
 		var o listOptions
-		var stderr bytes.Buffer
-		positional, _, done := parse(environment{stderr: &stderr}, o.flags("tools"), args, 1)
-		if done || !cmp.Equal(positional, []string{"srv"}) || !cmp.Equal(o.configs, []string{"f"}) || !o.json {
-			t.Errorf("%q: positional %q, configs %q, json %v, done %v", args, positional, o.configs, o.json, done)
+		set := o.flags("tools")
+		err := set.Parse(args)
+		if err != nil || !cmp.Equal(set.Args(), []string{"srv"}) || !cmp.Equal(o.configs, []string{"f"}) || !o.json {
+			t.Errorf("%q: positional %q, configs %q, json %v, error %v", args, set.Args(), o.configs, o.json, err)
 		}
 	}
 	var stderr bytes.Buffer
-	if _, status, done := parse(environment{stderr: &stderr}, new(listOptions).flags("tools"), []string{"a", "b"},
-		1); !done || status != exitUsage {
-		t.Errorf("one argument too many: status %d, done %v", status, done)
+	if status := run([]string{"tools", "a", "b", "c"}, nil, io.Discard, &stderr); status != exitUsage {
+		t.Errorf("one argument too many: status %d, %s", status, stderr.String())
 	}
 }

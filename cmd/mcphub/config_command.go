@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
+
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/spf13/pflag"
 )
 
 // dialects are the names that --dialect takes.
@@ -28,7 +29,7 @@ type configOptions struct {
 	json    bool
 }
 
-func (o *configOptions) flags() *flag.FlagSet {
+func (o *configOptions) flags() *pflag.FlagSet {
 	set := newFlags("config")
 	o.origins.register(set)
 	set.BoolVar(&o.verbose, "verbose", false, "check: tell where each field comes from")
@@ -36,36 +37,29 @@ func (o *configOptions) flags() *flag.FlagSet {
 	return set
 }
 
-// runConfig looks at config files. No hub is spawned, and nothing that a file names is run, read or connected to.
-func runConfig(env environment, args []string) int {
-	var o configOptions
-	words, status, done := parse(env, o.flags(), args, 1<<10)
-	if done {
-		return status
-	}
-	if len(words) == 0 {
-		return usageError(env, "config", errors.New("what of it? config check or config places"))
-	}
+var errNoConfigCommand = errors.New("what of it? config check or config places")
+
+// runConfigCheck gives the verdict on config files. No hub is spawned, and nothing that a file names is run, read or
+// connected to.
+func runConfigCheck(env environment, o *configOptions, files []string) int {
 	if err := o.origins.check(); err != nil {
-		return usageError(env, "config", err)
+		return usageError(env, "config check", err)
 	}
-	switch what, files := words[0], words[1:]; what {
-	case "check":
-		if len(files) == 0 && (o.origins.scope != "" || o.origins.dialect != "") {
-			return usageError(env, "config", errors.New("--scope and --dialect say what a FILE is, and none is named"))
-		}
-		return o.check(env, files)
-	case "places":
-		switch {
-		case len(files) > 0:
-			return usageError(env, "config", fmt.Errorf("%q is one argument too many", files[0]))
-		case o.origins.scope != "", o.origins.dialect != "", o.verbose:
-			return usageError(env, "config", errors.New("config places takes --folder and --json alone"))
-		}
-		return o.places(env)
-	default:
-		return usageError(env, "config", fmt.Errorf("there is no config %s; there are config check and config places", what))
+	if len(files) == 0 && (o.origins.scope != "" || o.origins.dialect != "") {
+		return usageError(env, "config check", errors.New("--scope and --dialect say what a FILE is, and none is named"))
 	}
+	return o.check(env, files)
+}
+
+// runConfigPlaces lists the places in which applications keep their config files.
+func runConfigPlaces(env environment, o *configOptions) int {
+	if err := o.origins.check(); err != nil {
+		return usageError(env, "config places", err)
+	}
+	if o.origins.scope != "" || o.origins.dialect != "" || o.verbose {
+		return usageError(env, "config places", errors.New("config places takes --folder and --json alone"))
+	}
+	return o.places(env)
 }
 
 // originFlags say what is not in a config file itself: whose it is, in which dialect, and which folder it is about.
@@ -73,7 +67,7 @@ type originFlags struct {
 	folder, scope, dialect string
 }
 
-func (o *originFlags) register(set *flag.FlagSet) {
+func (o *originFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&o.folder, "folder", "",
 		"DIR\tworkspace folder of the config files, for ${workspaceFolder} say; default: the current one")
 	set.StringVar(&o.scope, "scope", "",

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"flag"
+
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/mattn/go-shellwords"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/spf13/pflag"
 	"github.com/tailscale/hujson"
 )
 
@@ -31,7 +32,7 @@ type sourceFlags struct {
 	era     string
 }
 
-func (s *sourceFlags) register(set *flag.FlagSet) {
+func (s *sourceFlags) register(set *pflag.FlagSet) {
 	set.Func("config", "FILE\tconfig file; may be repeated: a later one wins", func(v string) error {
 		s.configs = append(s.configs, v)
 		return nil

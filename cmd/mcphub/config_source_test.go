@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,7 @@ import (
 func parseSources(t *testing.T, args ...string) *sourceFlags {
 	t.Helper()
 	var s sourceFlags
-	set := flag.NewFlagSet("test", flag.ContinueOnError)
+	set := newFlags("test")
 	s.register(set)
 	if err := set.Parse(args); err != nil {
 		t.Fatal(err)

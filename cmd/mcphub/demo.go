@@ -23,11 +23,7 @@ const demoIntroduction = `McpHub: one hub, one MCP server in four places, two ed
 Everything here is real: the hub is a process of its own behind its plugin door, the server is others behind their stdio and URLs.
 Each step checks what it says.`
 
-func runDemo(env environment, args []string) int {
-	var o demoOptions
-	if _, status, done := parse(env, o.flags(), args, 0); done {
-		return status
-	}
+func runDemo(env environment, o demoOptions) int {
 	if err := o.check(); err != nil {
 		return usageError(env, "demo", err)
 	}

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
+
 	"os"
 	"path/filepath"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/spf13/pflag"
 )
 
 // demoOptions are the flags of mcphub demo.
@@ -16,7 +17,7 @@ type demoOptions struct {
 	webFlags
 }
 
-func (o *demoOptions) flags() *flag.FlagSet {
+func (o *demoOptions) flags() *pflag.FlagSet {
 	set := newFlags("demo")
 	set.BoolVar(&o.web, "web", false, "show the demo's servers on the editor's page, in a browser, instead of the script")
 	o.webFlags.register(set)

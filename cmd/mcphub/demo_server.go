@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
+
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/mcphub-go/mcphub/internal/demoserver"
+	"github.com/spf13/pflag"
 )
 
 // demoServerOptions are the flags of mcphub demo-server.
@@ -23,7 +24,7 @@ type demoServerOptions struct {
 	untilEOF    bool
 }
 
-func (o *demoServerOptions) flags() *flag.FlagSet {
+func (o *demoServerOptions) flags() *pflag.FlagSet {
 	set := newFlags("demo-server")
 	set.StringVar(&o.record, "record", "", "FILE\tappend a JSON line for each event to this file")
 	set.StringVar(&o.greet, "greet", "", "TEXT\tsay this on stderr at the start")
@@ -52,12 +53,7 @@ func (o *demoServerOptions) check() error {
 
 // runDemoServer serves MCP on the process's own standard streams. It ends with its input, as the stdio transport wants
 // it (MCP 2025-11-25, basic/lifecycle: shutdown), and dies of SIGTERM as any server does.
-func runDemoServer(env environment, args []string) int {
-	var o demoServerOptions
-	set := o.flags()
-	if _, status, done := parse(env, set, args, 0); done {
-		return status
-	}
+func runDemoServer(env environment, o demoServerOptions) int {
 	if err := o.check(); err != nil {
 		return usageError(env, "demo-server", err)
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	exitOK        = 0 // a result
 	exitToolError = 1 // a result that says isError, or a JSON-RPC error of the server
-	exitUsage     = 2 // the command line, or the arguments of the call
+	exitUsage     = 2 // the command line, the names in it among it, or the arguments of the call
 	exitCancelled = 3
 	exitTimeout   = 4
 	exitDenied    = 5 // by the user, by policy, or because nobody could be asked
@@ -53,6 +53,8 @@ func exitOf(f *failure) int {
 	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED", "SIGN_IN_DECLINED",
 		"LAUNCH_DECLINED", "CONFIG_INPUT_MISSING":
 		return exitDenied
+	case "SERVER_NOT_FOUND", "TOOL_NOT_FOUND": // the command line names what is not there
+		return exitUsage
 	}
 	switch f.Code {
 	case "OK":

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/spf13/pflag"
 )
 
 // listOptions are the flags of servers, tools, resources and prompts.
@@ -17,7 +17,7 @@ type listOptions struct {
 	watch   bool
 }
 
-func (o *listOptions) flags(name string) *flag.FlagSet {
+func (o *listOptions) flags(name string) *pflag.FlagSet {
 	set := newFlags(name)
 	o.register(set)
 	o.answers.registerStart(set)

@@ -36,51 +36,33 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return status
 }
 
+// runCommand goes straight to what is started by programs, and as often as they like: the tree of commands, with its
+// help and completion, is built for people alone.
 func runCommand(env environment, args []string) int {
-	if len(args) == 0 {
-		if plugin.StartedByHost() {
-			return plugin.ServeHub(version, "guard")
-		}
-		fmt.Fprint(env.stderr, introduction)
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	switch {
+	case name == "" && len(args) == 0 && plugin.StartedByHost(), name == "serve" && len(args) == 1:
+		return runServe(env)
+	case name == "guard":
+		return runGuard(env, args[1:])
+	case (name == "version" || name == "--version" || name == "-version") && len(args) == 1:
+		return runVersion(env)
+	case name == "-help":
+		args[0] = "--help"
+	}
+	return runCommandLine(env, args)
+}
+
+// runServe serves the host that has spawned this process.
+func runServe(env environment) int {
+	if !plugin.StartedByHost() {
+		fmt.Fprint(env.stderr, wrapped(serveAlone, helpWidth(env.stderr)))
 		return exitUsage
 	}
-	name, rest := args[0], args[1:]
-	switch name {
-	case "serve":
-		if !plugin.StartedByHost() {
-			fmt.Fprint(env.stderr, serveAlone)
-			return exitUsage
-		}
-		return plugin.ServeHub(version, "guard")
-	case "call", "read", "prompt":
-		return runRequest(env, name, rest)
-	case "config":
-		return runConfig(env, rest)
-	case "servers":
-		return runServers(env, rest)
-	case "tools":
-		return runTools(env, rest)
-	case "resources":
-		return runResources(env, rest)
-	case "prompts":
-		return runPrompts(env, rest)
-	case "trace":
-		return runTrace(env, rest)
-	case "demo":
-		return runDemo(env, rest)
-	case "web":
-		return runWeb(env, rest)
-	case "demo-server":
-		return runDemoServer(env, rest)
-	case "guard":
-		return runGuard(env, rest)
-	case "version", "--version", "-version":
-		return runVersion(env)
-	case "help", "--help", "-help", "-h":
-		return runHelp(env, rest)
-	}
-	env.say("mcphub: there is no command %q; mcphub help lists what there is", escape(name))
-	return exitUsage
+	return plugin.ServeHub(version, "guard")
 }
 
 func runVersion(env environment) int {

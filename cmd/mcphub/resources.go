@@ -9,13 +9,8 @@ import (
 )
 
 // listOf parses the command line of a list that belongs to one server and lets list ask that server.
-func listOf(env environment, name string, args []string, list func(context.Context, *hubClient, *listOptions,
-	string) int) int {
-	var o listOptions
-	positional, status, done := parse(env, o.flags(name), args, 1)
-	if done {
-		return status
-	}
+func listOf(env environment, name string, o *listOptions, positional []string, list func(context.Context, *hubClient,
+	*listOptions, string) int) int {
 	server := o.single()
 	switch {
 	case len(positional) == 1 && server != "":
@@ -28,12 +23,13 @@ func listOf(env environment, name string, args []string, list func(context.Conte
 			" SERVER; mcphub servers lists them"))
 	}
 	return o.withHub(env, name, server, func(ctx context.Context, client *hubClient) int {
-		return list(ctx, client, &o, server)
+		return list(ctx, client, o, server)
 	})
 }
 
-func runResources(env environment, args []string) int {
-	return listOf(env, "resources", args, func(ctx context.Context, client *hubClient, o *listOptions, server string) int {
+func runResources(env environment, o *listOptions, args []string) int {
+	return listOf(env, "resources", o, args, func(ctx context.Context, client *hubClient, o *listOptions,
+		server string) int {
 		resources, err := client.Servers.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: server})
 		if err != nil {
 			return o.fail(env, "resources", ctx, err)
@@ -67,8 +63,9 @@ func resourceRows(resources []*mcphubv1.Resource, templates []*mcphubv1.Resource
 	return rows
 }
 
-func runPrompts(env environment, args []string) int {
-	return listOf(env, "prompts", args, func(ctx context.Context, client *hubClient, o *listOptions, server string) int {
+func runPrompts(env environment, o *listOptions, args []string) int {
+	return listOf(env, "prompts", o, args, func(ctx context.Context, client *hubClient, o *listOptions,
+		server string) int {
 		r, err := client.Servers.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: server})
 		if err != nil {
 			return o.fail(env, "prompts", ctx, err)

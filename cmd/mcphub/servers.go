@@ -14,11 +14,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func runServers(env environment, args []string) int {
-	var o listOptions
-	if _, status, done := parse(env, o.flags("servers"), args, 0); done {
-		return status
-	}
+func runServers(env environment, o *listOptions) int {
 	return o.withHub(env, "servers", "", func(ctx context.Context, client *hubClient) int {
 		r, err := client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
 		status := exitOK

@@ -6,12 +6,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func runTools(env environment, args []string) int {
-	var o listOptions
-	positional, status, done := parse(env, o.flags("tools"), args, 1)
-	if done {
-		return status
-	}
+func runTools(env environment, o *listOptions, positional []string) int {
 	server := ""
 	if len(positional) == 1 {
 		server = positional[0]
@@ -34,8 +29,8 @@ func runTools(env environment, args []string) int {
 				env.say("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
 			}
 		}
-		// One server in trouble does not spoil the list of the others; a list that is nothing but trouble is no success.
-		if len(r.GetTools()) == 0 && len(r.GetTroubles()) > 0 {
+		// One server in trouble does not spoil the list of the others, but the list is not what was asked for.
+		if len(r.GetTroubles()) > 0 {
 			return exitServer
 		}
 		return exitOK

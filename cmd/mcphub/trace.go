@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
+
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/spf13/pflag"
 )
 
 // maxTraceFile bounds what is read; the hub keeps a few megabytes of timelines.
@@ -20,20 +21,15 @@ const maxTraceFile = 64 << 20
 
 type traceOptions struct{ json bool }
 
-func (o *traceOptions) flags() *flag.FlagSet {
+func (o *traceOptions) flags() *pflag.FlagSet {
 	set := newFlags("trace")
 	set.BoolVar(&o.json, "json", false, "print the file as it is, once it has been read without fault")
 	return set
 }
 
 // runTrace shows an exported bundle, or a GetTraceResponse, to a person.
-func runTrace(env environment, args []string) int {
-	var o traceOptions
-	files, status, done := parse(env, o.flags(), args, 1)
-	switch {
-	case done:
-		return status
-	case len(files) == 0:
+func runTrace(env environment, o traceOptions, files []string) int {
+	if len(files) == 0 {
 		return usageError(env, "trace", errors.New("which file? mcphub call ... --trace FILE writes one"))
 	}
 	text, err := readTraceFile(env, files[0])

@@ -37,7 +37,7 @@ func TestCallTraceOption(t *testing.T) {
 		{"timed out", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--total-timeout", "300ms"}, 4,
 			[]string{"error TOTAL_TIMEOUT: total timeout: timeouts.total of 300ms"}},
 		{"crash", []string{"--tool", "crash"}, 6, []string{"error SERVER_GONE", "failed"}},
-		{"unknown tool", []string{"--tool", "nothing"}, 6, []string{"error TOOL_NOT_FOUND"}},
+		{"unknown tool", []string{"--tool", "nothing"}, 2, []string{"error TOOL_NOT_FOUND"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

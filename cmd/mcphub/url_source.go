@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
+
 	"fmt"
 	"net/textproto"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/spf13/pflag"
 )
 
 // urlFlags describe one server behind an address. What they hold may be secret, the values of headers above all, so
@@ -19,7 +20,7 @@ type urlFlags struct {
 	headers   []string
 }
 
-func (u *urlFlags) register(set *flag.FlagSet) {
+func (u *urlFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&u.url, "url", "", "URL\tuse the server there as the one server, named url")
 	set.StringVar(&u.transport, "transport", "",
 		"http|sse\twith --url: Streamable HTTP, or the older HTTP with SSE; default: find out")

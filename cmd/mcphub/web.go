@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
+
 	"fmt"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 
 	"github.com/mcphub-go/mcphub/plugin"
+	"github.com/spf13/pflag"
 )
 
 // webFlags say how the page is served.
@@ -18,7 +19,7 @@ type webFlags struct {
 	open bool
 }
 
-func (o *webFlags) register(set *flag.FlagSet) {
+func (o *webFlags) register(set *pflag.FlagSet) {
 	set.IntVar(&o.port, "port", 0, "PORT\tserve the page at this port of this machine; default: a free one")
 	set.BoolVar(&o.open, "open", false, "open the page in the browser")
 }
@@ -36,7 +37,7 @@ type webOptions struct {
 	webFlags
 }
 
-func (o *webOptions) flags() *flag.FlagSet {
+func (o *webOptions) flags() *pflag.FlagSet {
 	set := newFlags("web")
 	o.sourceFlags.register(set)
 	o.webFlags.register(set)
@@ -47,12 +48,7 @@ func (o *webOptions) flags() *flag.FlagSet {
 const manyFiles = 1000
 
 // runWeb shows the servers of the user's own config files on the page.
-func runWeb(env environment, args []string) int {
-	var o webOptions
-	files, status, done := parse(env, o.flags(), args, manyFiles)
-	if done {
-		return status
-	}
+func runWeb(env environment, o webOptions, files []string) int {
 	o.configs = append(o.configs, files...)
 	if err := o.sourceFlags.check(); err != nil {
 		return usageError(env, "web", err)

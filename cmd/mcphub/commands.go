@@ -1,0 +1,236 @@
+package main
+
+import "cmp"
+
+const introduction = `mcphub is the MCP backend of a code editor. An editor extension spawns it as a plugin; by hand
+it is used with a command.`
+
+const serveAlone = `mcphub serve is what a host (an editor extension) spawns: it opens its door on a socket that only
+its host knows. A Go host opens it with package plugin/host; by hand, try mcphub demo.
+`
+
+// Groups of the commands, in the order of the overview.
+const (
+	groupTry  = "See it"
+	groupUse  = "Use servers"
+	groupLook = "Look at servers"
+	groupMore = "More"
+)
+
+var commandGroups = []string{groupTry, groupUse, groupLook, groupMore}
+
+const signInHelp = `Where a server wants a sign-in, the address of a page is printed, for you to open in a browser of
+this computer. The tokens are kept in the system's keyring; where there is none, in files that only you can read, in
+the directory command-line of mcphub's state directory (MCPHUB_STATE_DIR names another one; set but empty, without a
+keyring they last as long as the command).
+`
+
+const startHelp = `A server of a file with --scope workspace starts only after a yes to what it would run; --approve
+is about tools and says nothing to that. Values that a file asks for (${input:ID}) are typed without being shown when
+they are secret; one that is given with --input ID=VALUE can be seen by other users of this machine (in ps), one that
+is given with --input ID=@NAME, as the environment variable NAME, cannot. (A value that begins with @ is written with
+@@.) Nothing of it is remembered.
+`
+
+const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed
+out, 5 denied, 6 server trouble.`
+
+// addCommands puts every command into the tree.
+func (l *commandLine) addCommands() {
+	l.addTrial()
+	l.addRequests()
+	l.addLists()
+	l.addConfig()
+	l.addMore()
+}
+
+// addTrial: the hub with servers made for it, and the page.
+func (l *commandLine) addTrial() {
+	var demo demoOptions
+	l.add(l.root, spec{
+		group: groupTry, use: "demo [--web [--port PORT] [--open]]",
+		short: "watch the whole hub at work: call, progress, cancel, withdraw, approve, crash, drain",
+		page: `Spawns the hub as a plugin with its built-in demo server, as processes of the hub and behind URLs of
+this machine, and plays what a user, an editor with two windows, and a server do to each other. On a terminal each
+step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a terminal the script
+plays to its end. Each step checks what it says: exit status 0 means that all of it happened.
+
+With --web there is no script: the editor's page is served to a browser of this machine over the demo's servers, until
+Ctrl-C.
+`,
+		flags: demo.flags(),
+		run:   func([]string) int { return runDemo(l.env, demo) },
+	})
+	var web webOptions
+	l.add(l.root, spec{
+		group: groupTry, use: "web [CONFIG...] [FLAGS]",
+		short: "the editor's page in a browser, over your own servers",
+		page: `Serves the editor's page to a browser of this machine, over a hub with the servers of the config files
+(or the one server): see them, call tools, cancel, answer what they ask. The address on stdout opens one browser,
+once; on a terminal Enter prints another one. Ctrl-C ends everything, a second one at once. What is allowed on the
+page is remembered for this command alone, in the directory browser of mcphub's state directory.
+
+--open hands the address to the system's browser; for that moment other users of this machine can see it (in ps).
+`,
+		most: manyFiles, flags: web.flags(),
+		run: func(files []string) int { return runWeb(l.env, web, files) },
+	})
+}
+
+// addRequests: the commands that make one request.
+func (l *commandLine) addRequests() {
+	request := func(name, use, short, page, example string) {
+		o := new(callOptions)
+		l.add(l.root, spec{
+			group: groupUse, use: use, short: short, page: page, example: example, flags: o.flags(name),
+			source: &o.sourceFlags,
+			server: func([]string) string { return cmp.Or(o.server, o.single()) },
+			run:    func([]string) int { return runRequest(l.env, o) },
+		})
+	}
+	request("call", "call --tool NAME [--args JSON] SOURCE [FLAGS]", "call one tool from outside, end to end",
+		`SOURCE: --config FILE... --server NAME, --stdio 'CMD ARGS', or --url URL.
+
+Calls one tool through a hub of its own. The text of the result goes to stdout, everything else to stderr. With --json
+each event of the window stream is one line of proto3 JSON on stdout, and the last line is {"callToolResponse":...} or
+{"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits for its end; a second one
+leaves at once.
+
+`+signInHelp+`
+`+startHelp+`
+`+exitHelp+`
+`, "")
+	request("read", "read --uri URI SOURCE [FLAGS]", "read one resource",
+		`Reads one resource as mcphub call calls a tool; the last line under --json is {"readResourceResponse":...} or
+{"error":...}.
+
+`+exitHelp+`
+`, "")
+	request("prompt", "prompt --name NAME [--args JSON] SOURCE [FLAGS]", "fill one prompt template",
+		`Fills one prompt template as mcphub call calls a tool; the last line under --json is
+{"getMcpPromptResponse":...} or {"error":...}.
+
+`+exitHelp+`
+`, "")
+}
+
+// addLists: the commands that list.
+func (l *commandLine) addLists() {
+	list := func(name, use, short, page string, most int, run func(environment, *listOptions, []string) int) {
+		o := new(listOptions)
+		l.add(l.root, spec{
+			group: groupLook, use: use, short: short, page: page, most: most, flags: o.flags(name), source: &o.sourceFlags,
+			words: func(args []string) []string {
+				if len(args) >= most {
+					return nil
+				}
+				return serverNames(&o.sourceFlags)
+			},
+			run: func(args []string) int { return run(l.env, o, args) },
+		})
+	}
+	list("servers", "servers SOURCE [--start] [--watch] [--json]", "list the configured servers",
+		`Lists every configured server, broken entries with what is wrong with them included. With --watch it goes on
+and tells what changes, the config files among it.
+`, 0, func(env environment, o *listOptions, _ []string) int { return runServers(env, o) })
+	list("tools", "tools [SERVER] SOURCE [--json]", "list their tools",
+		`Starts the servers, or the one named, and lists their tools. Exit status 6: a server could not be asked.
+`, 1, runTools)
+	list("resources", "resources [SERVER] SOURCE [--json]", "list the resources of a server",
+		`Starts the server and lists its resources, and the templates for URIs of further ones. With --json each is a
+line of its own.
+`, 1, runResources)
+	list("prompts", "prompts [SERVER] SOURCE [--json]", "list the prompt templates of a server",
+		`Starts the server and lists its prompt templates: texts with arguments for a model. Arguments in brackets may
+be left out.
+`, 1, runPrompts)
+}
+
+// addConfig: mcphub config and what is below it.
+func (l *commandLine) addConfig() {
+	var o configOptions
+	set := o.flags()
+	set.VisitAll(setForm)
+	c := l.add(l.root, spec{
+		group: groupLook, use: "config check|places [FLAGS]",
+		short: "check config files, and tell where applications keep theirs",
+		page:  "Looks at config files. No hub is spawned, and nothing that a file names is run, read or connected to.",
+		run:   func([]string) int { return usageError(l.env, "config", errNoConfigCommand) },
+	})
+	c.PersistentFlags().SortFlags = false
+	c.PersistentFlags().AddFlagSet(set)
+	completeValues(c, set, nil, nil)
+	l.add(c, spec{
+		use:   "check [FILE...] [FLAGS]",
+		short: "the verdict on each server of the files",
+		page: `Reads config files in every dialect and gives its verdict on each server, what is wrong with file, line
+and column. No hub is spawned, nothing is run, and no value of an argument, a variable, a header or a query is shown.
+Without FILE it looks at those of this user and of the folder that are in known places; a FILE in such a place is read
+as what it is there.
+
+With --json: {"servers": [{"name", "dialect", "origin": {"file", "line", "scope", "folder"}, "transport", "enabled",
+"timeouts": {"connect", "idle", "total"}, "problems": [...], ...}], "problems": [{"file", "line", "column", "server",
+"key", "message", "fatal"}], "files": [...]}. Timeouts are Go durations, those that count, and "0s" is no limit. The
+outer problems are all of them.
+
+Exit status: 0 all can be used, 1 something is broken, 2 usage.
+`,
+		most: manyFiles,
+		run:  func(files []string) int { return runConfigCheck(l.env, &o, files) },
+	})
+	l.add(c, spec{
+		use:   "places [--folder DIR] [--json]",
+		short: "the files in which applications keep servers",
+		page:  "Lists the files in which applications keep servers, the weakest first, and which of them are there.",
+		run:   func([]string) int { return runConfigPlaces(l.env, &o) },
+	})
+}
+
+// addMore: the rest.
+func (l *commandLine) addMore() {
+	var trace traceOptions
+	l.add(l.root, spec{
+		group: groupUse, use: "trace FILE [--json]",
+		short: "show what a --trace file says: the timeline of a request",
+		page: `Shows the timelines in FILE ("-" is stdin): what mcphub call, read or prompt wrote with --trace, or an
+answer of GetTrace in proto3 JSON. Each entry stands with its milliseconds since the first: states, messages to (->)
+and from (<-) the server by type and size, prompts, cancels with origin and reason. There are no arguments, results or
+other contents in it.
+`,
+		most: 1, flags: trace.flags(),
+		run: func(files []string) int { return runTrace(l.env, trace, files) },
+	})
+	var server demoServerOptions
+	l.add(l.root, spec{
+		group: groupTry, use: "demo-server [FLAGS]",
+		short: "the MCP server of the demo, on stdin and stdout or over HTTP",
+		page: `Serves MCP on stdin and stdout: a server with tools for every way in which real servers meet
+cancellation. With --http it serves Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse,
+says on stdout where, and lets in this machine alone.
+`,
+		flags: server.flags(),
+		run:   func([]string) int { return runDemoServer(l.env, server) },
+	})
+	l.add(l.root, spec{
+		group: groupMore, use: "serve",
+		short: "serve a host as its plugin (what no command means when a host spawns it)",
+		page:  serveAlone,
+		run:   func([]string) int { return runServe(l.env) },
+	})
+	l.add(l.root, spec{
+		group: groupMore, use: "version", short: "print the version",
+		run: func([]string) int { return runVersion(l.env) },
+	})
+	docs := l.add(l.root, spec{
+		use: "docs", short: "write this help in other forms", hidden: true,
+		run: func([]string) int { return usageError(l.env, "docs", errNoDocsCommand) },
+	})
+	l.add(docs, spec{
+		use: "markdown", short: "write the page of all commands to stdout",
+		run: func([]string) int { return runMarkdown(l) },
+	})
+	l.add(docs, spec{
+		use: "man DIR", short: "write a man page for each command into a folder", most: 1,
+		run: func(args []string) int { return runMan(l, args) },
+	})
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// completer gives the words that may stand at a place of a command line.
+type completer func(args []string) []string
+
+// completeValues is what a shell is told of the values of flags. Nothing is started for it.
+func completeValues(c *cobra.Command, set *pflag.FlagSet, source *sourceFlags, server func(args []string) string) {
+	set.VisitAll(func(f *pflag.Flag) {
+		var words completer
+		form := ""
+		if forms := f.Annotations[formOf]; forms != nil {
+			form = forms[0]
+		}
+		switch {
+		case f.Name == "server" && source != nil:
+			words = func([]string) []string { return serverNames(source) }
+		case f.Name == "tool" && server != nil:
+			words = func(args []string) []string { return toolNames(server(args)) }
+		case f.Name == "dialect":
+			words = func([]string) []string { return dialects }
+		case f.Name == "config":
+			completeFlag(c, f.Name, func([]string) []string { return []string{"json", "jsonc", "toml"} },
+				cobra.ShellCompDirectiveFilterFileExt)
+			return
+		case f.Name == "folder":
+			completeFlag(c, f.Name, func([]string) []string { return nil }, cobra.ShellCompDirectiveFilterDirs)
+			return
+		case strings.Contains(form, "|"):
+			words = func([]string) []string { return choices(form) }
+		case form == "FILE":
+			return // files, as shells do by themselves
+		default:
+			words = func([]string) []string { return nil }
+		}
+		completeFlag(c, f.Name, words, cobra.ShellCompDirectiveNoFileComp)
+	})
+}
+
+func completeFlag(c *cobra.Command, name string, words completer, directive cobra.ShellCompDirective) {
+	// The error tells of a second function for the same flag, which is a mistake of the program that tests would find.
+	_ = c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, args []string, _ string) ([]string,
+		cobra.ShellCompDirective) {
+		return harmless(words(args)), directive
+	})
+}
+
+// harmless leaves out what a shell would read as something else, a line or a tab say: names come from servers and
+// folders.
+func harmless(words []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return escape(w) != w })
+}
+
+// choices are the words among the alternatives of a form: those in capitals stand for something else.
+func choices(form string) []string {
+	var words []string
+	for word := range strings.SplitSeq(form, "|") {
+		if word == strings.ToLower(word) {
+			words = append(words, word)
+		} else if head, _, ok := strings.Cut(word, ":"); ok && head == strings.ToLower(head) {
+			words = append(words, head+":")
+		}
+	}
+	return words
+}
+
+// serverNames are the names in the config that the command line has named so far. One that cannot be read has none.
+func serverNames(s *sourceFlags) []string {
+	if s.single() != "" {
+		return nil
+	}
+	loaded, _ := config.Load(s.origins.sources(s.configs))
+	var names []string
+	for _, server := range loaded {
+		names = append(names, server.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// toolNames are the tools that a server listed last to a command like this one; server "" means those of all.
+func toolNames(server string) []string {
+	dir, chosen := os.LookupEnv(handshake.EnvStateDir)
+	if !chosen {
+		dir = ownStateDir()
+	}
+	if dir == "" {
+		return nil
+	}
+	remembered := servers.RememberedTools(dir)
+	if server != "" {
+		return remembered[server]
+	}
+	var names []string
+	for _, of := range slices.Sorted(maps.Keys(remembered)) {
+		names = append(names, remembered[of]...)
+	}
+	slices.SortFunc(names, cmp.Compare)
+	return slices.Compact(names)
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var errNoDocsCommand = errors.New("in which form? docs markdown or docs man DIR")
+
+// markdownWidth is that of the repository's pages.
+const markdownWidth = 160
+
+// documented gives every command with a page, in the order of the overview.
+func (l *commandLine) documented() []*cobra.Command {
+	l.root.InitDefaultHelpCmd()
+	l.root.InitDefaultCompletionCmd()
+	var all []*cobra.Command
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, child := range c.Commands() {
+			if shown(child) {
+				all = append(all, child)
+				walk(child)
+			}
+		}
+	}
+	walk(l.root)
+	return all
+}
+
+// runMarkdown writes docs/cli.md.
+func runMarkdown(l *commandLine) int {
+	out := l.env.stdout
+	fmt.Fprint(out, "# The command line\n\n<!-- Written by `make cli-docs` from cmd/mcphub; a test compares them. -->\n\n")
+	fmt.Fprint(out, wrapped(introduction+" `mcphub help COMMAND` says the same as this page.", markdownWidth))
+	var overview strings.Builder
+	writeCommands(&overview, l.root, 100)
+	fmt.Fprint(out, "\n```\n"+strings.TrimSpace(overview.String())+"\n```\n")
+	for _, c := range l.documented() {
+		var page strings.Builder
+		writeHelp(&page, c, 100)
+		fmt.Fprintf(out, "\n## mcphub %s\n\n```\n%s\n```\n", pathOf(c), strings.TrimSpace(page.String()))
+	}
+	return exitOK
+}
+
+// runMan writes mcphub.1 and a page for each command.
+func runMan(l *commandLine, args []string) int {
+	if len(args) == 0 {
+		return usageError(l.env, "docs man", errors.New("into which folder? docs man DIR"))
+	}
+	err := os.MkdirAll(args[0], 0o777)
+	for _, c := range append([]*cobra.Command{l.root}, l.documented()...) {
+		if err != nil {
+			break
+		}
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
+		err = os.WriteFile(filepath.Join(args[0], name), []byte(manPage(c)), 0o666)
+	}
+	if err != nil {
+		l.env.say("mcphub docs man: %v", err)
+		return exitServer
+	}
+	return exitOK
+}
+
+// manPage gives the page of a command in the macros of man(7).
+func manPage(c *cobra.Command) string {
+	var page strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&page, format+"\n", args...) }
+	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+	line(`.TH "%s" 1 "" "mcphub %s" "McpHub"`, strings.ToUpper(roff(name)), roff(version))
+	line(".SH NAME")
+	short := c.Short
+	if !c.HasParent() {
+		short = "MCP backend of a code editor"
+	}
+	line(`%s \- %s`, roff(name), roff(short))
+	line(".SH SYNOPSIS")
+	for use := range strings.Lines(c.Use) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(use), " ")
+		if !c.HasParent() {
+			rest = "COMMAND [FLAGS]"
+		}
+		line(".B %s\n%s\n.br", roff(c.CommandPath()), roff(rest))
+	}
+	about := c.Long
+	if !c.HasParent() {
+		about = introduction
+	}
+	if about = strings.TrimSpace(about); about != "" {
+		line(".SH DESCRIPTION")
+		manText(&page, about)
+	}
+	if c.Example != "" {
+		line(".SH EXAMPLES\n.nf\n%s\n.fi", roff(c.Example))
+	}
+	for _, s := range sectionsOf(c) {
+		line(".SH %s", strings.ToUpper(roff(s.title)))
+		for _, f := range s.flags {
+			line(".TP\n.B %s\n%s", roff(flagHead(f)), roff(f.Usage))
+		}
+	}
+	if c.HasAvailableSubCommands() {
+		line(".SH COMMANDS")
+		for _, child := range c.Commands() {
+			if shown(child) {
+				line(".TP\n.BR %s (1)\n%s", roff(strings.ReplaceAll(child.CommandPath(), " ", "-")), roff(child.Short))
+			}
+		}
+	}
+	return page.String()
+}
+
+// manText writes paragraphs; an indented line stays as it is.
+func manText(page *strings.Builder, text string) {
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") {
+			fmt.Fprintf(page, ".PP\n.nf\n%s\n.fi\n", roff(paragraph))
+		} else {
+			fmt.Fprintf(page, ".PP\n%s\n", roff(paragraph))
+		}
+	}
+}
+
+// roff makes text harmless in a man page: a line that begins with a dot or an apostrophe would be a macro, and a
+// hyphen is to be one that can be pasted.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Widths of a help page, in columns.
+const (
+	pipeWidth  = 80  // where it goes to no terminal
+	mostWidth  = 110 // longer lines are hard to read
+	leastWidth = 40
+	flagColumn = 28 // where what a flag does begins, in a page that is wide enough
+)
+
+// helpWidth is how wide a page for w is.
+func helpWidth(w io.Writer) int {
+	width := terminalWidth(w)
+	if width == 0 {
+		return pipeWidth
+	}
+	return min(max(width, leastWidth), mostWidth)
+}
+
+// flagSections is the order of the flags in a help page; a flag that is in none stands under "Flags".
+var flagSections = []struct {
+	title string
+	names []string
+}{
+	{"What", []string{"tool", "args", "arg", "uri", "name", "server", "task"}},
+	{"Which servers", []string{"config", "stdio", "env", "url", "transport", "header", "era", "folder", "scope",
+		"dialect"}},
+	{"Time", []string{"cancel-after", "cancel-at", "reason", "timeout", "total-timeout", "idle-timeout", "connect-timeout",
+		"linger"}},
+	{"Answers to questions", []string{"approve", "elicit", "sample", "sign-in", "launch", "input"}},
+	{"Flags", nil},
+}
+
+// section is a part of a help page.
+type section struct {
+	title string
+	flags []*pflag.Flag
+}
+
+// sectionsOf gives the flags of a command as its help page shows them.
+func sectionsOf(c *cobra.Command) []section {
+	var sections []section
+	for _, s := range flagSections {
+		var flags []*pflag.Flag
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && (slices.Contains(s.names, f.Name) || s.names == nil && !inSection(f.Name)) {
+				flags = append(flags, f)
+			}
+		})
+		if flags != nil {
+			sections = append(sections, section{s.title, flags})
+		}
+	}
+	return sections
+}
+
+// inSection tells whether a flag has a section of its own kind.
+func inSection(name string) bool {
+	for _, s := range flagSections {
+		if slices.Contains(s.names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// flagHead is a flag with the form of its value.
+func flagHead(f *pflag.Flag) string {
+	head := "--" + f.Name
+	if f.Shorthand != "" {
+		head = "-" + f.Shorthand + ", " + head
+	}
+	if form := f.Annotations[formOf]; form != nil {
+		head += " " + form[0]
+	}
+	return head
+}
+
+// writeHelp writes the help page of a command.
+func writeHelp(w io.Writer, c *cobra.Command, width int) {
+	var page strings.Builder
+	if c.HasParent() {
+		usageLines(&page, c, width)
+		if about := strings.TrimSpace(cmp.Or(c.Long, c.Short)); about != "" {
+			page.WriteString("\n" + wrapped(about, width))
+		}
+	} else {
+		page.WriteString(wrapped(introduction, width) + "\nUsage: mcphub COMMAND [FLAGS]\n")
+	}
+	if c.HasAvailableSubCommands() {
+		writeCommands(&page, c, width)
+	}
+	if c.Example != "" {
+		page.WriteString("\nFor example:\n" + c.Example + "\n")
+	}
+	if c.HasParent() {
+		for _, s := range sectionsOf(c) {
+			page.WriteString("\n" + s.title + ":\n")
+			for _, f := range s.flags {
+				writeEntry(&page, flagHead(f), f.Usage, flagColumn, width)
+			}
+		}
+	} else {
+		page.WriteString("\n" +
+			wrapped("mcphub help COMMAND explains a command. Start with mcphub demo, or mcphub demo --web "+
+				"to see and click it in a browser.", width))
+	}
+	_, _ = io.WriteString(w, page.String()) // stdout remembers by itself that a write failed
+}
+
+// usageLines writes how the command is called; a form per line of Use, the first word of which is the name.
+func usageLines(page *strings.Builder, c *cobra.Command, width int) {
+	lead := "Usage: "
+	for line := range strings.Lines(c.Use) {
+		_, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		head := lead + c.CommandPath()
+		page.WriteString(hung(strings.TrimSpace(head+" "+rest), len(head)+1, width))
+		lead = "       "
+	}
+}
+
+// writeCommands lists the commands below c, by their groups.
+func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
+	column := 0
+	for _, child := range c.Commands() {
+		if shown(child) {
+			column = max(column, len(child.Name()))
+		}
+	}
+	groups := append(slices.Clone(c.Groups()), &cobra.Group{Title: "Commands"})
+	for _, g := range groups {
+		first := true
+		for _, child := range c.Commands() {
+			if child.GroupID != g.ID || !shown(child) {
+				continue
+			}
+			if first {
+				page.WriteString("\n" + g.Title + ":\n")
+				first = false
+			}
+			writeEntry(page, child.Name(), child.Short, column+4, width)
+		}
+	}
+}
+
+// shown tells whether a list of commands has it: cobra leaves out the help itself.
+func shown(c *cobra.Command) bool { return c.IsAvailableCommand() || c.Name() == "help" }
+
+// writeEntry writes a line of a list: what it is, and from a column on what it does.
+func writeEntry(page *strings.Builder, head, about string, column, width int) {
+	column = min(column, width/2)
+	head = "  " + head
+	if utf8.RuneCountInString(head)+2 > column {
+		page.WriteString(head + "\n")
+		head = ""
+	}
+	page.WriteString(hung(fmt.Sprintf("%-*s%s", column, head, about), column, width))
+}
+
+// wrapped fills the paragraphs of a text. A line that begins with a blank stays as it is.
+func wrapped(text string, width int) string {
+	var out strings.Builder
+	paragraph := ""
+	flush := func() {
+		if paragraph != "" {
+			out.WriteString(hung(paragraph, 0, width))
+			paragraph = ""
+		}
+	}
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimRight(line, "\n"); {
+		case line == "", strings.HasPrefix(line, " "), strings.HasPrefix(line, "\t"):
+			flush()
+			out.WriteString(strings.ReplaceAll(line, "\t", "  ") + "\n")
+		default:
+			paragraph = strings.TrimSpace(paragraph + " " + line)
+		}
+	}
+	flush()
+	return out.String()
+}
+
+// hung breaks a line at blanks; what follows the first stands at an indent. A word that is too long stays whole.
+func hung(line string, indent, width int) string {
+	var out strings.Builder
+	for utf8.RuneCountInString(line) > width {
+		runes := []rune(line)
+		at := -1
+		for i := indent + 1; i < len(runes) && (i <= width || at < 0); i++ {
+			if runes[i] == ' ' && runes[i-1] != ' ' {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		out.WriteString(strings.TrimRight(string(runes[:at]), " ") + "\n")
+		line = strings.Repeat(" ", indent) + strings.TrimLeft(string(runes[at:]), " ")
+	}
+	out.WriteString(strings.TrimRight(line, " ") + "\n")
+	return out.String()
+}

@@ -1,0 +1,25 @@
+package servers
+
+import (
+	"encoding/json"
+	"log/slog"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// RememberedTools gives the names of the tools that servers listed last to the hubs of a state directory, by the names
+// of the servers. It reads one file and starts nothing: completion in a shell must cost no server its start.
+func RememberedTools(dir string) map[string][]string {
+	book := openTools(dir, slog.New(slog.DiscardHandler))
+	book.load()
+	names := map[string][]string{}
+	for _, l := range book.All() {
+		for _, raw := range l.Tools {
+			if t, err := mcp.ReadTool(json.RawMessage(raw)); err == nil && !slices.Contains(names[l.Server], t.Name) {
+				names[l.Server] = append(names[l.Server], t.Name)
+			}
+		}
+	}
+	return names
+}
