@@ -59,7 +59,7 @@ func (c converter) launch(l *event.LaunchQuestion) *mcphubv1.ServerLaunch {
 		ConfigFile: c.text(l.ConfigFile), ConfigLine: int32(l.ConfigLine), LaunchHash: c.text(l.Hash), Changed: l.Changed,
 		Changes: list(l.Changes, c.definitionChange), InputReferences: c.texts(l.InputRefs),
 		ResolvedCommand: c.text(l.Program), ResolvedTarget: c.text(l.ProgramTarget), Unresolved: c.text(l.Unresolved),
-		EnvFileNames: c.texts(l.EnvFileNames),
+		ResolvedFrom: c.text(l.ProgramFrom), InheritedNames: c.texts(l.Inherited), EnvFileNames: c.texts(l.EnvFileNames),
 		Environment: list(l.Env, func(v event.LaunchVariable) *mcphubv1.LaunchVariable {
 			return &mcphubv1.LaunchVariable{Name: c.text(v.Name), Value: c.text(v.Value), Unset: v.Unset, LoadsCode: v.LoadsCode}
 		}),

@@ -34,10 +34,12 @@ func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	default:
 		add("runs the program", q.GetResolvedCommand())
 	}
+	add("found in", q.GetResolvedFrom())
 	add("directory", q.GetDirectory())
 	lines = append(lines, launchVariables(q)...)
 	add("sends the header", q.GetHeaderNames()...)
 	add("would see your variable", q.GetEnvironmentReferences()...)
+	add("inherits your setting", q.GetInheritedNames()...)
 	add("would be given your input", q.GetInputReferences()...)
 	add("variables from the file", q.GetEnvFile())
 	add("that file sets the variable", q.GetEnvFileNames()...)

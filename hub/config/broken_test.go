@@ -40,6 +40,9 @@ func TestBrokenEntryHidesNoOther(t *testing.T) {
 		{`{"command": "x", "timeouts": {"idle": "soon"}}`, "timeouts.idle"},
 		{`{"command": "x", "approvals": {"t": "maybe"}}`, "approvals.t"},
 		{`{"command": "x", "stop": {"stdin": {}}}`, "stop.stdin"},
+		{`{"command": "x", "inheritEnv": "A"}`, "inheritEnv"},
+		{`{"command": "x", "inheritEnv": [1]}`, "inheritEnv[0]"},
+		{`{"command": "x", "inheritEnv": ["A", "B=C"]}`, "inheritEnv[1]"},
 	}
 	remote := []broken{
 		{`{"type": "http"}`, "url"},

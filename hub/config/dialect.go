@@ -128,6 +128,7 @@ var own = keys{
 	"start":           each((*entryReader).start),
 	"idleStop":        each((*entryReader).idleStop),
 	"memory":          local((*entryReader).memory),
+	"inheritEnv":      local((*entryReader).inheritEnv),
 }
 
 // The grammars of references, as far as a reader must know them: an address with one in it can be checked in part only.

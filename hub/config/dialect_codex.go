@@ -42,11 +42,6 @@ var dialectCodex = dialect{
 		"disabledTools": "disabled_tools"},
 	urls:   []urlKey{{"url", TransportHTTP}},
 	merges: true,
-	check: func(r *entryReader, _ map[string]key) {
-		for name := range r.s.Env {
-			delete(r.s.EnvRefs, name)
-		}
-	},
 }
 
 // required: Codex does not start without such a server, so it is there from the beginning.

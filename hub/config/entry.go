@@ -100,6 +100,9 @@ func (r *entryReader) read(m member) {
 			r.take(k, meaning)
 		}
 	}
+	for name := range r.s.Env { // what an entry says itself wins
+		delete(r.s.EnvRefs, name)
+	}
 	remote := r.s.Transport != TransportStdio
 	if remote && r.address(given).name == "" {
 		r.fail(m.at, "url", "is missing")

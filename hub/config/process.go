@@ -69,6 +69,27 @@ func (r *entryReader) env(k key) {
 	}
 }
 
+// inheritEnv are the names of variables that the server gets as they are where the hub runs. What "env" says of one
+// wins.
+func (r *entryReader) inheritEnv(k key) {
+	values, ok := k.value.array()
+	if !ok {
+		r.wrong(k.value, k.path, "an array of names of variables")
+		return
+	}
+	for i, v := range values {
+		at := key{member{"", v.at(), v}, fmt.Sprintf("%s[%d]", k.path, i)}
+		switch name, ok := v.str(); {
+		case !ok:
+			r.wrong(v, at.path, "the name of a variable")
+		case badVariable(name):
+			r.fail(v.at(), at.path, badVariableText)
+		default:
+			r.refer("env."+name, name, name, at)
+		}
+	}
+}
+
 // memory reads a number of bytes, as such or with a unit: "512MiB".
 func (r *entryReader) memory(k key) {
 	bytes, ok := size(k.value)

@@ -107,8 +107,8 @@ type Server struct {
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
 	// EnvRefs are environment variables and headers, by their names, whose value is that of a variable where the hub runs.
-	// A dialect that expands nothing has them instead of references (Codex). Of one name Env wins over it, and it wins
-	// over Header.
+	// A dialect that expands nothing has them instead of references (Codex), and the hub's own key inheritEnv fills them.
+	// Of one name Env wins over it, and it wins over Header.
 	EnvRefs map[string]string
 	// BearerEnv is the variable where the hub runs with the token for "Authorization: Bearer"; "" = none.
 	BearerEnv string

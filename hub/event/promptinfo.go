@@ -109,6 +109,8 @@ type LaunchQuestion struct {
 	HeaderNames   []string
 	Program       string           // that is executed: an absolute path; "" = not known, or behind a URL
 	ProgramTarget string           // what Program leads to, when it is a link
+	ProgramFrom   string           // where Program was found, in words
+	Inherited     []string         // names of the user's settings that the process inherits, with what they hold now
 	Unresolved    string           // why Program is not known
 	Env           []LaunchVariable // that the file sets
 	EnvFileNames  []string         // that the EnvFile sets

@@ -92,6 +92,7 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 		}
 	}
 	slices.Sort(q.AllowedTools)
+	q.ProgramFrom, q.Inherited = seen.from, seen.inherited
 	q.Program, q.Unresolved, q.EnvFileNames = seen.Program.Path, seen.unknown, slices.Sorted(maps.Keys(seen.fromFile))
 	if seen.Program.Target != seen.Program.Path {
 		q.ProgramTarget = seen.Program.Target

@@ -20,9 +20,11 @@ type Sight struct {
 
 	// The rest is known for processes of a workspace alone.
 
-	Program transport.Program // zero: not known
-	unknown string            // why not
-	own     bool              // the entry itself decides where the program is looked for
+	Program   transport.Program // zero: not known
+	from      string            // where it was found, in words; "": the entry names the file itself
+	unknown   string            // why not
+	own       bool              // the entry itself decides where the program is looked for
+	inherited []string          // names of the user's settings that the process gets
 	// fromFile is what the envFile sets, loading what the variables that load code are set to in the end, PATH excepted:
 	// what it leads to is the program.
 	fromFile, loading map[string]string
@@ -54,7 +56,7 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, envi
 		seen.unknown = err.Error()
 		return seen
 	}
-	env := transport.Environment(environ, r.Env)
+	env := transport.Environment(environ, transport.Stranger, r.Env)
 	seen.Program, err = transport.Find(transport.Command{Path: r.Command, Dir: r.Dir, Env: env})
 	if err != nil {
 		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
@@ -62,6 +64,11 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, envi
 		var own redact.Redactor
 		own.Add(r.Secrets...)
 		seen.unknown = own.Text(err.Error())
+	}
+	for _, name := range transport.Inherited(environ, transport.Stranger) {
+		if _, said := r.Env[name]; !said {
+			seen.inherited = append(seen.inherited, name)
+		}
 	}
 	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
 	seen.own = strings.ContainsAny(r.Command, `/\`)

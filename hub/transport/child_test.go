@@ -156,7 +156,7 @@ func start(t *testing.T, mode string, change ...func(*Command)) *Process {
 	c := Command{
 		Path: os.Args[0],
 		// Under -race every exit would take a second, under -cover it would warn.
-		Env: append(Environment(os.Environ(), nil), childMode+"="+mode, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR="+
+		Env: append(Environment(os.Environ(), Own, nil), childMode+"="+mode, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR="+
 			t.TempDir()),
 		Dir:   t.TempDir(),
 		Grace: short,

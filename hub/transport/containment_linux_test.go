@@ -188,7 +188,7 @@ func startHub(t *testing.T, token, ledger string, servers int) *testHub {
 	t.Helper()
 	endAll(t, token)
 	h := &testHub{cmd: exec.Command(os.Args[0])}
-	h.cmd.Env = append(Environment(os.Environ(), nil), childMode+"=hub", tokenVariable+"="+token, hubLedger+"="+
+	h.cmd.Env = append(Environment(os.Environ(), Own, nil), childMode+"=hub", tokenVariable+"="+token, hubLedger+"="+
 		ledger, hubServers+"="+strconv.Itoa(servers))
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {

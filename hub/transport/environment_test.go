@@ -1,6 +1,9 @@
 package transport
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,9 +44,68 @@ func TestEnvironmentBySystem(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, environment(tt.goos, tt.parent, tt.extra)); diff != "" {
+			if diff := cmp.Diff(tt.want, environment(tt.goos, tt.parent, Own, tt.extra)); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Finding D13: proxies, certificates, the agent, the containers and the cluster reach a server of the user's own. One
+// that a workspace brings gets settings without the passwords in them, and no rights.
+func TestEnvironmentOfHeirs(t *testing.T) {
+	settings := []string{"HTTPS_PROXY=http://me:p%40ss@proxy.test:8080", "NO_PROXY=localhost,.test",
+		"all_proxy=you:word@10.0.0.1:1",
+		"NODE_EXTRA_CA_CERTS=/etc/ca@home.pem", "SSL_CERT_DIR=/etc/ssl", "VOLTA_HOME=/v"}
+	rights := []string{"DOCKER_HOST=ssh://me@box.test", "KUBECONFIG=/k", "SSH_AUTH_SOCK=/tmp/agent"}
+	parent := slices.Concat(settings, rights, []string{"GITHUB_TOKEN=t", "NODE_OPTIONS=-r x", "HTTPS_PROXY_PASSWORD=x"})
+	want := slices.Concat(settings, rights)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, environment("linux", parent, Own, nil)); diff != "" {
+		t.Error(diff)
+	}
+	named := map[string]*string{"SSH_AUTH_SOCK": new("/tmp/agent")}
+	want = []string{"HTTPS_PROXY=http://proxy.test:8080", "NODE_EXTRA_CA_CERTS=/etc/ca@home.pem",
+		"NO_PROXY=localhost,.test",
+		"SSH_AUTH_SOCK=/tmp/agent", "SSL_CERT_DIR=/etc/ssl", "VOLTA_HOME=/v", "all_proxy=10.0.0.1:1"}
+	if diff := cmp.Diff(want, environment("darwin", parent, Stranger, named)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Https_Proxy=http://proxy.test"}, environment("windows",
+		[]string{"Https_Proxy=http://a:b@proxy.test"}, Stranger, nil)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What an address brings of user names and passwords is known to the redaction in all its spellings; what only looks
+// like one is not taken for a secret.
+func TestCredentials(t *testing.T) {
+	for text, want := range map[string][]string{
+		"HTTP_PROXY=http://me:p%40ss@proxy.test:8080":     {"me:p%40ss", "p%40ss", "p@ss", "me:p@ss"},
+		"https_proxy=me:word@proxy.test:8080":             {"me:word", "word"},
+		"ALL_PROXY=socks5://tok-991@proxy.test":           {"tok-991"},
+		"HTTPS_PROXY=http://me:a/b#c@proxy.test":          {"me:a/b#c", "a/b#c"},
+		"DOCKER_HOST=unix:///var/run/docker.sock":         nil,
+		"HTTP_PROXY=http://proxy.test:8080":               nil,
+		"SSL_CERT_FILE=/certificates/me@corp.test/ca.pem": nil,
+		"HOME=c:me@corp":         nil,
+		"TOKEN=http://me:word@x": nil,
+	} {
+		if diff := cmp.Diff(want, Credentials([]string{text})); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// docs/config.md tells people what reaches a server: all of it, and nothing else.
+func TestInheritedNamesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range [][]string{inheritUnix, inheritWindows, inheritSettings, inheritRights, neverInherit} {
+		if !strings.Contains(string(text), "`"+strings.Join(list, "`, `")+"`") {
+			t.Errorf("docs/config.md does not have this list: %q", list)
+		}
 	}
 }

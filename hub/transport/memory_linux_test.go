@@ -33,7 +33,7 @@ func quickLooks(c *Containment) *Containment {
 func testChild(mode string) Command {
 	return Command{
 		Path: os.Args[0], Grace: short,
-		Env: append(Environment(os.Environ(), nil), childMode+"="+mode, "GORACE=atexit_sleep_ms=0"),
+		Env: append(Environment(os.Environ(), Own, nil), childMode+"="+mode, "GORACE=atexit_sleep_ms=0"),
 	}
 }
 

@@ -132,7 +132,7 @@ func TestEnvironmentScrubbed(t *testing.T) {
 	}
 	value := func(s string) *string { return &s }
 	p := start(t, "print-env", withGrace(generous), func(c *Command) {
-		c.Env = Environment(os.Environ(), map[string]*string{
+		c.Env = Environment(os.Environ(), Own, map[string]*string{
 			childMode: value("print-env"), "API_KEY": value("k=v"), "XDG_CONFIG_HOME": nil,
 			"VSCODE_ASKED": value("yes"), "": value("nameless"), "A=B": value("odd"),
 		})
@@ -145,7 +145,8 @@ func TestEnvironmentScrubbed(t *testing.T) {
 	allowed := map[string]bool{"API_KEY": true, "VSCODE_ASKED": true, childMode: true}
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if !allowed[name] && !matchAny(inheritUnix, name) {
+		if !allowed[name] && !matchAny(inheritUnix, name) && !matchAny(inheritSettings, name) &&
+			!matchAny(inheritRights, name) {
 			t.Errorf("the child sees %s", kv)
 		}
 		if name == "XDG_CONFIG_HOME" || name == "TERM" {

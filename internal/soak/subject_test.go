@@ -95,7 +95,8 @@ func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 	if s.command != nil {
 		command, args := s.command(t)
 		entry = fmt.Sprintf(`"command":%q,"args":%s`, command, quoted(args))
-		o.Open = stdio(w, append(transport.Environment(os.Environ(), nil), peers.JournalVariable+"="+os.DevNull))
+		o.Open = stdio(w, append(transport.Environment(os.Environ(), transport.Own, nil), peers.JournalVariable+"="+
+			os.DevNull))
 	} else {
 		server := s.serve(t)
 		address := server.URL

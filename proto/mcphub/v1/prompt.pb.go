@@ -704,9 +704,16 @@ type ServerLaunch struct {
 	// Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
 	EnvFileNames []string `protobuf:"bytes,20,rep,name=env_file_names,json=envFileNames,proto3" json:"env_file_names,omitempty"`
 	// Why resolved_command is empty, "" when it is not or the server is behind a URL.
-	Unresolved    string `protobuf:"bytes,21,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Unresolved string `protobuf:"bytes,21,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
+	// Where resolved_command was found, in words for the person: the PATH of the hub or of the login shell, a folder of a version manager. A yes is not bound
+	// to it, but to the program. "" when resolved_command is or the entry names the file itself.
+	ResolvedFrom string `protobuf:"bytes,22,opt,name=resolved_from,json=resolvedFrom,proto3" json:"resolved_from,omitempty"`
+	// Names of those variables of the user that the process inherits beyond what every program needs: proxies, certificates, folders of version managers, as far
+	// as they are set now. User names and passwords are taken out of proxies; nothing that is a right (SSH_AUTH_SOCK, DOCKER_HOST) is inherited unless the
+	// file names it, and then it is in environment_references.
+	InheritedNames []string `protobuf:"bytes,23,rep,name=inherited_names,json=inheritedNames,proto3" json:"inherited_names,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ServerLaunch) Reset() {
@@ -884,6 +891,20 @@ func (x *ServerLaunch) GetUnresolved() string {
 		return x.Unresolved
 	}
 	return ""
+}
+
+func (x *ServerLaunch) GetResolvedFrom() string {
+	if x != nil {
+		return x.ResolvedFrom
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetInheritedNames() []string {
+	if x != nil {
+		return x.InheritedNames
+	}
+	return nil
 }
 
 // LaunchVariable is one environment variable that a file sets for a server.
@@ -1804,7 +1825,7 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\vbefore_json\x18\x02 \x01(\tR\n" +
 	"beforeJson\x12\x1d\n" +
 	"\n" +
-	"after_json\x18\x03 \x01(\tR\tafterJson\"\xff\x05\n" +
+	"after_json\x18\x03 \x01(\tR\tafterJson\"\xcd\x06\n" +
 	"\fServerLaunch\x12\x18\n" +
 	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
 	"\x04args\x18\x02 \x03(\tR\x04args\x12\x1c\n" +
@@ -1832,7 +1853,9 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x0eenv_file_names\x18\x14 \x03(\tR\fenvFileNames\x12\x1e\n" +
 	"\n" +
 	"unresolved\x18\x15 \x01(\tR\n" +
-	"unresolved\"o\n" +
+	"unresolved\x12#\n" +
+	"\rresolved_from\x18\x16 \x01(\tR\fresolvedFrom\x12'\n" +
+	"\x0finherited_names\x18\x17 \x03(\tR\x0einheritedNames\"o\n" +
 	"\x0eLaunchVariable\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x14\n" +
