@@ -20,9 +20,9 @@ const (
 const noiseAdvice = `stdout is for messages alone: logs belong on stderr, a wrapper may want to be quiet ` +
 	`("npx", "--yes", "-q"), and some programs speak MCP only with an argument such as "stdio"`
 
-// noise is what a server writes on stdout while it starts that is no message: the log of one that should use stderr, the
-// banner of a wrapper, the usage of a program that wants an argument. It is told once, noiseAfter after the start began
-// at the earliest, as servers are that write a line and then start well.
+// noise is what a server writes on stdout while it starts that is no message: the log of one that should use stderr,
+// the banner of a wrapper, the usage of a program that wants an argument. It is told once, noiseAfter after the start
+// began at the earliest, as there are servers that write a line and then start well.
 type noise struct {
 	printed func(line string) string
 	tell    func(text string) // nil: nobody wants to know

@@ -128,8 +128,8 @@ func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*
 	return session, client, err
 }
 
-// noisy tells the windows what a server that starts has written in place of an answer, while a goes on waiting. It takes
-// the lock.
+// noisy tells the windows what a server that starts has written in place of an answer, while a goes on waiting. It
+// takes the lock.
 func (s *Server) noisy(a *attempt, text string) {
 	text = s.Quote(text)
 	s.table.Logger.Warn("server writes no messages", "server", s.name, "text", text)
