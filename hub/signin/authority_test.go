@@ -21,6 +21,7 @@ type authority struct {
 	// where the protected resource's metadata is: "/.well-known/oauth-protected-resource/mcp" by default; "-" nowhere
 	metadataAt   string
 	quiet        bool     // the 401 does not say where
+	none         bool     // there is no sign-in: nothing but 401
 	metadataURL  string   // what the 401 says instead of the truth
 	resource     string   // "" = the right one
 	issuer       string   // what the metadata names; "" = https://as.example
@@ -103,6 +104,10 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case a.none && r.URL.Path == "/mcp":
+		w.WriteHeader(http.StatusUnauthorized)
+	case a.none:
+		http.NotFound(w, r)
 	case r.URL.Host == "mcp.example" && r.URL.Path == "/mcp":
 		a.serve(w, r)
 	case r.URL.Host == "mcp.example" && r.URL.Path == a.metadataAt:

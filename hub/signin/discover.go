@@ -58,6 +58,7 @@ type plan struct {
 	resource string
 	scopes   []string // that the resource supports
 	server   *oauthex.AuthServerMeta
+	guessed  bool // neither the server nor an authorization server has said anything: it may have no sign-in at all
 	binding  binding
 	key      *ProofKey // of this flow; nil until the binding calls for one
 }
@@ -85,12 +86,13 @@ func discover(ctx context.Context, client *http.Client, seen *witness, c challen
 	if err != nil {
 		return nil, err
 	}
+	guessed := meta == nil && found == ""
 	if meta == nil { // 2025-03-26 basic/authorization "Fallbacks for Servers without Metadata Discovery"
 		meta = &oauthex.AuthServerMeta{Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize",
 			TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register"}
 	}
-	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta, binding: bind},
-		nil
+	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta,
+		guessed: guessed, binding: bind}, nil
 }
 
 // protectedResource gives the metadata and where it was found.

@@ -96,11 +96,22 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 			text = "the authorization server answers with status " + retrieve.Response.Status
 		}
 	}
-	if strings.Contains(text, "registration failed") || strings.Contains(text, "no configured client registration") {
+	if cannotRegister(err) {
 		text = "the authorization server does not let this program register itself; set a client id for the server in its configuration (" + text + ")"
 	}
 	secrets = append(secrets, s.o.Config.secrets()...)
 	// some servers take a key there, and the addresses of their metadata have it too
 	secrets = append(secrets, s.url.RawQuery)
 	return &Error{Server: s.o.Server, Text: bounds.Printable(without(text, secrets...)), Code: without(code, secrets...)}
+}
+
+// noSignIn is what to do about a server that answers 401 and says nothing of a sign-in: most of these want a key.
+const noSignIn = `the server answers 401 (Unauthorized) and offers no sign-in; if it wants a key or a token, set it in ` +
+	`"headers" of its configuration ("Authorization": "Bearer ..."), on the command line with ` +
+	`--header 'Authorization: Bearer ...'; if it has a sign-in of OAuth, set a client id`
+
+// cannotRegister tells whether this program has no client id at an authorization server, and got none.
+func cannotRegister(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "registration failed") || strings.Contains(text, "no configured client registration")
 }

@@ -58,6 +58,9 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	} else {
 		e, err = s.askServer(ctx, p, scopes, client)
 	}
+	if err != nil && p.guessed && cannotRegister(err) {
+		return &Error{Server: s.o.Server, Text: noSignIn}
+	}
 	if err != nil {
 		return s.failure(ctx, err, append(seen.sent, old.secrets()...)...)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -368,5 +369,20 @@ func TestForeignRequestIsNotSigned(t *testing.T) {
 				t.Errorf("%s: %v, %v", address, err, req.Header)
 			}
 		}
+	})
+}
+
+// A server that answers 401 and says nothing of a sign-in wants a key: nobody is asked, and the error says where a key
+// is set. Finding D8.
+func TestPlain401AdvisesAHeader(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.as.none = true
+		_, err := w.call(t.Context())
+		failed, ok := errors.AsType[*Error](err)
+		if !ok || !strings.Contains(failed.Text, `--header 'Authorization: Bearer ...'`) ||
+			!strings.Contains(failed.Text, `"headers"`) || strings.Contains(failed.Text, "registration") {
+			t.Errorf("%v", err)
+		}
+		w.askedTimes(t, 0)
 	})
 }
