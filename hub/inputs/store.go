@@ -133,6 +133,7 @@ func (s *Store) put(in config.Input, value string, byHost bool) {
 		k.Value = nil
 	}
 	s.list.Put(k)
+	s.forgetOfHost(map[string]bool{id: true}) // it would count before this one
 	s.list.Save()
 }
 
