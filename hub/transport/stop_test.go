@@ -191,7 +191,7 @@ func TestWriteNowNeverBlocks(t *testing.T) {
 }
 
 func TestConcurrentStop(t *testing.T) {
-	p := start(t, "ignore-eof")
+	p := start(t, "ignore-eof", withGrace(Grace{Stdin: short.Stdin, Terminate: generous.Terminate, Kill: generous.Kill}))
 	ready(t, p.Stdout())
 	exits := make(chan Exit, 16)
 	var wg sync.WaitGroup

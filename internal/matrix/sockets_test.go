@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +16,7 @@ import (
 )
 
 // patience ends a test that waits for what does not come. Nothing is measured by it.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 var errNothingCame = errors.New("the transcript did not become what it should be")
 
@@ -40,7 +41,7 @@ func TestOverSockets(t *testing.T) {
 				c := newSocketCell(t, b, want)
 				s.play(c)
 				c.close()
-				if diff := cmp.Diff(lines(want), lines(c.tape.text())); diff != "" {
+				if diff := cmp.Diff(lines(told(want)), lines(told(c.tape.text()))); diff != "" {
 					t.Errorf("the transcript differs (-golden +got):\n%s", diff)
 				}
 			})
@@ -63,12 +64,12 @@ func newSocketCell(t *testing.T, b binding, want string) *cell {
 	c.url = server.URL + b.path()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errNothingCame)
 	t.Cleanup(cancel)
-	steps := stepsOf(want)
+	steps := stepsOf(told(want))
 	c.settled = func() {
 		t.Helper()
 		for {
 			n, text, changed := c.tape.current()
-			if n == 0 || n <= len(steps) && text == steps[n-1] {
+			if n == 0 || n <= len(steps) && told(text) == steps[n-1] {
 				return
 			}
 			select {
@@ -83,6 +84,24 @@ func newSocketCell(t *testing.T, b binding, want string) *cell {
 	c.gone = func() { conns.wait(ctx, t) }
 	return c
 }
+
+// told is a transcript in which a delivery that became known within a step is that of the cancel itself. The hub waits
+// a tenth of a second for it before it says that the request is over, which a busy machine may not keep.
+func told(text string) string {
+	steps := stepsOf(text)
+	for i, step := range steps {
+		for _, later := range laterDelivery.FindAllStringSubmatch(step, -1) {
+			over := regexp.MustCompile(`(?m)^(window: ` + regexp.QuoteMeta(later[1]) + ` is cancelled: .*), pending, (.*)$`)
+			if over.MatchString(step) {
+				step = over.ReplaceAllString(strings.Replace(step, later[0], "", 1), "${1}, "+later[2]+", ${2}")
+			}
+		}
+		steps[i] = step
+	}
+	return strings.Join(steps, "")
+}
+
+var laterDelivery = regexp.MustCompile(`(?m)^window: the cancel of (\S+) is (delivered|not needed)\n`)
 
 // stepsOf cuts a transcript into its steps.
 func stepsOf(text string) (steps []string) {
