@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
-const file = "/home/u/mcp.json"
+const file = "/config/mcp.json"
 
 func input(id string) config.Input {
 	return config.Input{ID: id, Origin: config.Origin{File: file, Line: 7}}
