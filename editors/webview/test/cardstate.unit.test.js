@@ -5,15 +5,24 @@ import { withEdits } from '../src/questions/cardsampling.js';
 import { aboutUrl } from '../src/questions/cardurl.js';
 import { quoted } from '../src/questions/cardparts.js';
 
-/** @param {import('../src/questions/cardstate.js').CardEvent[]} events */
+/**
+ * @typedef {import('../src/questions/cardstate.js').CardEvent} CardEvent
+ * @typedef {import('../src/questions/cardstate.js').CardState} CardState
+ * @typedef {import('../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosedJson
+ * @typedef {import('../../host/src/gen/mcphub/v1/prompt_pb.js').PromptCauseJson} PromptCauseJson
+ */
+
+const actions = /** @type {const} */ (['accept', 'decline', 'dismiss']);
+
+/** @param {CardEvent[]} events */
 const after = (...events) => events.reduce(transition, opened);
 
 test('a card is answered once', () => {
   const sent = after({ answer: 'accept' });
   assert.equal(sent.phase, 'sending');
-  for (const answer of ['accept', 'decline', 'dismiss']) assert.equal(transition(sent, { answer }), sent, answer);
+  for (const answer of actions) assert.equal(transition(sent, { answer }), sent, answer);
   const over = after('closed');
-  for (const answer of ['accept', 'decline', 'dismiss']) assert.equal(transition(over, { answer }), over);
+  for (const answer of actions) assert.equal(transition(over, { answer }), over);
   assert.equal(transition(over, 'closed'), over);
 });
 
@@ -33,6 +42,7 @@ test('while the model runs, only a no is taken', () => {
 });
 
 test('no order of events answers twice without a refusal between', () => {
+  /** @type {CardEvent[]} */
   const events = [
     { answer: 'accept' },
     { answer: 'accept', runs: true },
@@ -43,6 +53,7 @@ test('no order of events answers twice without a refusal between', () => {
     'closed',
   ];
   let walks = 0;
+  /** @param {CardState} state @param {number} depth @param {number} accepts */
   const walk = (state, depth, accepts) => {
     walks++;
     if (depth === 0) return;
@@ -62,7 +73,9 @@ test('no order of events answers twice without a refusal between', () => {
 });
 
 test('every end has a note that says who and why', () => {
-  const note = (cause, more = {}, here = undefined) => closingNote({ cause: `PROMPT_CAUSE_${cause}`, ...more }, here);
+  /** @param {string} cause @param {PromptClosedJson} [more] @param {string} [here] */
+  const note = (cause, more, here) =>
+    closingNote({ cause: /** @type {PromptCauseJson} */ (`PROMPT_CAUSE_${cause}`), ...more }, here);
   assert.equal(
     note('WITHDRAWN', { reason: 'no longer\u202e needed' }),
     'Withdrawn by server: no longer⟨U+202E⟩ needed',
@@ -107,7 +120,8 @@ test('a deadline is told when it is near', () => {
 test('a sampling request that was not edited is byte for byte what came', () => {
   const json =
     '{ "maxTokens":1e2, "messages":[{"role":"user","content":{"type":"text","text":"hi"}}],  "x":12345678901234567890 }';
-  const edit = (text) => withEdits(json, [{ path: ['messages', 0, 'content', 'text'], was: 'hi', text }]);
+  const edit = (/** @type {string} */ text) =>
+    withEdits(json, [{ path: ['messages', 0, 'content', 'text'], was: 'hi', text }]);
   assert.equal(edit('hi'), json);
   assert.equal(
     edit('ho'),
@@ -125,7 +139,7 @@ test('a sampling request that was not edited is byte for byte what came', () => 
 });
 
 test('what is odd about an address is said', () => {
-  const warned = (url, host) => aboutUrl(url, host).warnings.join(' ');
+  const warned = (/** @type {string} */ url, /** @type {string} */ host = '') => aboutUrl(url, host).warnings.join(' ');
   assert.deepEqual(aboutUrl('https://example.com/a?b#c', 'example.com'), {
     host: 'example.com',
     opens: true,

@@ -77,7 +77,7 @@ test('a section that fails is reported, holds up no other, and paints what it ow
   const painted = [];
   /** @type {boolean[]} */
   const history = [];
-  const other = mock.fn();
+  const other = mock.fn(/** @type {(changed: import('../src/paint.js').Changed) => void} */ (() => undefined));
   const paint = sectionsPainter(
     [
       {
@@ -102,7 +102,7 @@ test('a section that fails is reported, holds up no other, and paints what it ow
   paint(takeChanged(state));
   assert.deepEqual(painted, [['files', 'booking']]);
   assert.deepEqual(history, [true]);
-  assert.deepEqual([...other.mock.calls[1]?.arguments[0].servers], ['booking'], 'it owes nothing');
+  assert.deepEqual([...(other.mock.calls[1]?.arguments[0].servers ?? [])], ['booking'], 'it owes nothing');
   paint(takeChanged(state));
   assert.deepEqual(painted[1], [], 'what was painted is not owed any more');
 });

@@ -75,26 +75,28 @@ test('a request runs, is being cancelled, and ends in the history with what was 
   });
   assert.equal(state.requests.size, 0);
   assert.equal(state.history[0]?.outcome, 'cancelled');
-  assert.equal(state.history[0]?.about.startTime, '2026-10-05T12:00:00Z');
-  assert.match(state.history[0]?.words ?? '', /slow.*wrong folder/);
+  assert.equal(state.history[0].about.startTime, '2026-10-05T12:00:00Z');
+  assert.match(state.history[0].words, /slow.*wrong folder/);
 });
 
 test('the outcome of a cancel that was on its way stands in its end, once', () => {
   // Finding B2.
-  const outcome = (/** @type {any} */ rest) => ({
+  /** @param {import('../../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelDeliveryJson} rest */
+  const outcome = (rest) => ({
     mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', ...rest },
   });
   const state = after({
     mcpRequestCancelled: { requestId: 'r-1', delivery: 'CANCEL_DELIVERY_PENDING', serverMayContinue: true },
   });
-  assert.match(cancelWords(state.history[0]?.cancelled ?? {}), /is being sent to the server\..*may go on/);
+  const told = () => state.history[0]?.cancelled ?? {};
+  assert.match(cancelWords(told()), /is being sent to the server\..*may go on/);
   transition(state, outcome({ requestId: 'r-2', delivery: 'CANCEL_DELIVERY_DELIVERED' }));
-  assert.equal(state.history[0]?.cancelled?.delivery, 'CANCEL_DELIVERY_PENDING');
+  assert.equal(told().delivery, 'CANCEL_DELIVERY_PENDING');
   transition(state, outcome({ delivery: 'CANCEL_DELIVERY_FAILED', error: 'no\u202e' }));
   assert.equal(state.history.length, 1);
-  assert.match(cancelWords(state.history[0]?.cancelled ?? {}), /could not be sent to the server: no⟨U\+202E⟩/);
+  assert.match(cancelWords(told()), /could not be sent to the server: no⟨U\+202E⟩/);
   transition(state, outcome({ delivery: 'CANCEL_DELIVERY_DELIVERED' }));
-  assert.equal(state.history[0]?.cancelled?.delivery, 'CANCEL_DELIVERY_FAILED');
+  assert.equal(told().delivery, 'CANCEL_DELIVERY_FAILED');
   assert.match(cancelWords({ delivery: 'CANCEL_DELIVERY_DELIVERED' }), /was sent to the server/);
   assert.equal(cancelWords({ delivery: 'CANCEL_DELIVERY_NOT_NEEDED' }), 'Nothing had been sent.');
 });
@@ -220,11 +222,11 @@ test('a line of a log that is very long is cut, and says so', () => {
   const log = state.logs.get('files');
   assert.equal(log?.stderr[0], `${'x'.repeat(longestLine)} … and 3 more characters`);
   assert.equal(
-    log?.messages[0]?.text,
+    log.messages[0]?.text,
     `${'y'.repeat(longestLine - 1)} … and 4 more characters`,
     'no half of a character stays',
   );
-  assert.equal(log?.messages[1]?.text, 'z'.repeat(longestLine));
+  assert.equal(log.messages[1]?.text, 'z'.repeat(longestLine));
 });
 
 test('a server that becomes ready has its tools listed again; a removed one goes', () => {

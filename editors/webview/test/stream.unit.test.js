@@ -88,7 +88,7 @@ test('a page that was loaded anew keeps its window id, frees it when refused, an
   assert.deepEqual([sent[0]?.hello?.windowId, sent[0]?.hello?.resume], ['w-1', undefined]);
   say(ready);
   assert.equal(sent[1]?.hello?.windowId, 'w-1');
-  assert.equal(sent[1]?.hello?.resume?.hubId, 'hub-1');
+  assert.equal(sent[1].hello.resume?.hubId, 'hub-1');
   say(ready);
   assert.notEqual(sent[2]?.hello?.windowId, 'w-1');
   assert.equal(sent[2]?.hello?.resume, undefined);

@@ -99,21 +99,28 @@ test('times and sizes', () => {
 test('every enum of the stream has a word', async () => {
   const { readFile } = await import('node:fs/promises');
   const folder = new URL('../../host/src/gen/mcphub/v1/', import.meta.url);
-  for (const [file, type, word] of [
-    ['request', 'OriginJson', originWord],
-    ['request', 'RequestStateJson', stateWord],
-    ['prompt', 'PromptCauseJson', causeWord],
-    ['server', 'ServerStateJson', serverStateWord],
-  ]) {
+  /**
+   * @typedef {import('../../host/src/gen/mcphub/v1/request_pb.js').OriginJson} Origin
+   * @typedef {import('../../host/src/gen/mcphub/v1/request_pb.js').RequestStateJson} RequestState
+   * @typedef {import('../../host/src/gen/mcphub/v1/prompt_pb.js').PromptCauseJson} PromptCause
+   * @typedef {import('../../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState
+   */
+  /** @type {[file: string, type: string, word: (name: string) => unknown][]} */
+  const enums = [
+    ['request', 'OriginJson', (name) => originWord(/** @type {Origin} */ (name))],
+    ['request', 'RequestStateJson', (name) => stateWord(/** @type {RequestState} */ (name))],
+    ['prompt', 'PromptCauseJson', (name) => causeWord(/** @type {PromptCause} */ (name))],
+    ['server', 'ServerStateJson', (name) => serverStateWord(/** @type {ServerState} */ (name))],
+  ];
+  for (const [file, type, word] of enums) {
     const source = await readFile(new URL(`${file}_pb.ts`, folder), 'utf8');
-    const names = [...source.match(new RegExp(`export type ${type} = ([^;]+);`))[1].matchAll(/"([^"]+)"/g)].map(
-      ([, name]) => name,
-    );
+    const members = new RegExp(`export type ${type} = ([^;]+);`).exec(source)?.[1] ?? '';
+    const names = [...members.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
     assert.ok(names.length > 3);
     const words = names.map(word);
     assert.ok(
       words.every((text) => typeof text === 'string' && text !== ''),
-      `${type}: ${words}`,
+      `${type}: ${words.join()}`,
     );
     assert.equal(new Set(words).size, words.length, `${type}: one word for one thing`);
   }

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parse } from '../src/words/jsontext.js';
+import { objectOf, parse } from '../src/words/jsontext.js';
 import { testable, validate } from '../src/forms/validate.js';
 
+/** @param {unknown} schema @param {string} value JSON text */
 const problems = (schema, value) => {
   const root = parse(JSON.stringify(schema));
   return validate(
     root,
     parse(typeof value === 'string' && /^[\s{[\d"tfn-]/.test(value) ? value : JSON.stringify(value)),
-    root,
+    objectOf(root),
   ).map(({ path, message }) => `${path}: ${message}`);
 };
 
@@ -81,9 +82,11 @@ test('optional parts and alternatives multiply the ways of a pattern, too', () =
 
 test('a schema whose references double at every step holds up nothing, and what it leaves open is let pass', () => {
   for (const key of ['allOf', 'anyOf', 'oneOf']) {
-    const schema = { $ref: '#/$defs/d0', $defs: { d30: { type: 'number', required: ['x'] } } };
+    /** @type {Record<string, object>} */
+    const $defs = { d30: { type: 'number', required: ['x'] } };
+    const schema = { $ref: '#/$defs/d0', $defs };
     for (let i = 0; i < 30; i++)
-      schema.$defs[`d${i}`] = { [key]: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] };
+      $defs[`d${i}`] = { [key]: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] };
     const started = performance.now();
     assert.deepEqual(problems(schema, '{}'), [], key);
     assert.ok(performance.now() - started < 1000, key);
@@ -107,7 +110,7 @@ test('types and formats with the names of what every object has are unknown ones
 
 test('numbers: limits are exact for big integers, and steps know decimals', () => {
   assert.deepEqual(problems({ type: 'integer', maximum: 10 }, '11'), [': Enter a number of at most 10.']);
-  const root = parse('{"type":"integer","maximum":9007199254740992}');
+  const root = objectOf(parse('{"type":"integer","maximum":9007199254740992}'));
   assert.equal(validate(root, parse('9007199254740993'), root).length, 1);
   assert.equal(problems({ type: 'integer' }, '1.5').length, 1);
   assert.deepEqual(problems({ type: 'integer' }, '1.0'), []);

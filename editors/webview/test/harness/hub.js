@@ -151,7 +151,7 @@ export class Hub {
       const message = this.all(kind)[index];
       if (message)
         return /** @type {AttachRequestJson & { [key in K]-?: NonNullable<AttachRequestJson[K]> }} */ (message);
-      await once(this.#heard, 'message', { signal }).catch((error) => {
+      await once(this.#heard, 'message', { signal }).catch((/** @type {unknown} */ error) => {
         const sent = this.sent.map((other) => Object.keys(other).join('+')).join(', ');
         throw new Error(`the page has not sent ${kind} (message ${index + 1}); it has sent: ${sent}`, { cause: error });
       });

@@ -152,11 +152,11 @@ export async function openPage(setup) {
   const sheet = JSON.stringify(themeSheet(theme, setup.place ?? 'sideBar'));
   /** @param {string} state */
   const install = (state) =>
-    `(${installVsCode})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${sheet} })`;
+    `(${installVsCode.toString()})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${sheet} })`;
   await tab.runFirst(install('undefined'));
   const reload = page.reload.bind(page);
   page.reload = async (options) => {
-    await tab.runFirst(install(JSON.stringify(kept) ?? 'undefined'));
+    await tab.runFirst(install(kept === undefined ? 'undefined' : JSON.stringify(kept)));
     heard = 0;
     return reload(options);
   };
@@ -201,7 +201,7 @@ export async function openPage(setup) {
       page.evaluate(() => {
         const element = document.activeElement;
         if (!element || element === document.body) return 'nothing';
-        const name = element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 60) ?? '';
+        const name = element.getAttribute('aria-label') ?? element.textContent.trim().slice(0, 60);
         return `${element.tagName.toLowerCase()}${element.getAttribute('data-testid') ? `[${element.getAttribute('data-testid')}]` : ''} ${name}`.trim();
       }),
   };
@@ -246,7 +246,7 @@ export async function unfoldAll(where) {
  *
  * @param {string} name the promise
  * @param {Setup} setup
- * @param {(opened: Opened) => Promise<void>} body
+ * @param {(opened: Opened) => Promise<void> | void} body
  */
 export function pageTest(name, setup, body) {
   const timeout = 60_000;
@@ -273,7 +273,7 @@ export function collectTests() {
 /**
  * @param {string} name
  * @param {Setup} setup
- * @param {(opened: Opened) => Promise<void>} body
+ * @param {(opened: Opened) => Promise<void> | void} body
  */
 async function runTest(name, setup, body) {
   const opened = await openPage(setup);

@@ -3,6 +3,7 @@
 
 import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
+import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
  * @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequestJson
@@ -25,10 +26,11 @@ const bundled = await build({
   platform: 'node',
   write: false,
 });
-/** @type {typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js') & typeof import('@bufbuild/protobuf')} */
-const schema = await import(
+/** @type {Promise<typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js') & typeof import('@bufbuild/protobuf')>} */
+const loaded = import(
   `data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? '').toString('base64')}`
 );
+const schema = await loaded;
 
 /**
  * What a host would relay for this message: checked against the schema, and spelled as proto3 JSON is, so that a field
@@ -40,6 +42,13 @@ const schema = await import(
 export function asRelayed(message) {
   return schema.toJson(schema.AttachResponseSchema, schema.fromJson(schema.AttachResponseSchema, message));
 }
+
+/**
+ * The members of an object that the page has sent as JSON text.
+ *
+ * @param {string | undefined} json
+ */
+export const membersOf = (json) => /** @type {Record<string, unknown>} */ (nativeParse(json ?? ''));
 
 /**
  * The fault of a message that a page has sent, undefined when the hub would understand all of it. Unknown fields and

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
  * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, commands?: string[] }}
@@ -43,7 +44,7 @@ export function fillTemplate(template, surface, bodyClass, origin) {
     body_class: bodyClass,
     surface: JSON.stringify(surface),
   };
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (token, name) => {
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (token, /** @type {string} */ name) => {
     const value = values[name];
     if (value === undefined) throw new Error(`page.html has a token that no host fills: ${token}`);
     return value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
@@ -57,11 +58,12 @@ export function fillTemplate(template, surface, bodyClass, origin) {
  */
 export async function serveSite() {
   let origin = '';
-  const server = createServer(async (request, response) => {
+  /** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+  const answer = async (request, response) => {
     const url = new URL(request.url ?? '/', origin);
     try {
       if (url.pathname === '/') {
-        const surface = /** @type {Surface} */ (JSON.parse(url.searchParams.get('surface') ?? '{"kind":"vscode"}'));
+        const surface = /** @type {Surface} */ (nativeParse(url.searchParams.get('surface') ?? '{"kind":"vscode"}'));
         const template = await readFile(join(pageFolder, 'page.html'), 'utf8');
         response.setHeader('Content-Type', 'text/html; charset=utf-8');
         response.end(fillTemplate(template, surface, url.searchParams.get('class') ?? '', origin));
@@ -86,7 +88,8 @@ export async function serveSite() {
     } catch {
       response.writeHead(404).end();
     }
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('the site has no port');

@@ -115,7 +115,7 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
   await page.exposeFunction('__keep', (/** @type {unknown} */ state) => tab.listener.keep(state));
   if (web) {
     await page.routeWebSocket(/\/stream/, (socket) => {
-      tab.toSocket = (text) => socket.send(String(text));
+      tab.toSocket = (text) => socket.send(text);
       socket.onMessage((text) => tab.listener.hear(JSON.parse(String(text))));
     });
   }

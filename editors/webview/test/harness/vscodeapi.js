@@ -15,7 +15,7 @@ export function installVsCode(setup) {
   const installed = /** @type {Installed} */ (/** @type {unknown} */ (window));
   document.addEventListener('securitypolicyviolation', (event) => {
     installed.__violation(
-      `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile ?? ''}:${event.lineNumber} ${event.sample}`,
+      `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`,
     );
   });
   installed.__sent = 0;

@@ -2,7 +2,7 @@
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
+import { violations } from '../harness/axe.js';
 import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import {
@@ -17,13 +17,6 @@ import {
   server,
 } from '../harness/world.js';
 
-/**
- * @typedef {{ violations: { id: string, help: string, nodes: { html: string, failureSummary?: string }[] }[] }}
- * AxeResult
- */
-
-const axe = /** @type {{ source: string }} */ (createRequire(import.meta.url)('axe-core'));
-
 /** Rules that ask for colours, and the kinds of all that are asked. */
 const ofColours = ['color-contrast', 'link-in-text-block'];
 const ofAll = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -37,16 +30,7 @@ const rulesFor = (theme) => (theme === 'dark' || process.env['MCPHUB_SOAK'] ? of
 
 /** @param {import('../harness/pagetest.js').Page} page @param {string} what @param {string[]} [rules] */
 async function assertNoViolations(page, what, rules = ofAll) {
-  await page.evaluate(axe.source);
-  const result = /** @type {AxeResult} */ (
-    await page.evaluate((runOnly) => {
-      const { axe } = /** @type {{ axe: { run(context: Document, options: object): Promise<unknown> } }} */ (
-        /** @type {unknown} */ (window)
-      );
-      return axe.run(document, { runOnly });
-    }, rules)
-  );
-  const found = result.violations.map(
+  const found = (await violations(page, rules)).map(
     ({ id, help, nodes }) =>
       `${id}: ${help}\n${nodes
         .slice(0, 3)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
+import { membersOf } from '../harness/schema.js';
 import { formSchema, prompts, promptNames, samplingRequest, server } from '../harness/world.js';
 
 /**
@@ -12,7 +13,7 @@ import { formSchema, prompts, promptNames, samplingRequest, server } from '../ha
 
 /** Fills what a kind wants before it can be accepted. @type {Record<PromptName, (card: Locator) => Promise<void>>} */
 const fill = {
-  approval: async () => undefined,
+  approval: () => Promise.resolve(),
   sampling: async (card) => {
     const byHand = card
       .locator('summary, button')
@@ -35,9 +36,9 @@ const fill = {
     await card.getByLabel('Full name').first().fill('Ada Lovelace');
     await card.getByLabel('E-mail').first().fill('ada@example.com');
   },
-  url: async () => undefined,
-  signin: async () => undefined,
-  launch: async () => undefined,
+  url: () => Promise.resolve(),
+  signin: () => Promise.resolve(),
+  launch: () => Promise.resolve(),
   input: async (card) => {
     await card.locator('input').first().fill('s3cret');
   },
@@ -48,7 +49,7 @@ const check = {
   approval: (accept) => assert.deepEqual(accept, { scope: 'APPROVAL_SCOPE_ONCE' }),
   sampling: ({ contentJson, ...rest }) => {
     assert.deepEqual(rest, {});
-    const { model, ...result } = JSON.parse(contentJson ?? '');
+    const { model, ...result } = membersOf(contentJson);
     assert.deepEqual(result, {
       role: 'assistant',
       content: { type: 'text', text: 'Two tests fail.' },
@@ -59,10 +60,10 @@ const check = {
   },
   form: ({ contentJson, ...rest }) => {
     assert.deepEqual(rest, {});
-    const content = JSON.parse(contentJson ?? '');
-    assert.equal(content.name, 'Ada Lovelace');
-    assert.equal(content.email, 'ada@example.com');
-    assert.equal(content.seats, 2);
+    const content = membersOf(contentJson);
+    assert.equal(content['name'], 'Ada Lovelace');
+    assert.equal(content['email'], 'ada@example.com');
+    assert.equal(content['seats'], 2);
     assert.equal('plan' in content, false, 'what is optional and was not chosen is left out');
     assert.deepEqual(
       Object.keys(content).filter((key) => !(key in formSchema.properties)),
@@ -147,7 +148,7 @@ for (const name of promptNames) {
     const dismiss = card.locator('[data-testid="dismiss"]');
     assert.ok(
       await dismiss.evaluate(
-        (element) => (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().length > 1,
+        (element) => (element.getAttribute('aria-label') ?? element.textContent).trim().length > 1,
       ),
       'it has a name',
     );
@@ -275,7 +276,7 @@ pageTest(
     await card.getByRole('button', { name: 'Run with Small Model 2' }).click();
     const sent = await hub.next('answerPrompt');
     assert.equal(sent.answerPrompt.accept?.requestJson, samplingRequest);
-    assert.equal(sent.answerPrompt.accept?.contentJson ?? '', '');
+    assert.equal(sent.answerPrompt.accept.contentJson ?? '', '');
     await settle();
     await card.getByText('Running the model…').waitFor();
   },
@@ -295,8 +296,8 @@ pageTest(
     await pass(700);
     await card.getByRole('button', { name: 'Run with Small Model 2' }).click();
     const sent = await hub.next('answerPrompt');
-    assert.deepEqual(JSON.parse(sent.answerPrompt.accept?.requestJson ?? ''), {
-      ...JSON.parse(samplingRequest),
+    assert.deepEqual(membersOf(sent.answerPrompt.accept?.requestJson), {
+      ...membersOf(samplingRequest),
       systemPrompt: 'You are kind.',
     });
     assert.match(sent.answerPrompt.accept?.requestJson ?? '', /"speedPriority":\s*1\.0/, 'numbers keep their spelling');

@@ -155,7 +155,7 @@ pageTest(
     assert.equal(popup.url(), 'about:blank', 'nothing is visited before the answer is taken');
     await hub.reply(sent);
     await popup.waitForURL('https://pay.example.com/checkout?order=81');
-    assert.equal(await popup.evaluate(() => window.opener), null, 'the page that is visited cannot reach back');
+    assert.ok(await popup.evaluate(() => window.opener === null), 'the page that is visited cannot reach back');
   },
 );
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { busySnapshot, finished, prompts, request, server } from '../harness/world.js';
 
-pageTest('hello declares all seven kinds and asks for the history', { snapshot: busySnapshot() }, async ({ hub }) => {
+pageTest('hello declares all seven kinds and asks for the history', { snapshot: busySnapshot() }, ({ hub }) => {
   const [first] = hub.sent;
   assert.ok(first?.hello, 'the first message is hello');
   assert.deepEqual([...(first.hello.promptKinds ?? [])].sort(), [
@@ -41,7 +41,7 @@ pageTest(
     const again = hub.all('hello')[1]?.hello;
     assert.ok(own);
     assert.equal(again?.windowId, own);
-    assert.equal(again?.resume, undefined, 'a page that has lost its memory cannot go on from where it was');
+    assert.equal(again.resume, undefined, 'a page that has lost its memory cannot go on from where it was');
   },
 );
 

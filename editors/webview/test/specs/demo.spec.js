@@ -26,7 +26,7 @@ async function startDemo() {
   const demo = spawn(binary, ['demo', '--web'], { stdio: ['ignore', 'pipe', 'pipe'], env });
   const ended = once(demo, 'exit');
   let said = '';
-  demo.stderr.on('data', (text) => (said += text));
+  demo.stderr.on('data', (/** @type {Buffer} */ text) => (said += text.toString()));
   const end = async () => {
     demo.kill('SIGINT');
     await ended;
@@ -82,6 +82,8 @@ describe('the demo in a browser', { skip }, () => {
   let person;
   /** @type {Page} */
   let page;
+  /** Ends what has been started. */
+  let end = () => Promise.resolve();
   /** @type {string[]} */
   const noise = [];
 
@@ -97,15 +99,16 @@ describe('the demo in a browser', { skip }, () => {
 
   before(async () => {
     [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+    end = async () => {
+      await browser.close();
+      assert.equal(await demo.end(), 0, 'Ctrl-C ends the demo in peace');
+    };
     person = await browser.newContext({ viewport: { width: 1100, height: 900 } });
     page = listen(await person.newPage());
     await page.goto(demo.link);
     await by(page, 'server-demo-legacy').waitFor();
   });
-  after(async () => {
-    await browser?.close();
-    assert.equal(await demo?.end(), 0, 'Ctrl-C ends the demo in peace');
-  });
+  after(() => end());
 
   test('the link opens one browser, once', async () => {
     const stranger = await browser.newContext();

@@ -160,7 +160,7 @@ pageTest(
         if (!element || element === document.body) return undefined;
         const style = getComputedStyle(element);
         return {
-          what: `${element.tagName} ${element.textContent?.trim().slice(0, 30)}`,
+          what: `${element.tagName} ${element.textContent.trim().slice(0, 30)}`,
           outlined:
             (style.outlineStyle !== 'none' && Number.parseFloat(style.outlineWidth) >= 1) || style.boxShadow !== 'none',
         };

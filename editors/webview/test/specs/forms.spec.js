@@ -23,7 +23,7 @@ const asking = (schema, text = JSON.stringify(schema)) => ({
 async function submitted({ by, hub, pass }) {
   await pass(700);
   await by('prompt-p').locator('[data-testid="accept"]').click();
-  return (await hub.next('answerPrompt')).answerPrompt?.accept?.contentJson;
+  return (await hub.next('answerPrompt')).answerPrompt.accept?.contentJson;
 }
 
 /**
@@ -308,7 +308,7 @@ pageTest(
     await by('prompt-p').locator('[data-testid="decline"]').hover();
     await page.mouse.down();
     await page.mouse.up();
-    assert.ok((await hub.next('answerPrompt')).answerPrompt?.decline);
+    assert.ok((await hub.next('answerPrompt')).answerPrompt.decline);
   },
 );
 

@@ -26,7 +26,8 @@ pageTest(
             new ResizeObserver((_, observer) => {
               if (told) {
                 observer.disconnect();
-                return done(undefined);
+                done(undefined);
+                return;
               }
               told = true;
               const above =

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
+import { membersOf } from '../harness/schema.js';
 import {
   at,
   busySnapshot,
@@ -31,7 +32,7 @@ async function tabTo(page, selector, key = 'Tab') {
       const element = document.activeElement;
       return {
         found: element?.matches(wanted) ?? false,
-        what: `${element?.tagName} ${element?.getAttribute('data-testid') ?? ''} ${element?.textContent?.trim().slice(0, 24)}`,
+        what: `${element?.tagName} ${element?.getAttribute('data-testid') ?? ''} ${element?.textContent.trim().slice(0, 24)}`,
       };
     }, selector);
     if (there.found) return;
@@ -71,7 +72,7 @@ pageTest(
     assert.match(requestId ?? '', /^[0-9a-f-]{36}$/);
     assert.ok(sent.messageId);
     assert.deepEqual(
-      { ...call, argumentsJson: JSON.parse(call.argumentsJson ?? '') },
+      { ...call, argumentsJson: membersOf(call.argumentsJson) },
       { server: 'files', tool: 'index_folder', argumentsJson: { path: '/repos/shop', depth: 3, hidden: false } },
     );
     await hub.say({ mcpRequestStarted: { request: request(requestId ?? '') } });
@@ -114,9 +115,9 @@ pageTest(
     await tabTo(page, '[data-testid="accept"]');
     await page.keyboard.press('Enter');
     const sent = await hub.next('answerPrompt');
-    const content = JSON.parse(sent.answerPrompt.accept?.contentJson ?? '');
-    assert.equal(content.name, 'Ada');
-    assert.equal(content.email, 'ada@example.com');
+    const content = membersOf(sent.answerPrompt.accept?.contentJson);
+    assert.equal(content['name'], 'Ada');
+    assert.equal(content['email'], 'ada@example.com');
     assert.ok(Object.keys(content).every((key) => key in formSchema.properties));
   },
 );

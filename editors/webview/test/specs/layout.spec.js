@@ -28,7 +28,7 @@ const overflow = (page) =>
       wide: root.scrollWidth > innerWidth,
       out: out
         .slice(0, 5)
-        .map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`),
+        .map((element) => `${element.tagName}.${element.className} ${element.textContent.slice(0, 40)}`),
     };
   });
 
@@ -69,7 +69,7 @@ pageTest(
         if (box.width === 0 || getComputedStyle(element).visibility === 'hidden') return [];
         return box.height < 23.5 || box.width < 23.5
           ? [
-              `${element.tagName} "${(element.textContent ?? '').trim().slice(0, 30)}" ${element.getAttribute('aria-label') ?? ''} ${box.width.toFixed(0)}×${box.height.toFixed(0)}`,
+              `${element.tagName} "${element.textContent.trim().slice(0, 30)}" ${element.getAttribute('aria-label') ?? ''} ${box.width.toFixed(0)}×${box.height.toFixed(0)}`,
             ]
           : [];
       }),

@@ -5,6 +5,18 @@ import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { finished, request, server } from '../harness/world.js';
 
+/**
+ * @typedef {object} Figures
+ * @property {number} paints bursts of changes
+ * @property {number} mutations
+ * @property {number} added nodes added or removed
+ * @property {number} frames
+ * @property {number} extra bursts beyond one a frame
+ * @property {number} seconds
+ * @property {number} moved rows that were touched
+ * @property {string[]} touched what was, by its name
+ */
+
 const requests = Array.from({ length: 50 }, (_, index) => request(`r-${index}`, { tool: `crawl_${index}` }));
 const history = Array.from({ length: 1000 }, (_, index) => finished(`h-${index}`, {}, index - 1000));
 
@@ -24,13 +36,14 @@ pageTest(
       layouts: await metric('LayoutCount'),
       nodes: await metric('Nodes'),
     };
-    const seen = await page.evaluate(
-      () =>
+    const figures = await page.evaluate(
+      /** @returns {Promise<Figures>} */ () =>
         new Promise((resolve) => {
           let paints = 0;
           let mutations = 0;
           let added = 0;
           let frames = 0;
+          /** @type {Set<string>} */
           const touched = new Set();
           // All callbacks of one painting frame come before the next: a microtask of the observer tells how many bursts
           // of changes there were.
@@ -103,10 +116,6 @@ pageTest(
           }, 10);
         }),
     );
-    const figures =
-      /** @type {{ paints: number, mutations: number, added: number, frames: number, extra: number, seconds: number, moved: number, touched: string[] }} */ (
-        seen
-      );
     await settle();
     const script = (await metric('ScriptDuration')) - before.script;
     console.log(
@@ -128,7 +137,7 @@ pageTest(
   async ({ by, page }) => {
     await by('request-r-4').waitFor();
     const bursts = await page.evaluate(
-      () =>
+      /** @returns {Promise<number>} */ () =>
         new Promise((resolve) => {
           let bursts = 0;
           let done = false;
@@ -166,6 +175,6 @@ pageTest(
           }
         }),
     );
-    assert.ok(Number(bursts) <= 3, `${bursts} bursts of changes`);
+    assert.ok(bursts <= 3, `${bursts} bursts of changes`);
   },
 );

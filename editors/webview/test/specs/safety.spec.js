@@ -7,6 +7,9 @@ import { at, cancelled, filesTools, finished, prompts, promptNames, request, ser
 const hostile =
   '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><b>bold</b>\u202Etxt.exe\u200B\u0007';
 
+/** @type {(text: string, revive: (key: string, member: unknown) => unknown) => unknown} */
+const parse = JSON.parse;
+
 /**
  * The same value with hostile text in every string that a server or a file can choose.
  *
@@ -16,9 +19,10 @@ const hostile =
  * @returns {T}
  */
 function poison(value, names) {
-  return JSON.parse(JSON.stringify(value), (key, member) =>
+  const poisoned = parse(JSON.stringify(value), (key, member) =>
     typeof member === 'string' && names.test(key) ? `${member} ${hostile}` : member,
   );
+  return /** @type {T} */ (poisoned);
 }
 
 const free =

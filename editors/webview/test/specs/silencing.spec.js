@@ -2,24 +2,15 @@
 // page.
 
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
+import { violations } from '../harness/axe.js';
 import { pageTest } from '../harness/pagetest.js';
 import { finished, prompts, request, server, tool } from '../harness/world.js';
 
-const axe = /** @type {{ source: string }} */ (createRequire(import.meta.url)('axe-core'));
-
 /** @param {import('../harness/pagetest.js').Page} page */
 async function assertAccessible(page) {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
-    const { axe } =
-      /** @type {Window & { axe: { run(): Promise<{ violations: { id: string, nodes: { html: string }[] }[] }> } }} */ (
-        /** @type {unknown} */ (window)
-      );
-    return (await axe.run()).violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join('\n')}`,
-    );
-  });
+  const found = (await violations(page)).map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join('\n')}`,
+  );
   assert.deepEqual(found, []);
 }
 
