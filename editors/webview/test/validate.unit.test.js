@@ -3,6 +3,12 @@ import { test } from 'node:test';
 import { objectOf, parse } from '../src/words/jsontext.js';
 import { testable, validate } from '../src/forms/validate.js';
 
+/** Processor time of this process: what other programs do meanwhile does not count. */
+const busyMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 /** @param {unknown} schema @param {string} value JSON text */
 const problems = (schema, value) => {
   const root = parse(JSON.stringify(schema));
@@ -75,9 +81,9 @@ test('optional parts and alternatives multiply the ways of a pattern, too', () =
   ]) {
     assert.equal(testable(pattern, text), true, pattern);
   }
-  const started = performance.now();
+  const started = busyMs();
   problems({ type: 'string', pattern: `${'(a|a)'.repeat(30)}c` }, JSON.stringify(text));
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(busyMs() - started < 1000);
 });
 
 test('a schema whose references double at every step holds up nothing, and what it leaves open is let pass', () => {
@@ -87,17 +93,17 @@ test('a schema whose references double at every step holds up nothing, and what 
     const schema = { $ref: '#/$defs/d0', $defs };
     for (let i = 0; i < 30; i++)
       $defs[`d${i}`] = { [key]: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] };
-    const started = performance.now();
+    const started = busyMs();
     assert.deepEqual(problems(schema, '{}'), [], key);
-    assert.ok(performance.now() - started < 1000, key);
+    assert.ok(busyMs() - started < 1000, key);
   }
   assert.deepEqual(problems({ anyOf: [{ $ref: '#' }, { $ref: '#' }] }, '{}'), []);
 });
 
 test('a long list whose entries must differ holds up nothing', () => {
-  const started = performance.now();
+  const started = busyMs();
   problems({ type: 'array', uniqueItems: true }, JSON.stringify(Array.from({ length: 40_000 }, (_, i) => i)));
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(busyMs() - started < 1000);
 });
 
 test('types and formats with the names of what every object has are unknown ones', () => {
