@@ -1,5 +1,6 @@
 // One call on a channel: it ends once, whoever ends it first, the hub by its status or this host.
 import { Metadata } from '@grpc/grpc-js';
+import type { ServiceError, StatusObject } from '@grpc/grpc-js';
 import type { HubError } from './failure.js';
 import { failureOfAbort, failureOfDecoding, failureOfStatus } from './failure.js';
 
@@ -60,15 +61,29 @@ export class Call {
   };
 }
 
-/** What grpc-js says of a call that has failed. */
-export function failureOfService(error: unknown, timeoutMs: number | undefined): HubError {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'number')) {
-    return failureOfDecoding(error); // of a frame, which grpc-js tells without a code
+/** The end of a call that has failed, as grpc-js tells it. */
+export function failureOfCall(end: Partial<StatusObject>, timeoutMs: number | undefined): HubError {
+  if (end.code === undefined) {
+    return failureOfDecoding(new Error('a frame that is compressed')); // grpc-js drops its own words for it
   }
-  const text = 'details' in error && typeof error.details === 'string' ? error.details : error.message;
-  const details =
-    'metadata' in error && error.metadata instanceof Metadata
-      ? error.metadata.get('grpc-status-details-bin')[0]
-      : undefined;
-  return failureOfStatus(error.code, text, typeof details === 'string' ? undefined : details, timeoutMs);
+  const details = end.metadata?.get('grpc-status-details-bin')[0];
+  return failureOfStatus(end.code, end.details ?? '', typeof details === 'string' ? undefined : details, timeoutMs);
+}
+
+/** The same, where grpc-js tells it by an event 'error' of the stream. */
+export function failureOfStream(error: unknown, timeoutMs: number | undefined): HubError {
+  // What it says of a frame has no status.
+  return isServiceError(error) ? failureOfCall(error, timeoutMs) : failureOfDecoding(error);
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return (
+    error instanceof Error
+    && 'code' in error
+    && typeof error.code === 'number'
+    && 'details' in error
+    && typeof error.details === 'string'
+    && 'metadata' in error
+    && error.metadata instanceof Metadata
+  );
 }

@@ -108,6 +108,7 @@ test('what is no proper answer fails with what is wrong', async (t) => {
       'RESULT_TOO_LARGE',
     ],
     ['no message', (s) => answer(s), 'internal', 'PROTOCOL_ERROR'],
+    ['two messages', (s) => answer(s, ok, ok), 'internal', 'PROTOCOL_ERROR'],
     ['no protobuf', (s) => answer(s, Buffer.from([0xff, 0xff])), 'internal', 'PROTOCOL_ERROR'],
     [
       'no trailers',
