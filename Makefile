@@ -181,11 +181,11 @@ bench: ## the numbers, against floors and peers, in one run
 	cd internal/bench && go run .
 
 # What the hub costs an extension host, in plain Node and, where there is a Chromium, inside a real VS Code.
-BENCH_EDITOR_ENV := MCPHUB_BINARY=$(CURDIR)/bin/mcphub MCPHUB_BENCH_SERVER=$(CURDIR)/bin/echoserver
+BENCH_EDITOR_ENV := MCPHUB_BINARY=$(CURDIR)/bin/mcphub MCPHUB_BENCH_SERVER=$(CURDIR)/bin/echoserver MCPHUB_BENCH_ECHO=$(CURDIR)/bin/bench
 
 .PHONY: bench-editor
 bench-editor: build $(EDITORS_STAMP) $(BENCH_EDITOR)/node_modules/.installed ## the host's numbers beside the TypeScript SDK's client, in one process
-	cd internal/bench && go build -o $(CURDIR)/bin/ ./echoserver
+	cd internal/bench && go build -o $(CURDIR)/bin/ . ./echoserver
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(BENCH_EDITOR) && npm run --silent build
 	cd $(BENCH_EDITOR) && $(BENCH_EDITOR_ENV) node build/figures.cjs
