@@ -1,0 +1,232 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// attempt is a call that is cancelled once it runs.
+type attempt struct {
+	id        string    // of the last request on the wire, as JSON text
+	progress  int       // before the cancel
+	cancelled time.Time // zero: it ended before
+	result    *mcp.CallResult
+	err       error
+	delivery  jsonrpc.Delivery
+	failed    error // of the delivery
+}
+
+// cancels calls the tool, stops it in the middle, looks at what comes after, and calls it again.
+func (e *examination) cancels(ctx context.Context, way Way, era string) {
+	e.doing(way, "a call of %s that is cancelled (%s)", e.o.Tool, era)
+	starting, cancel := e.patient(ctx)
+	defer cancel()
+	asker := newAsker(nil)
+	s, err := e.session(starting, way, era, asker)
+	if err != nil {
+		e.find("cancel.stop", way, era, Mend, "another start failed: %s", words(err))
+		return
+	}
+	defer s.close()
+	first := e.attempt(ctx, s)
+	switch {
+	case first.cancelled.IsZero() && first.err != nil:
+		e.find("cancel.stop", way, era, Note, "the call failed before it was cancelled: %s", words(first.err))
+	case first.cancelled.IsZero():
+		e.find("cancel.stop", way, era, Note,
+			"the call ended before it was cancelled: name arguments with which it takes longer")
+	case first.err == nil:
+		e.find("cancel.stop", way, era, Note, "its result and the cancel crossed: nothing can be told")
+	default:
+		e.delivered(way, era, first)
+		e.watch(ctx, way, era, s, first)
+		e.questions(way, era, s, asker)
+	}
+	e.again(ctx, way, era, s)
+}
+
+// attempt calls the tool once and cancels it. It returns when the call is over on this side.
+func (e *examination) attempt(ctx context.Context, s *session) (a attempt) {
+	e.report.Calls++
+	calling, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	began := make(chan struct{})
+	request := &mcp.CallRequest{Name: e.o.Tool, Arguments: e.o.Arguments,
+		OnWire: func(id jsonrpc.ID) { mu.Lock(); a.id = id.String(); mu.Unlock() },
+		OnProgress: func(mcp.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			if a.progress++; a.progress == 1 {
+				close(began)
+			}
+		}}
+	done := make(chan struct{})
+	var result *mcp.CallResult
+	var err error
+	go func() {
+		defer close(done)
+		result, err = s.CallTool(calling, request)
+	}()
+	late := time.NewTimer(e.o.Before)
+	defer late.Stop()
+	select {
+	case <-began:
+	case <-late.C:
+	case <-done:
+	}
+	select {
+	case <-done:
+	default:
+		mu.Lock()
+		a.cancelled = time.Now()
+		mu.Unlock()
+		cancel(errors.New(e.o.Reason))
+		<-done
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	a.result, a.err = result, err
+	if c, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
+		told := make(chan struct{})
+		c.OnDelivery(func(d jsonrpc.Delivery, failed error) {
+			a.delivery, a.failed = d, failed
+			close(told)
+		})
+		waiting, cancel := e.patient(ctx)
+		defer cancel()
+		select {
+		case <-told:
+		case <-waiting.Done():
+			a.failed = context.Cause(waiting)
+		}
+	}
+	return a
+}
+
+// delivered tells what became of the cancel on its way.
+func (e *examination) delivered(way Way, era string, a attempt) {
+	if a.failed != nil {
+		e.find("cancel.delivery", way, era, Mend, "the cancel did not reach it: %s", words(a.failed))
+		return
+	}
+	e.find("cancel.delivery", way, era, Good, "the cancel was delivered")
+}
+
+// watch looks at what comes for a call that was cancelled. Over HTTP nothing can come: its stream is closed.
+func (e *examination) watch(ctx context.Context, way Way, era string, s *session, a attempt) {
+	if s.line.proc == nil {
+		e.find("cancel.stop", way, era, Note,
+			"whether the work stopped cannot be seen over HTTP: the stream of the call is closed with the cancel")
+		return
+	}
+	w := s.line.wire
+	after := a.cancelled.Add(crossing)
+	e.until(ctx, w, func() bool {
+		n, _ := w.progressAfter(after)
+		_, _, answered := w.answer(a.id)
+		return answered || n >= goesOn
+	})
+	progress, last := w.progressAfter(after)
+	at, failed, answered := w.answer(a.id)
+	switch {
+	case progress > 0:
+		e.find("cancel.stop", way, era, Mend, "it goes on: progress came %d times after the cancel, the last after %s",
+			progress, span(last.Sub(a.cancelled)))
+	case answered && !failed:
+		e.find("cancel.stop", way, era, Mend, "it answered a normal result %s after the cancel: the work was not stopped",
+			span(at.Sub(a.cancelled)))
+	case answered:
+		e.find("cancel.stop", way, era, Good, "it stopped %s after the cancel", span(at.Sub(a.cancelled)))
+	case a.progress > 0:
+		e.find("cancel.stop", way, era, Good, "no progress came after the cancel, in %v", e.o.Watch)
+	default:
+		e.find("cancel.stop", way, era, Note,
+			"neither an answer nor progress came after the cancel, in %v: whether the work stopped cannot be seen", e.o.Watch)
+	}
+	if answered && failed {
+		e.find("cancel.answer", way, era, Note, "it answered the cancelled call with an error, which clients drop")
+	}
+	if answered && !failed {
+		e.find("cancel.answer", way, era, Improve, "it answered the cancelled call")
+	}
+}
+
+const (
+	// crossing is for what was on its way when the cancel was sent: that is no fault.
+	crossing = 100 * time.Millisecond
+	// goesOn is how much progress after a cancel shows that the work goes on.
+	goesOn = 3
+)
+
+// until watches what comes until it has been seen, or nothing more is waited for.
+func (e *examination) until(ctx context.Context, w *wire, seen func() bool) {
+	late := time.NewTimer(e.o.Watch)
+	defer late.Stop()
+	for {
+		next := w.next()
+		if seen() {
+			return
+		}
+		select {
+		case <-next:
+		case <-late.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// questions tells whether what the server asked for the call was withdrawn with it. A server of the modern era asks by
+// its answer, so that nothing is left to withdraw.
+func (e *examination) questions(way Way, era string, s *session, asker *asker) {
+	ids, n := asker.questions()
+	if n == 0 || era == mcp.EraModern || s.line.proc == nil {
+		return
+	}
+	left := 0
+	for _, id := range ids {
+		if !s.line.wire.hasWithdrawn(id.String()) {
+			left++
+		}
+	}
+	if left > 0 {
+		e.find("cancel.questions", way, era, Improve, "%d of its %d questions were not withdrawn with the call", left, n)
+		return
+	}
+	e.find("cancel.questions", way, era, Good, "its %d questions were withdrawn with the call", n)
+}
+
+// again calls the tool once more on the same connection.
+func (e *examination) again(ctx context.Context, way Way, era string, s *session) {
+	e.doing(way, "another call of %s (%s)", e.o.Tool, era)
+	a := e.attempt(ctx, s)
+	trouble := ""
+	switch {
+	case a.cancelled.IsZero() && a.err != nil:
+		trouble = words(a.err)
+	case a.cancelled.IsZero() && a.result.IsError:
+		trouble = "the tool answered an error"
+	case s.Broken():
+		trouble = fmt.Sprintf("the connection is gone: %s", words(s.Err()))
+	}
+	if trouble == "" && era == mcp.EraLegacy {
+		pinging, cancel := e.patient(ctx)
+		defer cancel()
+		if err := s.Ping(pinging); err != nil {
+			trouble = "a ping failed: " + words(err)
+		}
+	}
+	if trouble != "" {
+		e.find("cancel.next", way, era, Mend, "the next call on the same connection: %s", trouble)
+		return
+	}
+	e.find("cancel.next", way, era, Good, "the next call on the same connection works")
+}

@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// leave is how long a server may take to end at each step.
+const leave = 5 * time.Second
+
+// ends looks at how the process leaves: when its input ends, and by SIGTERM.
+func (e *examination) ends(ctx context.Context, way Way) {
+	e.doing(way, "how it ends")
+	if exit, took, ok := e.end(ctx, way, nil); ok {
+		switch exit.Stage {
+		case transport.StageStdin, transport.StageExited:
+			e.find("end.stdin", way, "", Good, "it left %s after its input had ended: %s", span(took), exit)
+		default:
+			e.find("end.stdin", way, "", Mend, "it did not leave within %v after its input had ended: %s", leave, exit)
+		}
+		if exit.Group != exit.Stage {
+			e.find("end.children", way, "", Mend, "processes that it had started were left, and had to be ended: %s", exit.Group)
+		} else {
+			e.find("end.children", way, "", Good, "no process was left")
+		}
+	}
+	if !canTerminate || ctx.Err() != nil {
+		return
+	}
+	if exit, took, ok := e.end(ctx, way, terminate); ok {
+		if took < leave {
+			e.find("end.sigterm", way, "", Good, "it left %s after SIGTERM: %s", span(took), exit)
+		} else {
+			e.find("end.sigterm", way, "", Mend, "it did not leave within %v after SIGTERM: %s", leave, exit)
+		}
+	}
+}
+
+// end starts the server, initializes it and ends it: by signal if there is one, else by the end of its input. took is
+// how long it needed, leave or more when it did not go for that.
+func (e *examination) end(ctx context.Context, way Way, signal func(pid int) error) (exit transport.Exit,
+	took time.Duration, ok bool) {
+	ctx, cancel := e.patient(ctx)
+	defer cancel()
+	v, err := e.visit(ctx, way, transport.Grace{Stdin: leave, Terminate: leave})
+	if err != nil {
+		return exit, 0, false
+	}
+	defer v.close()
+	// A server that speaks only 2026-07-28 refuses, and ends as any other.
+	_, _ = v.initialize(ctx, e.o.Client, mcp.Revision20251125)
+	began := time.Now()
+	if signal == nil {
+		v.close()
+		return v.proc.Exit(), time.Since(began), true
+	}
+	if signal(v.proc.PID()) != nil {
+		return exit, 0, false // it has left already
+	}
+	await(v.proc.Done(), leave)
+	took = time.Since(began)
+	v.close()
+	return v.proc.Exit(), took, true
+}

@@ -1,0 +1,129 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// What models and their hosts take: the strictest of the providers counts.
+const (
+	manyTools   = 128    // OpenAI refuses a request with more
+	manyTokens  = 10_000 // of definitions: from here on hosts load tools on demand
+	bytesAToken = 3.2    // of compact JSON
+	longText    = 1024   // characters of a description that clients pass on
+)
+
+var (
+	// specName is what server/tools of 2025-11-25 asks for, modelName what the APIs of Anthropic, OpenAI and Gemini all
+	// take.
+	specName  = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,64}$`)
+	modelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
+)
+
+// lists reads the tools, in the modern era when there is no other, and looks at each.
+func (e *examination) lists(ctx context.Context, way Way, modern bool) []mcp.Tool {
+	e.doing(way, "the list of tools")
+	era := mcp.EraLegacy
+	if modern {
+		era = mcp.EraModern
+	}
+	ctx, cancel := e.patient(ctx)
+	defer cancel()
+	s, err := e.session(ctx, way, era, newAsker(nil))
+	if err != nil {
+		e.find("capability.tools", way, era, Mend, "another start failed: %s", words(err))
+		return nil
+	}
+	defer s.close()
+	if !s.Info().HasTools {
+		e.find("capability.tools", way, era, Note, "it declares no tools")
+		return nil
+	}
+	tools, err := s.ListTools(ctx)
+	if err != nil {
+		e.find("capability.tools", way, era, Mend, "the list of tools could not be read: %s", words(err))
+		return nil
+	}
+	e.size(way, era, tools)
+	e.tools(way, era, tools)
+	return tools
+}
+
+func (e *examination) size(way Way, era string, tools []mcp.Tool) {
+	size := 0
+	for _, t := range tools {
+		size += len(t.Raw)
+	}
+	e.report.Tools, e.report.Tokens = len(tools), int(float64(size)/bytesAToken)
+	level := Good
+	switch {
+	case len(tools) > manyTools:
+		level = Mend
+	case e.report.Tokens > manyTokens:
+		level = Improve
+	}
+	e.find("list.size", way, era, level, "%d tools, %d bytes of definitions, about %d tokens in each request to a model",
+		len(tools), size, e.report.Tokens)
+}
+
+// tools groups the tools by what is wrong with them, so that a server with a hundred bad names has one finding.
+func (e *examination) tools(way Way, era string, tools []mcp.Tool) {
+	seen := map[string]bool{}
+	groups := map[string][]string{} // by check and what is wrong
+	var order []string
+	add := func(check string, level Level, what, tool string) {
+		key := check + "\x00" + string(level) + "\x00" + what
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], bounds.Printable(tool))
+	}
+	for _, t := range tools {
+		if seen[t.Name] {
+			add("list.duplicates", Mend, "come more than once", t.Name)
+		}
+		seen[t.Name] = true
+		switch {
+		case !specName.MatchString(t.Name):
+			add("tool.name", Mend, "have names that MCP advises against, and that models refuse", t.Name)
+		case !modelName.MatchString(t.Name):
+			add("tool.name", Improve, "have names that not all models accept", t.Name)
+		}
+		switch n := len([]rune(t.Description)); {
+		case strings.TrimSpace(t.Description) == "":
+			add("tool.description", Mend, "have no description", t.Name)
+		case n > longText:
+			add("tool.description", Note, fmt.Sprintf("have descriptions of more than %d characters, which some hosts cut",
+				longText), t.Name)
+		}
+		for _, refusal := range refused(t.InputSchema) {
+			add("tool.schema", refusal.level, refusal.text, t.Name)
+		}
+		if jsontext.Get(t.Raw, "annotations") == nil {
+			add("tool.annotations", Improve, "have no annotations", t.Name)
+		}
+	}
+	for _, key := range order {
+		part := strings.SplitN(key, "\x00", 3)
+		e.find(part[0], way, era, Level(part[1]), "%d of %d tools %s: %s", len(groups[key]), len(tools), part[2],
+			some(groups[key]))
+	}
+	if len(order) == 0 && len(tools) > 0 {
+		e.find("tool.schema", way, era, Good, "all tools have names, descriptions and schemas that models accept")
+	}
+}
+
+// some names the first few of a list.
+func some(names []string) string {
+	const few = 8
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,108 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+const (
+	codeMethodNotFound = -32601
+	// quiet is how long a server may take to answer what it does not know; hubs that probe for newer methods wait as long.
+	quiet = 2 * time.Second
+)
+
+// declared are the capabilities with the request that shows whether one is served.
+var declared = []struct{ capability, check, method, params string }{
+	{"tools", "capability.tools", "tools/list", ""},
+	{"prompts", "capability.prompts", "prompts/list", ""},
+	{"resources", "capability.resources", "resources/list", ""},
+	{"logging", "capability.logging", "logging/setLevel", `{"level":"warning"}`},
+}
+
+// manners holds what the server declares against what it does, and sends it what a client of good manners would not.
+func (e *examination) manners(ctx context.Context, way Way) {
+	e.doing(way, "capabilities, unknown methods, stray cancels")
+	starting, cancel := e.patient(ctx)
+	defer cancel()
+	v, err := e.visit(starting, way, transport.Grace{})
+	if err != nil {
+		e.find("start.ready", way, mcp.EraLegacy, Mend, "another start failed: %s", words(err))
+		return
+	}
+	defer v.close()
+	answer, err := v.initialize(starting, e.o.Client, mcp.Revision20251125)
+	if err != nil {
+		e.find("start.ready", way, mcp.EraLegacy, Mend, "another initialize failed: %s", words(err))
+		return
+	}
+	capabilities := jsontext.Get(answer, "capabilities")
+	for _, d := range declared {
+		e.declares(ctx, way, v, d.capability, d.check, d.method, d.params, jsontext.Get(capabilities, d.capability) != nil)
+	}
+	e.unknown(ctx, way, v)
+	e.strayCancels(ctx, way, v)
+}
+
+// declares holds one capability against the answer to its request.
+func (e *examination) declares(ctx context.Context, way Way, v *visit, capability, check, method, params string,
+	does bool) {
+	asking, cancel := e.patient(ctx)
+	if !does { // whether it answers is of interest, not when
+		asking, cancel = context.WithTimeoutCause(ctx, quiet, errExamined)
+	}
+	defer cancel()
+	_, _, err := v.ask(asking, method, params)
+	switch {
+	case does && err != nil:
+		e.find(check, way, mcp.EraLegacy, Mend, "it declares %s, and %s fails: %s", capability, method, words(err))
+	case does:
+		e.find(check, way, mcp.EraLegacy, Good, "it declares %s, and %s works", capability, method)
+	case err == nil:
+		e.find("capability.undeclared", way, mcp.EraLegacy, Improve, "it does not declare %s, and %s works all the same",
+			capability, method)
+	}
+}
+
+// unknown asks for a method that nobody has.
+func (e *examination) unknown(ctx context.Context, way Way, v *visit) {
+	ctx, cancel := context.WithTimeoutCause(ctx, quiet, errExamined)
+	defer cancel()
+	_, took, err := v.ask(ctx, "mcphub/doctor", "")
+	number, answered := code(err)
+	switch {
+	case answered && number == codeMethodNotFound:
+		e.find("era.unknown", way, mcp.EraLegacy, Good, "an unknown method was answered with -32601 after %s", span(took))
+	case answered:
+		e.find("era.unknown", way, mcp.EraLegacy, Improve, "an unknown method was answered with %d: %s", number, words(err))
+	case err == nil:
+		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was answered with a result")
+	default:
+		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was not answered within %v: %s", quiet, words(err))
+	}
+}
+
+// strays are cancels that must harm nobody: of an unknown id, of no id, of an id that is no id, without params.
+var strays = []string{`{"requestId":987654321,"reason":"stray"}`, `{"reason":"stray"}`,
+	`{"requestId":{"no":"id"},"reason":17}`, ""}
+
+func (e *examination) strayCancels(ctx context.Context, way Way, v *visit) {
+	for _, params := range strays {
+		if err := v.peer.Notify("notifications/cancelled", []byte(params)); err != nil {
+			e.find("cancel.unknown", way, mcp.EraLegacy, Mend, "after a stray cancel the connection was gone: %s",
+				words(v.explained(err)))
+			return
+		}
+	}
+	pinging, cancel := e.patient(ctx)
+	defer cancel()
+	if _, _, err := v.ask(pinging, "ping", ""); err != nil {
+		e.find("cancel.unknown", way, mcp.EraLegacy, Mend,
+			"cancels of unknown and malformed ids, then a ping: the ping failed: %s", words(err))
+		return
+	}
+	e.find("cancel.unknown", way, mcp.EraLegacy, Good, "cancels of unknown and malformed ids did no harm")
+}

@@ -1,0 +1,113 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/peers"
+)
+
+func command(path string, args []string) Way {
+	return Way{Transport: Stdio, Command: transport.Command{Path: path, Args: args, Env: os.Environ()}}
+}
+
+// levels is the worst level of each check of a report in one era, "" for what is of no era.
+func levels(r *Report, era string) map[string]Level {
+	found := map[string]Level{}
+	for _, f := range r.Findings {
+		if f.Era != era {
+			continue
+		}
+		if was, ok := found[f.Check]; !ok || f.Level.weight() < was.weight() {
+			found[f.Check] = f.Level
+		}
+	}
+	return found
+}
+
+// holds fails the test when a check has another level than what is known of the server.
+func holds(t *testing.T, r *Report, era string, want map[string]Level) {
+	t.Helper()
+	found := levels(r, era)
+	for _, check := range slices.Sorted(maps.Keys(want)) {
+		if found[check] != want[check] {
+			t.Errorf("%s (%s): %q, want %q", check, era, found[check], want[check])
+		}
+	}
+	if t.Failed() {
+		for _, f := range r.Findings {
+			t.Logf("%-8s %-24s %-7s %s", f.Level, f.Check, f.Era, f.Seen)
+		}
+	}
+}
+
+func examined(t *testing.T, w Way, tool, arguments string, patience time.Duration) *Report {
+	t.Helper()
+	r, err := Examine(context.Background(), Target{Name: "peer", Ways: []Way{w}},
+		Options{Tool: tool, Arguments: json.RawMessage(arguments), Patience: patience, Before: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is known of these servers was seen on the wire by other means (raw JSON-RPC) before there was a doctor.
+func TestServersOfOthers(t *testing.T) {
+	sound := map[string]Level{"start.stdout": Good, "end.stdin": Good, "end.children": Good}
+	for _, peer := range []struct {
+		name            string
+		serve           func(testing.TB) (string, []string)
+		tool, arguments string
+		legacy, modern  map[string]Level
+	}{
+		{"server-everything goes on after a cancel", peers.Everything,
+			"trigger-long-running-operation", `{"duration":30,"steps":300}`,
+			map[string]Level{"start.time": Good, "ping": Good, "era.revisions": Good, "era.unknown": Good,
+				"cancel.stop": Mend, "cancel.next": Good, "cancel.unknown": Good, "capability.tools": Good},
+			map[string]Level{"era.modern": Note}},
+		{"the Go SDK stops and answers", peers.GoSDKStdio, "slow", `{"ms":30000,"steps":300}`,
+			map[string]Level{"cancel.stop": Good, "cancel.answer": Note, "cancel.delivery": Good, "cancel.next": Good},
+			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}},
+		{"the TypeScript SDK 1 stops", peers.TypeScript1Stdio, "slow", `{"ms":30000,"steps":300}`,
+			map[string]Level{"cancel.stop": Good, "cancel.next": Good}, map[string]Level{"era.modern": Note}},
+		{"the TypeScript SDK 2 stops in both eras", peers.TypeScript2Stdio, "slow", `{"ms":30000,"steps":300}`,
+			map[string]Level{"cancel.stop": Good, "cancel.next": Good},
+			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}},
+	} {
+		t.Run(peer.name, func(t *testing.T) {
+			t.Parallel()
+			path, args := peer.serve(t)
+			r := examined(t, command(path, args), peer.tool, peer.arguments, time.Minute)
+			holds(t, r, "", sound)
+			holds(t, r, mcp.EraLegacy, peer.legacy)
+			holds(t, r, mcp.EraModern, peer.modern)
+			if want := Calls(Target{Ways: []Way{command(path, args)}}, Options{Tool: peer.tool}); r.Calls > want || r.Calls < 2 {
+				t.Errorf("the tool was called %d times; %d were announced", r.Calls, want)
+			}
+		})
+	}
+}
+
+// Over HTTP a call's stream is closed with its cancel, so that nothing is claimed about its work.
+func TestOverHTTP(t *testing.T) {
+	server := peers.TypeScript2(t)
+	r := examined(t, Way{Transport: HTTP, HTTP: transport.HTTPOptions{URL: server.URL}}, "slow",
+		`{"ms":30000,"steps":300}`, time.Minute)
+	for _, era := range []string{mcp.EraLegacy, mcp.EraModern} {
+		holds(t, r, era, map[string]Level{"cancel.delivery": Good, "cancel.stop": Note, "cancel.next": Good})
+	}
+	if levels(r, "")["end.stdin"] != "" {
+		t.Error("a server behind a URL was ended")
+	}
+	if len(r.Revisions) < 2 || !strings.HasPrefix(r.Says, "peer-typescript2 ") {
+		t.Errorf("revisions %v, it says %q", r.Revisions, r.Says)
+	}
+}

@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// session is the hub's own session with the server, and what is seen on its line.
+type session struct {
+	*mcp.Session
+	line *line
+}
+
+// session connects in one era. The handler hears the questions of the server.
+func (e *examination) session(ctx context.Context, way Way, era string, handler mcp.Handler) (*session, error) {
+	s := &session{}
+	everything := mcp.Capabilities{Roots: true, Sampling: true, SamplingTools: true, ElicitationForm: true,
+		ElicitationURL: true}
+	var err error
+	s.Session, err = mcp.Connect(ctx, mcp.Options{
+		Server: e.target.Name, Era: era, Client: e.o.Client, Handler: handler,
+		ProbeTimeout: e.o.Patience,
+		Capabilities: func() mcp.Capabilities { return everything },
+		Open: func(ctx context.Context) (*mcp.Link, error) {
+			l, err := way.open(ctx, transport.Grace{})
+			if err != nil {
+				return nil, err
+			}
+			s.line = l
+			return l.link, nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) close() { _ = s.Close(errExamined) }
+
+// asker hears what a server asks and lets it wait: nobody answers for the user here. It is safe for concurrent use.
+type asker struct {
+	asked func(q *mcp.Question) // may be nil; must not block
+
+	mu    sync.Mutex
+	open  map[jsonrpc.ID]bool
+	count int
+}
+
+func newAsker(asked func(*mcp.Question)) *asker {
+	return &asker{asked: asked, open: map[jsonrpc.ID]bool{}}
+}
+
+// Ask waits until the question ends.
+func (a *asker) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
+	a.mu.Lock()
+	a.count++
+	a.open[q.WireID] = true
+	a.mu.Unlock()
+	if a.asked != nil {
+		a.asked(q)
+	}
+	<-ctx.Done()
+	return mcp.Answer{Action: mcp.Dismiss}, nil
+}
+
+// questions are the ids of those that were asked, and how many there were.
+func (a *asker) questions() (ids []jsonrpc.ID, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.open {
+		ids = append(ids, id)
+	}
+	return ids, a.count
+}
+
+func (*asker) Roots(context.Context) []mcp.Root { return nil }
+func (*asker) Logged(mcp.LogMessage)            {}
+func (*asker) ToolsChanged()                    {}
+func (*asker) PromptsChanged()                  {}
+func (*asker) ResourcesChanged()                {}
+func (*asker) ResourceUpdated(string)           {}
+func (*asker) Noticed(string)                   {}
+func (*asker) LateResponse(jsonrpc.ID)          {}

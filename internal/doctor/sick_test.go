@@ -1,0 +1,159 @@
+package doctor
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// sickVariable makes the test binary a server with the ailments that it names, separated by commas.
+const sickVariable = "MCPHUB_DOCTOR_SICK"
+
+func TestMain(m *testing.M) {
+	if ailments, sick := os.LookupEnv(sickVariable); sick {
+		serveSick(ailments)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// serveSick is a server by hand, which no SDK would let be as it is.
+func serveSick(ailments string) {
+	has := func(name string) bool { return strings.Contains(","+ailments+",", ","+name+",") }
+	if has("noise") {
+		fmt.Println("Server listening on stdio")
+	}
+	var open json.RawMessage // the id of a call that is not answered
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil {
+			continue
+		}
+		answer := func(result string) { fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result) }
+		switch {
+		case m.Method == "initialize" && has("mute"):
+		case m.Method == "initialize":
+			answer(
+				`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},` +
+					`"serverInfo":{"name":"sick","version":"1"}}`)
+		case m.Method == "tools/list":
+			answer(`{"tools":[{"name":"wait here","inputSchema":{"type":"object","anyOf":[]}},` +
+				`{"name":"list","description":"x","inputSchema":{"type":"object","properties":{"a":{"type":"array"}}}}]}`)
+		case m.Method == "resources/list":
+			answer(`{"resources":[]}`)
+		case m.Method == "ping":
+			answer(`{}`)
+		case m.Method == "notifications/cancelled" && has("fragile"):
+			os.Exit(3)
+		case m.Method == "notifications/cancelled" && has("deaf") && open != nil:
+			m.ID, open = open, nil
+			answer(`{"content":[]}`)
+		case m.Method == "tools/call" && has("deaf"):
+			open = m.ID
+		case strings.HasPrefix(m.Method, "notifications/"), has("silent"):
+		case m.ID != nil:
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`+"\n", m.ID)
+		}
+	}
+	if has("stays") {
+		if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+			_, _ = l.Accept() // nobody comes
+		}
+	}
+}
+
+func sick(t *testing.T, ailments string) Way {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Way{Transport: Stdio, Command: transport.Command{Path: self, Env: append(os.Environ(),
+		sickVariable+"="+ailments)}}
+}
+
+func TestSickServers(t *testing.T) {
+	for _, c := range []struct {
+		ailments, tool string
+		plain, legacy  map[string]Level
+	}{
+		{"noise", "", map[string]Level{"start.stdout": Mend, "end.stdin": Good},
+			map[string]Level{"capability.tools": Good, "capability.prompts": Mend, "capability.undeclared": Improve,
+				"tool.name": Mend, "tool.description": Mend, "tool.schema": Mend, "tool.annotations": Improve,
+				"era.unknown": Good, "cancel.unknown": Good}},
+		{"silent,fragile", "", nil, map[string]Level{"era.unknown": Mend, "cancel.unknown": Mend}},
+		{"deaf", "list", nil, map[string]Level{"cancel.stop": Mend, "cancel.answer": Improve, "cancel.next": Good}},
+		{"stays", "", map[string]Level{"end.stdin": Mend, "end.sigterm": Good}, nil},
+	} {
+		t.Run(c.ailments, func(t *testing.T) {
+			t.Parallel()
+			r := examined(t, sick(t, c.ailments), c.tool, "{}", 10*time.Second)
+			holds(t, r, "", c.plain)
+			holds(t, r, mcp.EraLegacy, c.legacy)
+			for _, f := range r.Findings {
+				if asks := f.Level == Mend || f.Level == Improve; f.Do != "" && !asks || asks && f.Do != checks[f.Check].do {
+					t.Errorf("%s is %s and says what to do: %q", f.Check, f.Level, f.Do)
+				}
+			}
+		})
+	}
+}
+
+// A server that never answers costs the patience of one start, and is one finding.
+func TestMuteServer(t *testing.T) {
+	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "mute")}},
+		Options{Patience: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, r, mcp.EraLegacy, map[string]Level{"start.ready": Mend})
+	if r.Worst() != Mend {
+		t.Errorf("the worst is %q", r.Worst())
+	}
+}
+
+// What the user gives up ends with the cause, and the report has what was found until then.
+func TestGivenUp(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	enough := errors.New("enough")
+	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Doing: func(text string) {
+		if strings.Contains(text, "capabilities") {
+			cancel(enough)
+		}
+	}})
+	if !errors.Is(err, enough) {
+		t.Errorf("error %v, want the cause", err)
+	}
+	if levels(r, mcp.EraLegacy)["start.time"] != Good {
+		t.Error("what was found before is lost")
+	}
+}
+
+// Secrets of the target are in no text of the report.
+func TestSecretsAreHidden(t *testing.T) {
+	w := sick(t, "noise")
+	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{w}, Hide: func(text string) string {
+		return strings.ReplaceAll(text, "listening", "[hidden]")
+	}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(r)
+	if err != nil || !strings.Contains(string(text), "[hidden]") || strings.Contains(string(text), "listening") {
+		t.Errorf("the report: %s, %v", text, err)
+	}
+}

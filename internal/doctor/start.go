@@ -1,0 +1,131 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// slowStart is from when on a start is called slow: people wait for it on the first call.
+const slowStart = 5 * time.Second
+
+// legacyRevisions are those with initialize, newest first.
+var legacyRevisions = []string{mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326, mcp.Revision20241105}
+
+// revisions starts the server once for each revision with initialize, and tells whether it speaks any. The first start
+// is looked at in full.
+func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
+	answers := map[string]string{}
+	for i, revision := range legacyRevisions {
+		e.doing(way, "initialize with %s", revision)
+		answer, err := e.greet(ctx, way, revision, i == 0)
+		if err != nil {
+			if i == 0 {
+				e.find("start.ready", way, mcp.EraLegacy, Mend, "initialize failed: %s", words(err))
+				return false
+			}
+			answers[revision] = "error: " + words(err)
+			continue
+		}
+		answers[revision] = answer
+		if answer == revision && !slices.Contains(e.report.Revisions, revision) {
+			e.report.Revisions = append(e.report.Revisions, revision)
+		}
+	}
+	slices.Sort(e.report.Revisions)
+	var list []string
+	level := Good
+	for _, revision := range legacyRevisions {
+		list = append(list, fmt.Sprintf("%s: %s", revision, answers[revision]))
+		if strings.HasPrefix(answers[revision], "error") {
+			level = Improve
+		}
+	}
+	e.find("era.revisions", way, mcp.EraLegacy, level, "offered and answered: %s", strings.Join(list, "; "))
+	return true
+}
+
+// greet opens a connection, offers one revision and returns that of the answer.
+func (e *examination) greet(ctx context.Context, way Way, revision string, first bool) (string, error) {
+	ctx, cancel := e.patient(ctx)
+	defer cancel()
+	began := time.Now()
+	v, err := e.visit(ctx, way, transport.Grace{})
+	if err != nil {
+		return "", err
+	}
+	defer v.close()
+	answer, err := v.initialize(ctx, e.o.Client, revision)
+	if first {
+		defer func() { e.wrote(way, v) }()
+	}
+	if err != nil {
+		return "", err
+	}
+	if first {
+		e.report.Says = bounds.Printable(said(answer))
+		level := Good
+		if time.Since(began) > slowStart {
+			level = Improve
+		}
+		e.find("start.time", way, mcp.EraLegacy, level, "ready after %s", span(time.Since(began)))
+		_, took, err := v.ask(ctx, "ping", "")
+		switch {
+		case err != nil:
+			e.find("ping", way, mcp.EraLegacy, Mend, "a ping failed: %s", words(err))
+		case took > time.Second:
+			e.find("ping", way, mcp.EraLegacy, Improve, "a ping was answered after %s", span(took))
+		default:
+			e.find("ping", way, mcp.EraLegacy, Good, "a ping was answered after %s", span(took))
+		}
+	}
+	return bounds.Printable(jsontext.String(jsontext.Get(answer, "protocolVersion"))), nil
+}
+
+// wrote tells what came over the pipes besides messages.
+func (e *examination) wrote(way Way, v *visit) {
+	if v.proc == nil {
+		return
+	}
+	w := v.wire
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.noiseLines > 0 {
+		e.find("start.stdout", way, "", Mend, "%d lines on stdout are no messages, the first: %s", w.noiseLines,
+			strings.Join(w.noise, " | "))
+	} else {
+		e.find("start.stdout", way, "", Good, "nothing but messages came on stdout")
+	}
+	if w.stderrLines > 0 {
+		e.find("start.stderr", way, "", Note, "%d lines on stderr, the last: %s", w.stderrLines, w.stderrLast)
+	}
+}
+
+// modern tells whether the server speaks 2026-07-28, and how it takes the question when it does not.
+func (e *examination) modern(ctx context.Context, way Way) bool {
+	if !slices.Contains(way.eras(), mcp.EraModern) {
+		return false
+	}
+	e.doing(way, "server/discover of 2026-07-28")
+	ctx, cancel := e.patient(ctx)
+	defer cancel()
+	s, err := e.session(ctx, way, mcp.EraModern, newAsker(nil))
+	if err == nil {
+		defer s.close()
+		e.report.Revisions = append(e.report.Revisions, s.Revision())
+		if e.report.Says == "" {
+			e.report.Says = bounds.Printable(s.Info().Name + " " + s.Info().Version)
+		}
+		e.find("era.modern", way, mcp.EraModern, Good, "it speaks %s", s.Revision())
+		return true
+	}
+	e.find("era.modern", way, mcp.EraModern, Note, "it does not speak 2026-07-28: %s", words(err))
+	return false
+}

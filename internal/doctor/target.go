@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// Transports, as reports name them.
+const (
+	Stdio = "stdio"
+	HTTP  = "http"
+	SSE   = "sse"
+)
+
+// Way is one way to reach the server: a command, or an address behind a transport.
+type Way struct {
+	Transport string
+	Command   transport.Command     // of Stdio
+	HTTP      transport.HTTPOptions // of HTTP and SSE
+}
+
+// Target is the server to examine.
+type Target struct {
+	Name string
+	Ways []Way // at least one
+	// Hide takes secrets out of a text before it is kept. nil: there are none.
+	Hide func(text string) string
+}
+
+// Options of an examination. The zero value calls no tool.
+type Options struct {
+	Client mcp.Implementation
+	// Tool is called with Arguments, and cancelled, in each era on each way; "" calls nothing.
+	Tool      string
+	Arguments json.RawMessage
+	// Patience bounds each start and each request. Default 30 s.
+	Patience time.Duration
+	// Before is how long a call runs before it is cancelled; one that reports progress is cancelled with its first.
+	// Default 1 s.
+	Before time.Duration
+	// Watch is how long is looked for what comes after a cancel. Default 3 s.
+	Watch time.Duration
+	// Reason is given with each cancel. Default: "mcphub doctor".
+	Reason string
+	// Doing hears what is looked at now, for a line on a terminal. nil: nobody does.
+	Doing func(text string)
+}
+
+func (o Options) withDefaults() Options {
+	preset := func(d *time.Duration, to time.Duration) {
+		if *d <= 0 {
+			*d = to
+		}
+	}
+	preset(&o.Patience, 30*time.Second)
+	preset(&o.Before, time.Second)
+	preset(&o.Watch, 3*time.Second)
+	if o.Reason == "" {
+		o.Reason = "mcphub doctor"
+	}
+	if o.Doing == nil {
+		o.Doing = func(string) {}
+	}
+	if o.Client.Name == "" {
+		o.Client = mcp.Implementation{Name: "mcphub-doctor", Version: "0"}
+	}
+	return o
+}
+
+// Calls is how often the tool is called at most: twice in each era on each way, the second to see that the first has
+// left nothing behind.
+func Calls(t Target, o Options) int {
+	if o.Tool == "" {
+		return 0
+	}
+	n := 0
+	for _, w := range t.Ways {
+		n += 2 * len(w.eras())
+	}
+	return n
+}
+
+// eras are those that can be spoken on the way: HTTP+SSE exists in the legacy era alone.
+func (w Way) eras() []string {
+	if w.Transport == SSE {
+		return []string{mcp.EraLegacy}
+	}
+	return []string{mcp.EraLegacy, mcp.EraModern}
+}
+
+// line is one open connection, with what is seen on it. The process is nil behind a URL.
+type line struct {
+	link *mcp.Link
+	wire *wire
+	proc *transport.Process
+}
+
+// open connects, with grace for the end of a process.
+func (w Way) open(ctx context.Context, grace transport.Grace) (*line, error) {
+	l := &line{wire: newWire()}
+	if w.Transport != Stdio {
+		opener := mcp.HTTP(w.HTTP)
+		if w.Transport == SSE {
+			opener = mcp.SSE(w.HTTP)
+		}
+		link, err := opener(ctx)
+		l.link = link
+		return l, err
+	}
+	command := w.Command
+	command.Grace, command.OnStderr = grace, l.wire.stderr
+	proc, err := transport.Start(command)
+	if err != nil {
+		return nil, err
+	}
+	l.proc = proc
+	var blame atomic.Pointer[string]
+	why := "the examination is over"
+	blame.Store(&why)
+	stdout := &tap{from: proc.Stdout(), wire: l.wire}
+	conn := jsonrpc.NewLineConn(stdout, proc.Stdin(), jsonrpc.LineConnOptions{
+		Close: func() error {
+			if stdout.ended.Load() { // then the process is about to be gone, and is not to be said to have been ended
+				await(proc.Done(), exiting)
+			}
+			proc.Stop(*blame.Load())
+			return nil
+		},
+	})
+	l.link = &mcp.Link{
+		Conn: conn, PID: proc.PID(),
+		Kill:  func(why string) { proc.Kill(why) },
+		Blame: func(why string) { blame.Store(&why) },
+		Ended: l.ended,
+	}
+	return l, nil
+}
+
+// exiting is how long a process may take from the end of its stdout to its exit.
+const exiting = 100 * time.Millisecond
+
+// await waits for done, or until d has passed.
+func await(done <-chan struct{}, d time.Duration) {
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+	}
+}
+
+// ended is how the process ended, with its last line of stderr; "" while it runs.
+func (l *line) ended() string {
+	if l.proc == nil {
+		return ""
+	}
+	select {
+	case <-l.proc.Done():
+		text := "the process ended: " + l.proc.Exit().String()
+		if last := l.wire.lastStderr(); last != "" {
+			text += "; its last line on stderr: " + last
+		}
+		return text
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Words of the levels, for people.
+var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
+
+// WriteText writes the report for people, in lines of at most width columns. With all, what is as it should be is told
+// as well.
+func (r *Report) WriteText(w io.Writer, width int, all bool) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s\n", r.title())
+	for _, line := range r.facts() {
+		wrap(b, line, width, "  ")
+	}
+	for _, level := range []Level{Mend, Improve, Note, Good} {
+		if r.Count(level) == 0 || level == Good && !all {
+			continue
+		}
+		fmt.Fprintf(b, "\n%s\n", headings[level])
+		for _, f := range r.Findings {
+			if f.Level != level {
+				continue
+			}
+			wrap(b, fmt.Sprintf("%s%s: %s", f.Check, f.where(), f.Seen), width, "  ")
+			if f.Do != "" {
+				wrap(b, "do: "+f.Do, width, "    ")
+			}
+			if f.Spec != "" && level != Good && level != Note {
+				wrap(b, fmt.Sprintf("%s: %s", f.Spec, f.Says), width, "    ")
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n%s\n", r.verdict())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteMarkdown writes the report for an issue of the server's project.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "## %s\n\n", escape(r.title()))
+	for _, line := range r.facts() {
+		fmt.Fprintf(b, "- %s\n", escape(line))
+	}
+	b.WriteString("\n| | check | seen | what to do | specification |\n| --- | --- | --- | --- | --- |\n")
+	for _, f := range r.ByLevel() {
+		spec := f.Spec
+		if f.Says != "" {
+			spec += ": " + f.Says
+		}
+		fmt.Fprintf(b, "| %s | `%s`%s | %s | %s | %s |\n", labels[f.Level], f.Check, escape(f.where()), escape(f.Seen),
+			escape(f.Do), escape(spec))
+	}
+	fmt.Fprintf(b, "\n%s\n", r.verdict())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+var headings = map[Level]string{Mend: "To mend", Improve: "To improve", Note: "Good to know", Good: "As it should be"}
+
+// where is the transport and era of a finding, where they matter.
+func (f Finding) where() string {
+	switch {
+	case f.Era != "":
+		return fmt.Sprintf(" (%s, %s)", f.Transport, f.Era)
+	case f.Transport != "":
+		return fmt.Sprintf(" (%s)", f.Transport)
+	}
+	return ""
+}
+
+func (r *Report) title() string {
+	if r.Says == "" {
+		return "mcphub doctor: " + r.Server
+	}
+	return fmt.Sprintf("mcphub doctor: %s, which calls itself %s", r.Server, r.Says)
+}
+
+func (r *Report) facts() []string {
+	facts := []string{fmt.Sprintf("examined on %s, in %v", r.Examined.UTC().Format(time.DateOnly),
+		r.Took.Round(100*time.Millisecond))}
+	if len(r.Revisions) > 0 {
+		facts = append(facts, "speaks "+strings.Join(r.Revisions, ", "))
+	}
+	if r.Tools > 0 {
+		facts = append(facts, fmt.Sprintf("%d tools, about %d tokens of definitions", r.Tools, r.Tokens))
+	}
+	if r.Calls > 0 {
+		facts = append(facts, fmt.Sprintf("a tool was called %d times, and cancelled", r.Calls))
+	} else {
+		facts = append(facts, "no tool was called: name one with --tool to see what becomes of a cancel")
+	}
+	return facts
+}
+
+func (r *Report) verdict() string {
+	return fmt.Sprintf("%d to mend, %d to improve, %d notes, %d as it should be", r.Count(Mend), r.Count(Improve),
+		r.Count(Note), r.Count(Good))
+}
+
+// wrap writes a text in lines of at most width columns: the first behind indent, the others two columns further in.
+func wrap(b *strings.Builder, text string, width int, indent string) {
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch n := len([]rune(word)); {
+		case column == 0:
+			b.WriteString(indent + word)
+			column = len(indent) + n
+		case column+1+n > width:
+			b.WriteString("\n" + indent + "  " + word)
+			column = len(indent) + 2 + n
+		default:
+			b.WriteString(" " + word)
+			column += 1 + n
+		}
+	}
+	b.WriteString("\n")
+}
+
+// escape makes a text of a server safe inside a cell of a Markdown table: it opens no markup, no link, no cell.
+func escape(text string) string {
+	return markup.Replace(text)
+}
+
+var markup = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[",
+	"]", "\\]", "!", "\\!", "@", "@\u200b", "#", "\\#", "\n", " ")

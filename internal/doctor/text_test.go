@@ -1,0 +1,63 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func sample() *Report {
+	return &Report{Server: "files", Says: "files 1.2", Examined: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
+		Took: 1234 * time.Millisecond, Revisions: []string{"2025-11-25"}, Tools: 3, Tokens: 400, Findings: []Finding{
+			{Check: "ping", Level: Good, Seen: "a ping was answered", Transport: Stdio, Era: "legacy"},
+			{Check: "start.stdout", Level: Mend, Seen: "1 lines on stdout are no messages: <img src=x> | [x](y) " +
+				strings.Repeat("long ", 30), Do: "write logs to stderr", Spec: "2025-11-25 basic/transports", Says: "no",
+				Transport: Stdio},
+		}}
+}
+
+func TestTextForPeople(t *testing.T) {
+	var b strings.Builder
+	if err := sample().WriteText(&b, 60, false); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{"files, which calls itself files 1.2\n", "\nTo mend\n  start.stdout (stdio): 1 lines",
+		"\n    do: write logs to stderr\n", "1 to mend, 0 to improve, 0 notes, 1 as it should be\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "ping") {
+		t.Error("what is good is told unasked")
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if len(line) > 60 {
+			t.Errorf("wider than 60: %q", line)
+		}
+	}
+	b.Reset()
+	if err := sample().WriteText(&b, 60, true); err != nil || !strings.Contains(b.String(), "As it should be\n  ping") {
+		t.Errorf("with all: %v\n%s", err, b.String())
+	}
+}
+
+// What a server wrote opens no markup, no picture and no cell in an issue.
+func TestMarkdownIsSafe(t *testing.T) {
+	var b strings.Builder
+	if err := sample().WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if strings.Contains(text, "<img") || strings.Contains(text, "[x](y)") {
+		t.Errorf("markup of the server: %s", text)
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if cells := strings.Count(strings.ReplaceAll(line, "\\|", ""), "|"); strings.HasPrefix(line, "|") && cells != 6 {
+			t.Errorf("a row of %d cells: %q", cells-1, line)
+		}
+	}
+	if first := strings.Index(text, "start.stdout"); first > strings.Index(text, "`ping`") {
+		t.Error("what must be mended does not come first")
+	}
+}

@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// visit is a connection without a session: what is sent is chosen message by message, as no client of good manners
+// would. Questions of the server are refused.
+type visit struct {
+	*line
+	peer *jsonrpc.Peer
+}
+
+func (e *examination) visit(ctx context.Context, way Way, grace transport.Grace) (*visit, error) {
+	l, err := way.open(ctx, grace)
+	if err != nil {
+		return nil, err
+	}
+	if l.link.Speak != nil {
+		l.link.Speak(mcp.Legacy, "")
+	}
+	return &visit{line: l, peer: jsonrpc.NewPeer(l.link.Conn, jsonrpc.Options{Server: e.target.Name,
+		Answer: func(method string) (json.RawMessage, bool) { return json.RawMessage("{}"), method == "ping" }})}, nil
+}
+
+func (v *visit) close() { _ = v.peer.Close(errExamined) }
+
+// initialize offers a revision and returns what the server made of it.
+func (v *visit) initialize(ctx context.Context, client mcp.Implementation, revision string) (json.RawMessage, error) {
+	params, err := json.Marshal(map[string]any{"protocolVersion": revision, "capabilities": struct{}{},
+		"clientInfo": client})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := v.peer.Call(ctx, "initialize", params)
+	if err != nil {
+		return nil, v.explained(err)
+	}
+	if v.link.Speak != nil {
+		v.link.Speak(mcp.Legacy, jsontext.String(jsontext.Get(answer, "protocolVersion")))
+	}
+	return answer, v.peer.Notify("notifications/initialized", nil)
+}
+
+// explained adds how the process ended, when that is why.
+func (v *visit) explained(err error) error {
+	if _, closed := errors.AsType[*jsonrpc.ClosedError](err); closed {
+		if v.proc != nil {
+			_ = v.peer.Close(errExamined)
+		}
+		if how := v.ended(); how != "" {
+			return errors.New(how)
+		}
+	}
+	return err
+}
+
+// ask is a call that must be answered: the time that it took, and whether it was by the error that was expected.
+func (v *visit) ask(ctx context.Context, method, params string) (answer json.RawMessage, took time.Duration,
+	err error) {
+	began := time.Now()
+	answer, err = v.peer.Call(ctx, method, json.RawMessage(params))
+	return answer, time.Since(began), v.explained(err)
+}
+
+// code is the JSON-RPC code of an error that the server answered; ok is false for any other error.
+func code(err error) (code int64, ok bool) {
+	if e, is := errors.AsType[*jsonrpc.Error](err); is {
+		return e.Code, true
+	}
+	return 0, false
+}
+
+// said is what a server says of itself in an answer to initialize.
+func said(answer json.RawMessage) string {
+	info := jsontext.Get(answer, "serverInfo")
+	return fmt.Sprintf("%s %s", jsontext.String(jsontext.Get(info, "name")),
+		jsontext.String(jsontext.Get(info, "version")))
+}

@@ -1,0 +1,155 @@
+package doctor
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
+
+// What is kept of a server's words: it chooses how many they are.
+const (
+	keptLines = 5
+	lineBytes = 1 << 20 // of a line on stdout that is looked at; a longer one counts as a message
+)
+
+// wire is what a server wrote on its pipes.
+type wire struct {
+	mu          sync.Mutex
+	noise       []string // the first lines on stdout that are no JSON object or array
+	noiseLines  int
+	stderrLast  string
+	stderrLines int
+	answers     map[string]time.Time // when a response came, by id as JSON text, within bounds
+	failed      map[string]bool      // of these, those that are errors, or results with isError
+	withdrawn   map[string]bool      // ids that the server has cancelled
+	progress    []time.Time          // when progress came; the first thousand
+	changed     chan struct{}        // closed and renewed with each message
+}
+
+// keptAnswers bounds how many responses are remembered.
+const keptAnswers = 1000
+
+func newWire() *wire {
+	return &wire{answers: map[string]time.Time{}, failed: map[string]bool{}, withdrawn: map[string]bool{},
+		changed: make(chan struct{})}
+}
+
+func (w *wire) stderr(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stderrLines++
+	w.stderrLast = bounds.Printable(text)
+}
+
+func (w *wire) lastStderr() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stderrLast
+}
+
+// line looks at one line of stdout.
+func (w *wire) line(text []byte) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text[0] != '{' && text[0] != '[' {
+		if w.noiseLines++; len(w.noise) < keptLines {
+			w.noise = append(w.noise, bounds.Printable(string(text)))
+		}
+		return
+	}
+	close(w.changed)
+	w.changed = make(chan struct{})
+	method, id := jsontext.String(jsontext.Get(text, "method")), string(jsontext.Get(text, "id"))
+	switch {
+	case method == "notifications/progress":
+		if len(w.progress) < keptAnswers {
+			w.progress = append(w.progress, time.Now())
+		}
+	case method == "notifications/cancelled":
+		if len(w.withdrawn) < keptAnswers {
+			w.withdrawn[string(jsontext.Get(jsontext.Get(text, "params"), "requestId"))] = true
+		}
+	case method == "" && id != "" && len(w.answers) < keptAnswers:
+		w.answers[id] = time.Now()
+		w.failed[id] = jsontext.Get(text, "error") != nil ||
+			string(jsontext.Get(jsontext.Get(text, "result"), "isError")) == "true"
+	}
+}
+
+// next is closed with the next message.
+func (w *wire) next() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// answer tells when the request was answered, if it was, and whether by an error.
+func (w *wire) answer(id string) (at time.Time, failed, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at, ok = w.answers[id]
+	return at, w.failed[id], ok
+}
+
+// progressAfter counts the progress that came after a moment, and tells when the last of it did.
+func (w *wire) progressAfter(moment time.Time) (n int, last time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, at := range w.progress {
+		if at.After(moment) {
+			n, last = n+1, at
+		}
+	}
+	return n, last
+}
+
+func (w *wire) hasWithdrawn(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.withdrawn[id]
+}
+
+// tap shows a wire what passes through.
+type tap struct {
+	from  io.Reader
+	wire  *wire
+	ended atomic.Bool
+	begun []byte // of a line whose end has not come; nil while a line is passed over that is too long
+	long  bool
+}
+
+func (t *tap) Read(b []byte) (int, error) {
+	n, err := t.from.Read(b)
+	for rest := b[:n]; len(rest) > 0; {
+		part, after, ended := bytes.Cut(rest, []byte{'\n'})
+		switch {
+		case t.long:
+		case len(t.begun)+len(part) > lineBytes:
+			t.begun, t.long = nil, true
+		default:
+			t.begun = append(t.begun, part...)
+		}
+		if ended {
+			if !t.long {
+				t.wire.line(t.begun)
+			}
+			t.begun, t.long = t.begun[:0], false
+		}
+		rest = after
+	}
+	if err != nil {
+		t.wire.line(t.begun)
+		t.begun = nil
+		t.ended.Store(true)
+	}
+	return n, err
+}
