@@ -229,6 +229,12 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	if r.abandoned != nil {
 		return nil, st.leftBehind(r, session, err)
 	}
+	if r.cancellation == nil {
+		if he := r.server.RefusedToAsk(session, r.id, r.what(), result, err); he != nil {
+			st.end(r, ending{state: event.StateFailed, err: he})
+			return nil, he
+		}
+	}
 	if err == nil {
 		e := ending{state: event.StateDone, isError: result.IsError}
 		if r.ofWindow {

@@ -69,6 +69,7 @@ const (
 	ReasonLaunchDeclined   = "LAUNCH_DECLINED"
 	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
 	ReasonBoundExceeded    = "BOUND_EXCEEDED"
+	ReasonEraRefused       = "ERA_REFUSED"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

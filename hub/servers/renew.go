@@ -54,7 +54,8 @@ func (s *Server) Answered() {
 	}
 }
 
-// renewIfIdle connects a server anew whose session was offered too little, once nothing uses it.
+// renewIfIdle connects a server anew whose session was offered too little, or is of an era in which it cannot ask, once
+// nothing uses it.
 func (s *Server) renewIfIdle() {
 	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
 		return
@@ -63,7 +64,11 @@ func (s *Server) renewIfIdle() {
 		return // the end of its question looks again
 	}
 	s.stale = false
-	s.table.Logger.Info("server is connected anew: windows can show more than it was told", "server", s.name)
+	why := "windows can show more than it was told"
+	if s.conn.session.Era() == mcp.Modern {
+		why = "it asks in the legacy era alone"
+	}
+	s.table.Logger.Info("server is connected anew", "server", s.name, "why", why)
 	s.endConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
 }
 

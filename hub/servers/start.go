@@ -114,11 +114,14 @@ func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	known := s.table.legacy.lastEra(conf.LaunchKey())
 	var client Client
 	var o mcp.Options
 	s.table.House.Update(func() {
 		client, o = s.owner.Connect(a.start)
-		o.LastEra = s.era
+		if o.LastEra = s.era; s.era == 0 {
+			o.LastEra = known
+		}
 	})
 	o.Server, o.Era, o.Open = s.name, conf.Era, s.opener(&resolved.Server)
 	o.Handler, o.Capabilities, o.Logger = client, client.Capabilities, s.table.Logger
@@ -147,6 +150,7 @@ func (s *Server) up(c *connection) {
 	s.conn, s.ready = c, time.Now()
 	s.lastError = ""
 	s.era = session.Era()
+	s.knowsVersion(session)
 	s.supervised.wasReady = true
 	s.stale = s.outgrown(c.client)
 	s.resubscribe(session)

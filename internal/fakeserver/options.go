@@ -62,6 +62,11 @@ func WithModern() Option {
 	return func(c *config) { c.probe, c.legacy = probeAnswer, false }
 }
 
+// WithBothEras makes the server answer server/discover and initialize.
+func WithBothEras() Option {
+	return func(c *config) { c.probe, c.legacy = probeAnswer, true }
+}
+
 // WithSilentProbe makes the server ignore server/discover: no answer ever comes.
 func WithSilentProbe() Option {
 	return func(c *config) { c.probe = probeSilent }

@@ -19,6 +19,7 @@ func newServer(j *journal.Journal) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, nil)
 	add(s, j, "slow", "Works, with progress", slow)
 	add(s, j, "ask", "Asks by a form", ask)
+	add(s, j, "ask_by_request", "Asks as before 2026-07-28, whatever is spoken", askByRequest)
 	add(s, j, "sample", "Asks the model", sample)
 	add(s, j, "ask_then_withdraw", "Takes its question back", askThenWithdraw)
 	return s
@@ -125,6 +126,16 @@ func form(message string) *mcp.ElicitParams {
 
 type askIn struct {
 	About string `json:"about,omitempty" jsonschema:"what the question says at its end"`
+}
+
+// askByRequest is a tool that nobody has rewritten for the modern era, where the SDK refuses to send its question.
+func askByRequest(ctx context.Context, c call, in askIn) (*mcp.CallToolResult, error) {
+	c.Note(journal.Event{Event: "asked", Tool: c.tool})
+	answer, err := c.req.Session.Elicit(ctx, form("Your name? "+in.About))
+	if err != nil {
+		return nil, err
+	}
+	return text(answer)
 }
 
 func ask(ctx context.Context, c call, in askIn) (*mcp.CallToolResult, error) {

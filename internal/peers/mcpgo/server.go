@@ -26,6 +26,8 @@ func newServer(j *journal.Journal) *server.MCPServer {
 	add(slow, mcp.NewTool("slow", mcp.WithDescription("Works, without progress"), mcp.WithNumber("ms"),
 		mcp.WithNumber("steps")))
 	add(asker{s, j}.ask, mcp.NewTool("ask", mcp.WithDescription("Asks by a form"), mcp.WithString("about")))
+	add(asker{s, j}.askByRequest, mcp.NewTool("ask_by_request",
+		mcp.WithDescription("Asks as before 2026-07-28, whatever is spoken"), mcp.WithString("about")))
 	add(asker{s, j}.sample, mcp.NewTool("sample", mcp.WithDescription("Asks the model"), mcp.WithString("prompt")))
 	return s
 }
@@ -84,6 +86,20 @@ func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 		return server.NewInputRequestBuilder("state of ask").Elicit(key, question).ToolResult(), nil
 	}
 	answer, err := a.server.RequestElicitation(ctx, mcp.ElicitationRequest{Params: question})
+	if err != nil {
+		return nil, err
+	}
+	return text(answer)
+}
+
+// askByRequest is a tool that nobody has rewritten for the modern era, where the SDK refuses to send its question.
+func (a asker) askByRequest(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	a.journal.Note(journal.Event{Event: "asked", Tool: "ask_by_request"})
+	answer, err := a.server.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
+		Message: "Your name? " + r.GetString("about", ""),
+		RequestedSchema: map[string]any{"type": "object",
+			"properties": map[string]any{"name": map[string]any{"type": "string"}}},
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,45 @@
+//go:build unix
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+
+	"github.com/mcphub-go/mcphub/internal/peers"
+)
+
+// TestAskingServersOfTwoEras: servers on the Go SDK and on mcp-go connect as modern ones, and a tool of theirs that was
+// written before cannot ask there. The failed call says what to do; the next one asks, over a legacy connection.
+// Finding D4.
+func TestAskingServersOfTwoEras(t *testing.T) {
+	for name, command := range map[string]func(testing.TB) (string, []string){"gosdk": peers.GoSDKStdio,
+		"mcpgo": peers.MCPGoStdio} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := goSDK(); name == "gosdk" && err != nil {
+				t.Fatal(err)
+			}
+			p := newPlace(t)
+			path, args := command(t)
+			d := p.spawn()
+			w := d.window("side bar")
+			d.load(servers{"peer": {Command: path, Args: args, Approvals: allowAll}}.config())
+			f := d.call("peer", "ask_by_request", "{}").fails("FAILED_PRECONDITION", "ERA_REFUSED")
+			if !strings.Contains(f.Message, "was not repeated") || !strings.Contains(f.Message, "era: legacy") {
+				t.Error(f.Message)
+			}
+			c := d.call("peer", "ask_by_request", "{}")
+			prompt := w.WaitPrompt(form)
+			takes(t, w.Accept(prompt.GetPromptId(), `{"name":"Ada"}`))
+			if r := c.answer(); !strings.Contains(r.GetResultJson(), "Ada") {
+				t.Errorf("%v", r)
+			}
+			if era := d.server("peer").GetEra(); era != mcphubv1.Era_ERA_LEGACY {
+				t.Error(era)
+			}
+		})
+	}
+}
