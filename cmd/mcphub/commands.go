@@ -129,6 +129,37 @@ func (l *commandLine) addLists() {
 			run: func(args []string) int { return run(l.env, o, args) },
 		})
 	}
+	doctor := new(doctorOptions)
+	l.add(l.root, spec{
+		group: groupLook, use: "doctor [SERVER] SOURCE [--tool NAME --args JSON] [FLAGS]",
+		short: "tell what is wrong with a server, and what becomes of a call that is cancelled",
+		page: `Starts the server several times, as the hub would, and tells its author or user how it starts and ends,
+which revisions of MCP it speaks, whether it does what it declares, and which of its tools models refuse. With --tool
+the tool is called and cancelled in each era that the server speaks, twice, and what comes afterwards is looked at: does
+the work stop, does progress go on, are its own questions withdrawn, does the next call work. The tool has its effects,
+so that is asked about first.
+
+Each finding says what was seen, what the specification says, and what to do. --report FILE writes all of it in
+Markdown, for an issue of the server's project; values from the environment, from inputs and of headers are taken out.
+
+Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted, 5 not agreed to, 6 other trouble.
+`,
+		example: "mcphub doctor files --all",
+		most:    1, flags: doctor.flags(), source: &doctor.sourceFlags,
+		words: func(args []string) []string {
+			if len(args) > 0 {
+				return nil
+			}
+			return serverNames(&doctor.sourceFlags)
+		},
+		server: func(args []string) string {
+			if len(args) > 0 {
+				return args[0]
+			}
+			return doctor.single()
+		},
+		run: func(args []string) int { return runDoctor(l.env, doctor, args) },
+	})
 	list("servers", "servers SOURCE [--start] [--watch] [--json]", "list the configured servers",
 		`Lists every configured server, broken entries with what is wrong with them included. With --watch it goes on
 and tells what changes, the config files among it.

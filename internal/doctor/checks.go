@@ -37,7 +37,8 @@ var checks = map[string]check{
 	"tool.description": {"2025-11-25 server/tools", "a description says what the tool does",
 		"say in two or three sentences what it does, when to use it and what it answers"},
 	"tool.schema": {"2025-11-25 server/tools", "inputSchema is a JSON Schema whose root is an object",
-		"the APIs of models refuse the whole request over one such tool"},
+		`give the root "type": "object" and "properties", and each array "items"; keep combiners off the root: the APIs of ` +
+			"models refuse the whole request over one such tool"},
 	"tool.annotations": {"2025-11-25 server/tools, annotations",
 		"hints are optional, and the worst is assumed without them",
 		"set readOnlyHint and destructiveHint, so that people are not asked about what changes nothing"},

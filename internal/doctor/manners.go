@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -55,16 +56,25 @@ func (e *examination) declares(ctx context.Context, way Way, v *visit, capabilit
 		asking, cancel = context.WithTimeoutCause(ctx, quiet, errExamined)
 	}
 	defer cancel()
-	_, _, err := v.ask(asking, method, params)
+	answer, _, err := v.ask(asking, method, params)
 	switch {
 	case does && err != nil:
 		e.find(check, way, mcp.EraLegacy, Mend, "it declares %s, and %s fails: %s", capability, method, words(err))
 	case does:
 		e.find(check, way, mcp.EraLegacy, Good, "it declares %s, and %s works", capability, method)
-	case err == nil:
+	case err == nil && offers(answer):
 		e.find("capability.undeclared", way, mcp.EraLegacy, Improve, "it does not declare %s, and %s works all the same",
 			capability, method)
 	}
+}
+
+// offers tells whether a list has anything in it. SDKs answer empty lists for what nobody has declared.
+func offers(list json.RawMessage) (something bool) {
+	jsontext.Members(list, func(_ []byte, value json.RawMessage) bool {
+		jsontext.Elements(value, func(json.RawMessage) bool { something = true; return false })
+		return !something
+	})
+	return something
 }
 
 // unknown asks for a method that nobody has.

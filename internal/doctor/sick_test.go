@@ -54,7 +54,7 @@ func serveSick(ailments string) {
 			answer(`{"tools":[{"name":"wait here","inputSchema":{"type":"object","anyOf":[]}},` +
 				`{"name":"list","description":"x","inputSchema":{"type":"object","properties":{"a":{"type":"array"}}}}]}`)
 		case m.Method == "resources/list":
-			answer(`{"resources":[]}`)
+			answer(`{"resources":[{"uri":"x:1","name":"x"}]}`)
 		case m.Method == "ping":
 			answer(`{}`)
 		case m.Method == "notifications/cancelled" && has("fragile"):

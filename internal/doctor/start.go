@@ -98,13 +98,13 @@ func (e *examination) wrote(way Way, v *visit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.noiseLines > 0 {
-		e.find("start.stdout", way, "", Mend, "%d lines on stdout are no messages, the first: %s", w.noiseLines,
+		e.find("start.stdout", way, "", Mend, "lines on stdout that are no messages: %d, the first: %s", w.noiseLines,
 			strings.Join(w.noise, " | "))
 	} else {
 		e.find("start.stdout", way, "", Good, "nothing but messages came on stdout")
 	}
 	if w.stderrLines > 0 {
-		e.find("start.stderr", way, "", Note, "%d lines on stderr, the last: %s", w.stderrLines, w.stderrLast)
+		e.find("start.stderr", way, "", Note, "lines on stderr: %d, the last: %s", w.stderrLines, w.stderrLast)
 	}
 }
 

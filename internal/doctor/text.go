@@ -7,12 +7,20 @@ import (
 	"time"
 )
 
+const (
+	plainWidth = 80 // where no terminal says how wide it is
+	leastWidth = 20
+)
+
 // Words of the levels, for people.
 var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
 
-// WriteText writes the report for people, in lines of at most width columns. With all, what is as it should be is told
-// as well.
+// WriteText writes the report for people, in lines of at most width columns; 80 when that is not known. With all, what
+// is as it should be is told as well.
 func (r *Report) WriteText(w io.Writer, width int, all bool) error {
+	if width < leastWidth {
+		width = plainWidth
+	}
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s\n", r.title())
 	for _, line := range r.facts() {

@@ -10,8 +10,9 @@ func sample() *Report {
 	return &Report{Server: "files", Says: "files 1.2", Examined: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
 		Took: 1234 * time.Millisecond, Revisions: []string{"2025-11-25"}, Tools: 3, Tokens: 400, Findings: []Finding{
 			{Check: "ping", Level: Good, Seen: "a ping was answered", Transport: Stdio, Era: "legacy"},
-			{Check: "start.stdout", Level: Mend, Seen: "1 lines on stdout are no messages: <img src=x> | [x](y) " +
-				strings.Repeat("long ", 30), Do: "write logs to stderr", Spec: "2025-11-25 basic/transports", Says: "no",
+			{Check: "start.stdout", Level: Mend,
+				Seen: "lines on stdout that are no messages: 1, the first: <img src=x> | [x](y) " +
+					strings.Repeat("long ", 30), Do: "write logs to stderr", Spec: "2025-11-25 basic/transports", Says: "no",
 				Transport: Stdio},
 		}}
 }
@@ -22,7 +23,7 @@ func TestTextForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"files, which calls itself files 1.2\n", "\nTo mend\n  start.stdout (stdio): 1 lines",
+	for _, want := range []string{"files, which calls itself files 1.2\n", "\nTo mend\n  start.stdout (stdio): lines on",
 		"\n    do: write logs to stderr\n", "1 to mend, 0 to improve, 0 notes, 1 as it should be\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)

@@ -61,10 +61,13 @@ var mayImport = map[string][]string{
 	"hub":           {"hub"},
 	"ipc":           {"ipc", "hub", "proto"},
 	"plugin":        {"plugin", "ipc", "hub", "proto"},
-	"cmd":           {"cmd", "plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web", "editors/webview"},
-	"proto":         {"proto"},
+	"cmd": {"cmd", "plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web",
+		"internal/doctor", "editors/webview"},
+	"proto": {"proto"},
 	// The demo server ships with the command. It is a foreign server to the hub, so it knows nothing of ours.
 	"internal/demoserver": {"internal/demoserver"},
+	// The doctor is a client of the hub's own transports and sessions, and knows no hub.
+	"internal/doctor": {"internal/doctor", "hub/mcp", "hub/jsonrpc", "hub/jsontext", "hub/transport", "hub/bounds"},
 	// So does the server of the page. It relays the window stream and knows no hub.
 	"internal/web": {"internal/web", "plugin/host", "proto"},
 	// The page is no Go: its folder has one file that embeds it.

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/internal/doctor"
+)
+
+// doctorOptions are the flags of mcphub doctor.
+type doctorOptions struct {
+	sourceFlags
+	inputs inputFlags
+	tool   string
+	args   string
+	before time.Duration
+	watch  time.Duration
+	yes    bool
+	all    bool
+	json   bool
+	report string
+}
+
+func (o *doctorOptions) flags() *pflag.FlagSet {
+	set := newFlags("doctor")
+	o.register(set)
+	o.inputs.register(set)
+	set.StringVar(&o.tool, "tool", "", "NAME\tcall this tool and cancel it, to see what becomes of the call")
+	set.StringVar(&o.args, "args", "{}", "JSON\targuments of the tool: such that it works for some seconds")
+	set.DurationVar(&o.before, "cancel-after", time.Second,
+		"DURATION\tcancel after so long, or with the first progress")
+	set.DurationVar(&o.watch, "watch", 3*time.Second, "DURATION\tlook for so long at what comes after a cancel")
+	set.BoolVarP(&o.yes, "yes", "y", false, "start the server, and call the tool, without asking first")
+	set.BoolVar(&o.all, "all", false, "tell what is as it should be as well")
+	set.BoolVar(&o.json, "json", false, "print the report as one line of JSON")
+	set.StringVar(&o.report, "report", "", "FILE\twrite the report in Markdown, for an issue of the server's project")
+	return set
+}
+
+// runDoctor examines one server.
+func runDoctor(env environment, o *doctorOptions, positional []string) int {
+	server := o.single()
+	if len(positional) == 1 {
+		server = positional[0]
+	}
+	if err := o.checkDoctor(server); err != nil {
+		return usageError(env, "doctor", err)
+	}
+	conf, err := o.resolved(server)
+	if err != nil {
+		return usageError(env, "doctor", err)
+	}
+	var secrets redact.Redactor
+	secrets.Add(conf.Secrets...)
+	options := doctor.Options{
+		Client: mcp.Implementation{Name: "mcphub-doctor", Version: version},
+		Tool:   o.tool, Arguments: json.RawMessage(o.args), Before: o.before, Watch: o.watch,
+	}
+	target := doctor.Target{Name: conf.Name, Ways: ways(conf), Hide: secrets.Text}
+	if !o.yes && !o.agreed(env, target, options, secrets.Text(launchLine(conf))) {
+		return exitDenied
+	}
+	if !o.json {
+		options.Doing = func(text string) { env.say("  %s", escape(text)) }
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	report, err := doctor.Examine(ctx, target, options)
+	if err != nil {
+		env.say("mcphub doctor: %s", escape(err.Error()))
+	}
+	if failed := o.write(env, report); failed != nil {
+		env.say("mcphub doctor: %s", escape(failed.Error()))
+		return exitServer
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitCancelled
+	case err != nil:
+		return exitServer
+	case report.Worst() == doctor.Mend:
+		return exitToolError
+	}
+	return exitOK
+}
+
+func (o *doctorOptions) checkDoctor(server string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.inputs.check(); err != nil {
+		return err
+	}
+	if server == "" {
+		return errors.New("which server? Name one of the config")
+	}
+	var arguments map[string]json.RawMessage
+	if json.Unmarshal([]byte(o.args), &arguments) != nil || arguments == nil {
+		return errors.New(`--args: it is a JSON object, {"seconds":30} say`)
+	}
+	if o.before <= 0 || o.watch <= 0 {
+		return errors.New("--cancel-after and --watch: they are longer than nothing")
+	}
+	return nil
+}
+
+// agreed asks before a workspace's server is started, and before a tool is called that may have effects.
+func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.Options, launch string) bool {
+	var ask []string
+	if o.origins.scope == "workspace" {
+		ask = append(ask, fmt.Sprintf("This starts a server that a workspace brings, several times: %s", launch))
+	}
+	if n := doctor.Calls(t, options); n > 0 {
+		ask = append(ask, fmt.Sprintf("The tool %s of %s will be called up to %d times and cancelled. Its effects are real.",
+			options.Tool, t.Name, n))
+	}
+	if len(ask) == 0 {
+		return true
+	}
+	for _, line := range ask {
+		env.say("%s", escape(line))
+	}
+	if !isTerminal(env.stdin) {
+		env.say("mcphub doctor: nobody can be asked here; --yes agrees")
+		return false
+	}
+	sign(env.stderr, "Go on? [y/N]")
+	t2 := newTypist(env.stdin)
+	defer t2.close()
+	t2.want(false)
+	answer := <-t2.lines
+	return strings.EqualFold(strings.TrimSpace(answer.text), "y")
+}
+
+// write puts the report where it was wanted.
+func (o *doctorOptions) write(env environment, report *doctor.Report) error {
+	if o.report != "" {
+		file, err := os.OpenFile(o.report, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+		if err := errors.Join(report.WriteMarkdown(file), file.Close()); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	if o.json {
+		encoder := json.NewEncoder(env.stdout)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(report)
+	}
+	return report.WriteText(env.stdout, terminalWidth(env.stdout), o.all)
+}

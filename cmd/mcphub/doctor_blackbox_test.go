@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/doctor"
+)
+
+// The demo server is what a sound server looks like, and what was seen of it is in the report and in the JSON.
+func TestDoctorOfTheDemoServer(t *testing.T) {
+	p := build(t)
+	commandLine, _ := p.demoServer()
+	report := filepath.Join(p.dir, "report.md")
+	r := p.run("doctor", "--stdio", commandLine, "--tool", "sleep", "--args",
+		`{"seconds":60,"steps":600}`, "--yes", "--json", "--watch", "300ms", "--report", report)
+	if r.status != exitOK {
+		t.Fatalf("status %d: %s", r.status, r.stderr)
+	}
+	var found doctor.Report
+	if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
+		t.Fatalf("%v: %s", err, r.stdout)
+	}
+	if found.Calls != 4 || len(found.Revisions) != 5 || found.Worst() == doctor.Mend {
+		t.Errorf("%d calls, revisions %v, %s", found.Calls, found.Revisions, r.stdout)
+	}
+	text, err := os.ReadFile(report)
+	if err != nil || !strings.Contains(string(text), "`cancel.stop`") {
+		t.Errorf("the report: %v\n%s", err, text)
+	}
+}
+
+// Nothing is called before somebody has agreed.
+func TestDoctorAsksBeforeItCalls(t *testing.T) {
+	p := build(t)
+	commandLine, record := p.demoServer()
+	r := p.run("doctor", "--stdio", commandLine, "--tool", "sleep")
+	if r.status != exitDenied || !strings.Contains(r.stderr, "up to 4 times") || !strings.Contains(r.stderr, "--yes") {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+	if _, err := os.Stat(record); err == nil {
+		t.Error("the server was started")
+	}
+}
+
+func TestDoctorsUsage(t *testing.T) {
+	p := build(t)
+	config := p.config("mcp.json", `{"mcpServers":{"files":{"command":"x"}}}`)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--config", config}, "which server"},
+		{[]string{"flies", "--config", config}, "did you mean files"},
+		{[]string{"files", "--config", config, "--args", "[]"}, "JSON object"},
+		{[]string{"files", "--config", config, "--watch", "0s"}, "--watch"},
+	} {
+		r := p.run(append([]string{"doctor"}, c.args...)...)
+		if r.status != exitUsage || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: status %d, %s", c.args, r.status, r.stderr)
+		}
+	}
+}

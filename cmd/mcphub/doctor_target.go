@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/doctor"
+)
+
+// resolved is the server of that name as the hub would start it, with the values of its references.
+func (o *doctorOptions) resolved(name string) (config.Resolved, error) {
+	given, err := o.sources(name)
+	if err != nil {
+		return config.Resolved{}, err
+	}
+	sources := make([]config.Source, len(given))
+	for i, s := range given {
+		var text []byte // nil: the file is read
+		if s.GetJson() != "" {
+			text = []byte(s.GetJson())
+		}
+		sources[i] = config.Source{Path: s.GetPath(), Scope: s.GetScope(), Dialect: s.GetDialect(), Folder: s.GetFolder(),
+			JSON: text}
+	}
+	servers, problems := config.Load(sources)
+	var names []string
+	for _, s := range servers {
+		if s.Name == name {
+			return s.Resolve(o.variables())
+		}
+		names = append(names, s.Name)
+	}
+	for _, p := range problems {
+		if p.Server == name || len(servers) == 0 {
+			return config.Resolved{}, fmt.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+		}
+	}
+	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, didYouMean(name, names))
+}
+
+// variables are what references are resolved with here: the environment, and the values that the flags give.
+func (o *doctorOptions) variables() config.Variables {
+	home, _ := os.UserHomeDir() // a reference to it is left as it is then
+	cwd, _ := os.Getwd()
+	return config.Variables{Getenv: os.LookupEnv, Home: home, Cwd: cwd, Input: func(id string) (string, bool) {
+		value, ok := o.inputs.values[id]
+		return value, ok
+	}}
+}
+
+// ways are those by which the server can be reached: of an address without a type, both.
+func ways(conf config.Resolved) []doctor.Way {
+	if conf.URL == "" {
+		return []doctor.Way{{Transport: doctor.Stdio, Command: transport.Command{
+			Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir,
+			Env: transport.Environment(os.Environ(), transport.Own, conf.Env),
+		}}}
+	}
+	header := http.Header{}
+	for name, value := range conf.Header {
+		header.Set(name, value)
+	}
+	at := transport.HTTPOptions{URL: conf.URL, Header: header}
+	if conf.Transport == config.TransportSSE {
+		return []doctor.Way{{Transport: doctor.SSE, HTTP: at}}
+	}
+	return []doctor.Way{{Transport: doctor.HTTP, HTTP: at}}
+}
+
+// launchLine is what is run or reached, for a person.
+func launchLine(conf config.Resolved) string {
+	if conf.URL != "" {
+		return conf.DisplayURL()
+	}
+	return strings.Join(append([]string{conf.Command}, conf.Args...), " ")
+}
