@@ -33,6 +33,9 @@ func (o house) Find(name string) offers.Server {
 	return offers.Server{}
 }
 
+// NotFound is the error of a name that no server has.
+func (o house) NotFound(name string) *event.Error { return o.h.held().noServer(name) }
+
 // All gives the servers in config order.
 func (o house) All() []offers.Server {
 	st := o.h.held()

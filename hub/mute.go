@@ -2,7 +2,6 @@ package hub
 
 import (
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // MuteServer answers no more questions of a server, sampling and elicitation, with a prompt: open ones are declined,
@@ -13,7 +12,7 @@ func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
 	defer st.unlock()
 	s := st.server(name)
 	if s == nil {
-		return event.ServerInfo{}, servers.ErrNotFound(name)
+		return event.ServerInfo{}, st.noServer(name)
 	}
 	st.mute(s, muted, "")
 	return s.info(), nil

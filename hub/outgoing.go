@@ -16,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
-	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -143,7 +142,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	s := st.server(o.Server)
 	if s == nil {
-		return nil, servers.ErrNotFound(o.Server)
+		return nil, st.noServer(o.Server)
 	}
 	if err := cmp.Or(s.Usable(), s.GivenUp()); err != nil {
 		return nil, err

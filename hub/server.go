@@ -30,6 +30,15 @@ func (st *state) server(name string) *server {
 	return nil
 }
 
+// noServer is the error of who names a server that does not exist.
+func (st *state) noServer(name string) *event.Error {
+	var names []string
+	for _, s := range st.servers {
+		names = append(names, s.name)
+	}
+	return servers.ErrNotFound(name, names...)
+}
+
 // info is how people see s.
 func (s *server) info() event.ServerInfo {
 	i := s.Info()
@@ -129,7 +138,7 @@ func (h *Hub) find(name string) (*server, error) {
 	if s := st.server(name); s != nil {
 		return s, nil
 	}
-	return nil, servers.ErrNotFound(name)
+	return nil, st.noServer(name)
 }
 
 func (h *Hub) infoOf(s *server) event.ServerInfo {

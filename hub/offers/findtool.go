@@ -7,6 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -38,7 +39,7 @@ func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, reque
 	if !ok {
 		return nil, nil, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
 			[]string{"server", s.Name(), "request_id", requestID},
-			"server %q has no tool %q", s.Name(), bounds.Printable(name))
+			"server %q has no tool %q%s", s.Name(), bounds.Printable(name), nearmiss.Hint(name, s.Visible(tools)))
 	}
 	return tool, session, nil
 }

@@ -19,6 +19,8 @@ type House interface {
 	Update(f func())
 	// Find finds a server by name; its Server is nil when there is none. It is called with the lock.
 	Find(name string) Server
+	// NotFound is the error of a name that no server has. It is called with the lock.
+	NotFound(name string) *event.Error
 	// All gives the servers in config order. It is called with the lock.
 	All() []Server
 }
@@ -43,11 +45,12 @@ func New(house House) *Offers {
 }
 
 func (o *Offers) find(name string) (s Server, err error) {
-	o.house.Update(func() { s = o.house.Find(name) })
-	if s.Server == nil {
-		return s, servers.ErrNotFound(name)
-	}
-	return s, nil
+	o.house.Update(func() {
+		if s = o.house.Find(name); s.Server == nil {
+			err = o.house.NotFound(name)
+		}
+	})
+	return s, err
 }
 
 // ask runs something short with the session of a server: a list, a completion. It is no request of its own, as nobody

@@ -11,14 +11,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// ErrNotFound is for a name that no server has.
-func ErrNotFound(name string) *event.Error {
+// ErrNotFound is for a name that no server has. near are the names that there are; they may be left out.
+func ErrNotFound(name string, near ...string) *event.Error {
 	return event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", bounds.Printable(name)},
-		"there is no server %q in the config", bounds.Printable(name))
+		"there is no server %q in the config%s", bounds.Printable(name), nearmiss.Hint(name, near))
 }
 
 // errStoppedInStart is for who waits for a start that is not to be.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -33,6 +34,18 @@ var errListUnwanted = errors.New("nobody wants the list of tools any more")
 // the connection of now has listed them. Nobody changes the list.
 func (s *Server) Tools() (list []mcp.Tool, current bool) {
 	return s.tools.list, s.conn != nil && s.tools.list != nil && s.tools.of == s.conn
+}
+
+// Visible gives the names of those tools of a list that the config does not hide. It takes the lock.
+func (s *Server) Visible(list []mcp.Tool) (names []string) {
+	var filter config.ToolFilter
+	s.table.House.Update(func() { filter = s.conf.Tools })
+	for i := range list {
+		if filter.Visible(list[i].Name) {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
 }
 
 // FindTool gives a tool of a list.

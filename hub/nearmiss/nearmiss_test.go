@@ -1,0 +1,45 @@
+package nearmiss
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestOf: slips, swapped letters, beginnings; a stranger with many long names costs nobody anything.
+func TestOf(t *testing.T) {
+	words := []string{"servers", "serve", "tools", "echo", "Sleep", "ask_name", "ask_then_withdraw"}
+	for word, want := range map[string][]string{
+		"server":                {"servers", "serve"},
+		"toosl":                 {"tools"}, // two letters swapped are one mistake
+		"sleep":                 {"Sleep"},
+		"ask":                   {"ask_name", "ask_then_withdraw"},
+		"xyz":                   nil,
+		"":                      nil,
+		strings.Repeat("x", 99): nil,
+	} {
+		if diff := cmp.Diff(want, Of(word, words)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", word, diff)
+		}
+	}
+	long, name := make([]string, 100_000), strings.Repeat("y", 10_000) // names of a stranger
+	for i := range long {
+		long[i] = name
+	}
+	if near := Of("tools", long); near != nil {
+		t.Errorf("near %d", len(near))
+	}
+}
+
+func TestHint(t *testing.T) {
+	if got := Hint("toosl", []string{"tools", "x"}); got != `; did you mean "tools"?` {
+		t.Error(got)
+	}
+	if got := Hint("xyz", []string{"tools", "tool\x1b"}) + Hint("tol", nil); got != "" {
+		t.Error(got)
+	}
+	if got := Hint("tool", []string{"tool\x1b"}); got != `; did you mean "tool\u001b"?` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,56 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// Who writes the name of a server or of a tool wrong is told which there is; what the config hides is no answer.
+// Finding D9.
+func TestNearMisses(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("files", answers("read_file", "read_fill", "write_file")),
+			`files:"disabledTools":["read_fill"],`+allow)
+		for _, c := range []struct{ server, tool, want string }{
+			{"flies", "read_file", `there is no server "flies" in the config; did you mean "files"?`},
+			{"web", "read_file", `there is no server "web" in the config`},
+			{"files", "raed_file", `server "files" has no tool "raed_file"; did you mean "read_file"?`},
+			{"files", "xyz", `server "files" has no tool "xyz"`},
+		} {
+			_, err := w.hub.CallTool(context.Background(), hub.CallRequest{Server: c.server, Tool: c.tool})
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		}
+		_, err := w.hub.StopServer(context.Background(), "file", "")
+		if err == nil || !strings.HasSuffix(err.Error(), `did you mean "files"?`) {
+			t.Error(err)
+		}
+		_, _, err = w.hub.Tools(context.Background(), "filse")
+		if err == nil || !strings.HasSuffix(err.Error(), `did you mean "files"?`) {
+			t.Error(err)
+		}
+	})
+}
+
+// A server with ten thousand tools of long names makes the error of a name that it has not no dearer than it is for
+// others, and no longer.
+func TestNearMissesAmongManyTools(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var names []string
+		for i := range 3000 {
+			names = append(names, fmt.Sprint(strings.Repeat("x", 50), i))
+		}
+		w := newWorld(t, serversOf("s", answers(names...)), `s:`+allow)
+		e := w.call(hub.CallRequest{Server: "s", Tool: strings.Repeat("x", 60)}).want(t, event.CodeNotFound,
+			event.ReasonToolNotFound)
+		if len(e.Message) > 400 {
+			t.Errorf("%d bytes", len(e.Message))
+		}
+	})
+}
