@@ -1,0 +1,195 @@
+package outcome_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// secret is what nobody may read in an error, whoever says it.
+const secret = "tok-7731-secret"
+
+// server is one that nothing was started of.
+func server() *servers.Server {
+	redactor := &redact.Redactor{}
+	redactor.Add(secret)
+	table := servers.NewTable(servers.Options{Logger: slog.New(slog.DiscardHandler), Redactor: redactor})
+	return table.Add(servers.Entry{Conf: config.Server{Name: "s"}}, servers.Accounts{}, nil)
+}
+
+// cancelled is how a call ended in the engine whose cancel came to this end.
+func cancelled(told ...error) error {
+	err, tell := jsonrpc.NewCancelledError(errors.New("the user"))
+	for _, t := range told {
+		tell(t)
+	}
+	return fmt.Errorf("call: %w", err)
+}
+
+func failed(delivery transport.Delivery) *transport.HTTPError {
+	return &transport.HTTPError{Status: 502, Text: "bad " + secret, Delivery: delivery, Sent: 1}
+}
+
+// What may be said of a cancel: that the server has it is said only when that is known, and that it stopped only when
+// nothing else can be.
+func TestCancelled(t *testing.T) {
+	notNeeded := event.Sending{Delivery: event.DeliveryNotNeeded}
+	fails := func(why string) event.Sending { return event.Sending{Delivery: event.DeliveryFailed, Err: why} }
+	gone := fails("the connection to the server ended first")
+	for name, row := range map[string]struct {
+		call   outcome.Call
+		unsent bool // there was no session
+		err    error
+		want   event.Sending
+		mayGo  bool
+	}{
+		"never handed to the engine": {outcome.Call{}, true, errors.New("x"), notNeeded, false},
+		"on its way": {outcome.Call{Handed: true}, false, cancelled(),
+			event.Sending{Delivery: event.DeliveryPending}, true},
+		"delivered": {outcome.Call{Handed: true}, false, cancelled(nil),
+			event.Sending{Delivery: event.DeliveryDelivered}, true},
+		"delivered, and told again": {outcome.Call{Handed: true}, false, cancelled(nil, errors.New("late")),
+			event.Sending{Delivery: event.DeliveryDelivered}, true},
+		"never written": {outcome.Call{Handed: true}, false, cancelled(jsonrpc.ErrCancelNotNeeded), notNeeded, false},
+		"refused by the other end": {outcome.Call{Handed: true}, false, cancelled(failed(transport.MayHaveRun)),
+			fails("HTTP status 502 (Bad Gateway): bad [redacted]"), true},
+		"answered with an error": {outcome.Call{Handed: true}, false,
+			cancelled(&jsonrpc.Error{Code: -32601, Message: secret}),
+			fails("the server answered with error -32601: [redacted]"), true},
+		"stalled": {outcome.Call{Handed: true}, false, cancelled(jsonrpc.ErrStalled),
+			fails("the server has stopped reading its input"), true},
+		"closed":            {outcome.Call{Handed: true}, false, cancelled(jsonrpc.ErrClosed), gone, true},
+		"without a session": {outcome.Call{Handed: true}, true, cancelled(), notNeeded, false},
+		"the server had answered": {outcome.Call{Handed: true, Task: true}, false, &jsonrpc.Error{Code: 1}, notNeeded,
+			false},
+		"its answer was too large": {outcome.Call{Handed: true}, false, &jsonrpc.ResultTooLargeError{}, notNeeded, false},
+		"its answer was none":      {outcome.Call{Handed: true}, false, &jsonrpc.InvalidResponseError{}, notNeeded, false},
+		"the server ended its task": {outcome.Call{Handed: true, Task: true}, false, &mcp.TaskCancelledError{},
+			notNeeded, false},
+		"a task without connection": {outcome.Call{Handed: true, Task: true}, false, jsonrpc.ErrClosed, gone, true},
+		"surely not sent":           {outcome.Call{Handed: true}, false, failed(transport.NotSent), notNeeded, false},
+		"perhaps sent": {outcome.Call{Handed: true}, false, failed(transport.MayHaveRun),
+			fails("HTTP status 502 (Bad Gateway): bad [redacted]"), true},
+		"its process is gone": {outcome.Call{Handed: true}, false, &mcp.EndedError{Err: jsonrpc.ErrClosed, ProcessGone: true},
+			gone, false},
+		"its connection is gone": {outcome.Call{Handed: true}, false, &mcp.EndedError{Err: jsonrpc.ErrClosed}, gone, true},
+		"a fault of the hub": {outcome.Call{Handed: true}, false, event.Fail(event.CodeInternal, event.ReasonProtocolError,
+			[]string{"server_may_continue", "true"}, "it broke"), fails("it broke"), true},
+		"stopped before it was sent": {outcome.Call{Handed: true}, false, event.Fail(event.CodeCancelled,
+			event.ReasonCancelled, nil, "stopped"), notNeeded, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.call.Server = server()
+			got, mayGo := row.call.Cancelled(!row.unsent, row.err)
+			if diff := cmp.Diff(row.want, got); diff != "" || mayGo != row.mayGo {
+				t.Errorf("may continue: %v (-want +got):\n%s", mayGo, diff)
+			}
+		})
+	}
+	long := outcome.Call{Server: server(), Handed: true}
+	if s,
+		_ := long.Cancelled(true, cancelled(errors.New(strings.Repeat("x", 1<<20)))); len(s.Err) > bounds.ErrorTextBytes {
+		t.Errorf("why it failed is told in %d bytes", len(s.Err))
+	}
+}
+
+// What ended a call, for programs: one reason for each, whether the server may go on, and no secret in any.
+func TestError(t *testing.T) {
+	own := event.Fail(event.CodeUnavailable, event.ReasonDraining, nil, "bye")
+	for name, row := range map[string]struct {
+		err    error
+		code   event.Code
+		reason string
+		mayGo  string // server_may_continue
+		says   string
+	}{
+		"the hub's own": {own, event.CodeUnavailable, event.ReasonDraining, "", "bye"},
+		"unknown":       {errors.New(secret), event.CodeInternal, event.ReasonProtocolError, "", "[redacted]"},
+		"nothing was chosen": {&mcp.DeclinedError{}, event.CodeFailedPrecondition, event.ReasonInputDeclined, "",
+			"not given"},
+		"wrong arguments": {&mcp.ArgumentsError{Text: "arguments is no object"}, event.CodeInvalidArgument,
+			event.ReasonInvalidArguments, "", "no object"},
+		"not offered": {&mcp.CapabilityError{Capability: "tasks"}, event.CodeFailedPrecondition, event.ReasonNotOffered, "",
+			"does not offer tasks"},
+		"a task that is lost": {&mcp.TaskLostError{TaskID: "t", Err: &jsonrpc.Error{}}, event.CodeUnavailable,
+			event.ReasonTaskLost, "true", ""},
+		"surely not sent": {failed(transport.NotSent), event.CodeUnavailable, event.ReasonExchangeFailed, "false",
+			"bad [redacted]"},
+		"perhaps sent": {failed(transport.MayHaveRun), event.CodeUnavailable, event.ReasonExchangeFailed, "true",
+			"may still go on, and was sent 3 times"},
+		"an answer too long over HTTP": {&transport.HTTPError{Text: "long", Err: transport.ErrTooLong},
+			event.CodeResourceExhausted, event.ReasonResultTooLarge, "", "long"},
+		"a full queue": {&jsonrpc.QueueFullError{}, event.CodeResourceExhausted, event.ReasonQueueFull, "", ""},
+		"an answer too long": {&jsonrpc.ResultTooLargeError{}, event.CodeResourceExhausted, event.ReasonResultTooLarge, "",
+			"maxMessageBytes"},
+		"no room for an answer": {&jsonrpc.ResultTooLargeError{Err: &bounds.Exceeded{Server: "s", What: "results"}},
+			event.CodeResourceExhausted, event.ReasonBoundExceeded, "", "results"},
+		"a bound of the protocol": {&mcp.BoundError{Text: "the form is too deep"}, event.CodeResourceExhausted,
+			event.ReasonBoundExceeded, "", "too deep"},
+		"its process is gone": {&mcp.EndedError{Err: jsonrpc.ErrClosed, Ended: "exit status 3", ProcessGone: true},
+			event.CodeUnavailable, event.ReasonServerGone, "",
+			"exit status 3; the call may have had effects and was sent 3 times"},
+		"its connection is gone": {jsonrpc.ErrClosed, event.CodeUnavailable, event.ReasonServerGone, "true",
+			"its connection closed"},
+		"it stopped reading": {errors.Join(jsonrpc.ErrStalled, jsonrpc.ErrClosed), event.CodeUnavailable,
+			event.ReasonServerGone, "true", "has stopped reading"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := outcome.Call{Server: server(), ID: "r1", What: `tool "t"`, Resent: 2, Handed: true}
+			e := call.Error(row.err)
+			if e.Code != row.code || e.Reason != row.reason || e.Meta["server_may_continue"] != row.mayGo ||
+				!strings.Contains(e.Message, row.says) || strings.Contains(e.Message, secret) {
+				t.Errorf("%s %s, may continue: %q: %s", e.Code, e.Reason, e.Meta["server_may_continue"], e.Message)
+			}
+			if row.err != own && (e.Meta["server"] != "s" || !errors.Is(e, row.err) && e.Reason != event.ReasonNotOffered) {
+				t.Errorf("it says %v, and is not %v", e.Meta, row.err)
+			}
+		})
+	}
+}
+
+// What is no request of its own has no id, and nobody asks whether a server goes on with it where that is known.
+func TestExchange(t *testing.T) {
+	e := outcome.Exchange(server(), "no tools", failed(transport.MayHaveRun))
+	if _, has := e.Meta["request_id"]; has || e.Reason != event.ReasonExchangeFailed || e.Meta["http_status"] != "502" {
+		t.Errorf("%v: %v", e, e.Meta)
+	}
+	if e = outcome.Exchange(server(), "no tools", errors.New(secret)); e.Reason != event.ReasonServerFailed ||
+		e.Message != "no tools: [redacted]" {
+		t.Errorf("%v", e)
+	}
+}
+
+// Only what surely did not run, because its session was over, goes to a new one.
+func TestNotRun(t *testing.T) {
+	for name, row := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"session over":            {&transport.HTTPError{Err: transport.ErrSessionExpired}, true},
+		"session over, in a wrap": {fmt.Errorf("x: %w", &transport.HTTPError{Err: transport.ErrSessionExpired}), true},
+		"session over, perhaps run": {&transport.HTTPError{Err: transport.ErrSessionExpired,
+			Delivery: transport.MayHaveRun}, false},
+		"another refusal":   {failed(transport.NotSent), false},
+		"the session alone": {transport.ErrSessionExpired, false},
+		"no error":          {nil, false},
+	} {
+		if got := outcome.NotRun(row.err); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
