@@ -191,6 +191,16 @@ func TestResume(t *testing.T) {
 		t.Errorf("event %d follows the start, which ended with %d", first, last)
 	}
 
+	// What it was told when it could show it, and when it opened, is one question.
+	c := h.attach(window("d"))
+	seen = h.Seq()
+	h.opens("p5", event.PromptSampling, false, "")
+	c.Declare([]event.PromptKind{event.PromptSampling}, false, nil)
+	wantTexts(t, "declared", c.told, "? p1", "? p5")
+	c.Part()
+	c = h.attach(again(window("d", event.PromptSampling), seen))
+	wantTexts(t, "missed", c.start.Events, "? p5", "? p1", "progress r3")
+
 	// With more kinds than before: also the questions that it could not show, once.
 	back.Part()
 	more := again(hello, h.Seq())
@@ -362,10 +372,11 @@ func TestRoots(t *testing.T) {
 func TestDeparture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		departed := 0
+		calls, departed := 0, 0
 		expect := func(v *view) {
 			v.Part()
 			v.Expect(10*time.Second, func() {
+				calls++
 				if h.Update(func() {}); v.Depart() {
 					departed++
 				}
@@ -375,7 +386,7 @@ func TestDeparture(t *testing.T) {
 		time.Sleep(10*time.Second - 1)
 		b := h.attach(again(window("a"), h.Seq()))
 		time.Sleep(time.Minute)
-		if synctest.Wait(); departed != 0 || h.Gone("a") {
+		if synctest.Wait(); departed != 0 || calls != 0 || h.Gone("a") {
 			t.Fatal("a window that was back in time departed")
 		}
 		expect(b)

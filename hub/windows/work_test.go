@@ -17,10 +17,10 @@ const (
 	maxAllWork = 4096
 )
 
-// turns takes turns until there are no more.
+// turns takes turns until there are no more, or more than there may be.
 func turns(t *testing.T, v *view) (list []windows.Turn) {
 	t.Helper()
-	for {
+	for len(list) <= maxAllWork {
 		turn, err := v.TakeTurn()
 		if err != nil {
 			wantRefusal(t, err, event.ReasonQueueFull)
@@ -28,6 +28,7 @@ func turns(t *testing.T, v *view) (list []windows.Turn) {
 		}
 		list = append(list, turn)
 	}
+	return list
 }
 
 // What one window has under way is bounded over its attachments: a page that loads itself anew starts from nothing as
