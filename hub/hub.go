@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +34,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
@@ -54,6 +54,11 @@ type Options struct {
 	// GuardCommand is the program and its arguments that ends the servers when this process is killed
 	// (transport.RunGuard); nil: none.
 	GuardCommand []string
+	// EnvironmentCommand is the program and its arguments that prints its environment (userenv.Print), by which the login
+	// shell is asked for that of the user; nil: it is not asked.
+	EnvironmentCommand []string
+	// Desktop: the host was started from a desktop, so the environment of the user is that of the login shell.
+	Desktop bool
 	// Watch makes what watches the files of the config; nil: the file system's own means.
 	Watch func() FileWatcher
 	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports
@@ -184,16 +189,20 @@ func New(o Options) *Hub {
 	}
 	h.redactor.Add(transport.Credentials(h.environ)...)
 	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
-		Containment: h.contained, Environ: h.environ, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
+		Containment: h.contained, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
 		Listen: o.Listen})
 	h.grants = grants.Open(o.StateDir, id, h.log)
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
 	h.inputs = inputs.Open(o.StateDir, h.redactor, h.log)
 	h.launches = &launch.Maker{House: house{h}, Grants: h.grants, Redactor: h.redactor, Logger: h.log,
-		Environ: h.environ, Getenv: config.LookupEnv(h.environ, runtime.GOOS)}
+		User: userenv.New(userenv.Options{Environ: h.environ, Printer: o.EnvironmentCommand, Desktop: o.Desktop,
+			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
 	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
 		Logger: h.log, NewWatcher: o.Watch, Parse: config.Load})
+	if o.Desktop { // the first server that starts finds the answer there, perhaps
+		h.launches.User.Begin()
+	}
 	return h
 }
 

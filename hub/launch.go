@@ -11,6 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/sources"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // Values asks for what the hub does not keep.
@@ -99,6 +100,16 @@ func (st *state) consentsChanged() {
 			s.StartIfLonely()
 		}
 	}
+}
+
+// userAnswered takes up the environment that the login shell has told: programs may be found that were not, so an entry
+// may be what was agreed to.
+func (h *Hub) userAnswered(environ []string) {
+	h.redactor.Add(transport.Credentials(environ)...)
+	h.config.LookAnew(h.life)
+	st := h.lock()
+	defer st.unlock()
+	st.consentsChanged()
 }
 
 // refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.

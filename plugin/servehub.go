@@ -15,8 +15,13 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
+// EnvironmentCommand is the argument by which the executable of ServeHub prints its environment: see userenv.Print,
+// which gets the next argument as its mark.
+const EnvironmentCommand = "__environment"
+
 // ServeHub serves the real hub; see Serve. Version is that of the binary. By the arguments in guard this executable
-// becomes the guard of the hub's servers, which calls transport.RunGuard; none: there is no guard.
+// becomes the guard of the hub's servers, which calls transport.RunGuard; none: there is no guard, and the login shell
+// is not asked for the user's environment, which needs EnvironmentCommand.
 func ServeHub(version string, guard ...string) int {
 	return serve(os.Stderr, func(l *slog.Logger, fatal func(string)) (Hub, error) {
 		slog.SetDefault(l) // a library's stray log line becomes one of ours
@@ -24,7 +29,9 @@ func ServeHub(version string, guard ...string) int {
 		if err != nil {
 			l.Warn("nothing will be remembered over restarts: no place for it", "error", err)
 		}
+		var environment []string
 		if executable, err := os.Executable(); err == nil && len(guard) > 0 {
+			environment = []string{executable, EnvironmentCommand}
 			guard = append([]string{executable}, guard...)
 		} else {
 			guard = nil
@@ -34,7 +41,8 @@ func ServeHub(version string, guard ...string) int {
 		back, _ := returnGrace(os.LookupEnv) // Serve has told of a problem; the windows of a host come back with it
 		h := hub.New(hub.Options{
 			Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
-			WindowReturn: max(back, 10*time.Second),
+			WindowReturn: max(back, 10*time.Second), EnvironmentCommand: environment,
+			Desktop: os.Getenv(handshake.EnvDesktop) == "1",
 		})
 		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
 	})

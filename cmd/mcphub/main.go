@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/plugin"
 )
 
@@ -48,6 +49,9 @@ func runCommand(env environment, args []string) int {
 		return runServe(env)
 	case name == "guard":
 		return runGuard(env, args[1:])
+	case name == plugin.EnvironmentCommand && len(args) == 2: // by the login shell, for the hub that asks it
+		_ = userenv.Print(env.stdout, args[1], os.Environ()) // run tells of a failed write
+		return exitOK
 	case (name == "version" || name == "--version" || name == "-version") && len(args) == 1:
 		return runVersion(env)
 	case name == "-help":

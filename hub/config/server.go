@@ -104,6 +104,10 @@ type Server struct {
 	// Program is the file that is executed, where whoever starts the server has fixed it; Command is its argv[0] then. "":
 	// Command is looked up.
 	Program string
+	// Environ is the complete environment of the process, and Searched where Command was looked for in vain, where whoever
+	// starts the server has fixed them.
+	Environ  []string
+	Searched string
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
 	// EnvRefs are environment variables and headers, by their names, whose value is that of a variable where the hub runs.

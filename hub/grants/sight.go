@@ -9,6 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
 // Sight is what a launch is at one moment, beyond what the config says of it: the program that would run, and what the
@@ -18,7 +19,7 @@ type Sight struct {
 	Resolved config.Resolved
 	Err      error
 
-	// The rest is known for processes of a workspace alone.
+	// The rest is known for processes, and what is not exported for those of a workspace alone.
 
 	Program   transport.Program // zero: not known
 	from      string            // where it was found, in words; "": the entry names the file itself
@@ -30,16 +31,25 @@ type Sight struct {
 	fromFile, loading map[string]string
 }
 
-// Look resolves an entry and finds its program, for a process that inherits environ. Without the values of all inputs
-// it sees as much as does not depend on them. It reads files.
-func Look(conf config.Server, v config.Variables, inputs map[string]string, environ []string) Sight {
+// Finder looks for the program of an entry, and makes the environment that it would get.
+type Finder func(w userenv.Wanted) userenv.Found
+
+// Look resolves an entry and finds its program. Without the values of all inputs it sees as much as does not depend on
+// them. It reads files.
+func Look(conf config.Server, v config.Variables, inputs map[string]string, find Finder) Sight {
 	v.Input = func(id string) (string, bool) {
 		value, ok := inputs[id]
 		return value, ok
 	}
 	r, err := conf.Resolve(v)
 	seen := Sight{Resolved: r, Err: err}
-	if !conf.Origin.NeedsConsent() || conf.URL != "" {
+	if conf.URL != "" {
+		return seen
+	}
+	if !conf.Origin.NeedsConsent() {
+		if err == nil {
+			seen.find(r, transport.Own, find)
+		}
 		return seen
 	}
 	if _, missing := errors.AsType[*config.MissingInputError](err); missing {
@@ -56,19 +66,12 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, envi
 		seen.unknown = err.Error()
 		return seen
 	}
-	env := transport.Environment(environ, transport.Stranger, r.Env)
-	seen.Program, err = transport.Find(transport.Command{Path: r.Command, Dir: r.Dir, Env: env})
-	if err != nil {
+	if err := seen.find(r, transport.Stranger, find); err != nil {
 		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
 		// other letters.
 		var own redact.Redactor
 		own.Add(r.Secrets...)
 		seen.unknown = own.Text(err.Error())
-	}
-	for _, name := range transport.Inherited(environ, transport.Stranger) {
-		if _, said := r.Env[name]; !said {
-			seen.inherited = append(seen.inherited, name)
-		}
 	}
 	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
 	seen.own = strings.ContainsAny(r.Command, `/\`)
@@ -81,6 +84,14 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, envi
 		}
 	}
 	return seen
+}
+
+// find looks for the program, and keeps with what would be started how it would be.
+func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) error {
+	f := find(userenv.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
+	seen.Program, seen.from, seen.inherited = f.Program, f.From, f.Inherited
+	seen.Resolved.Program, seen.Resolved.Environ, seen.Resolved.Searched = f.Program.Path, f.Env, f.Searched
+	return f.Err
 }
 
 // standIns gives each input without a value one that its file allows: enough to see what does not depend on it.

@@ -1,9 +1,12 @@
 package launch
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
 // Maker makes entries and launches of what the config says on this machine.
@@ -20,9 +24,8 @@ type Maker struct {
 	Grants   *grants.Store
 	Redactor *redact.Redactor
 	Logger   *slog.Logger
-	Environ  []string                         // what servers inherit a safe part of
-	Getenv   func(name string) (string, bool) // of Environ
-	OnForm   func()                           // tests are told of each form that is made; nil: nobody
+	User     *userenv.User // whose environment it is
+	OnForm   func()        // tests are told of each form that is made; nil: nobody
 
 	// folders are the workspace folders of the config's files. They are set with the lock, and also read without.
 	folders atomic.Pointer[[]string]
@@ -57,7 +60,7 @@ func (m *Maker) Entries(conf config.Server) Entries {
 }
 
 func (m *Maker) entry(conf config.Server) *Entry {
-	v := m.variables(conf)
+	v := m.variables(now(), conf)
 	e := &Entry{Conf: conf, Key: conf.LaunchKey(), form: m.formNow(conf, v)}
 	if len(conf.Watch) > 0 {
 		e.Watch = watchFolder(conf, v)
@@ -70,7 +73,7 @@ func (m *Maker) entry(conf config.Server) *Entry {
 func (m *Maker) Anew(old Entries) (keep func()) {
 	forms := make([]*grants.Form, len(old))
 	for i, e := range old {
-		forms[i] = m.formNow(e.Conf, m.variables(e.Conf))
+		forms[i] = m.formNow(e.Conf, m.variables(now(), e.Conf))
 	}
 	return func() {
 		for i, e := range old {
@@ -85,7 +88,7 @@ func (m *Maker) formNow(conf config.Server, v config.Variables) *grants.Form {
 	if !conf.Origin.NeedsConsent() {
 		return nil
 	}
-	f := m.form(conf, v, grants.Look(conf, v, nil, m.Environ))
+	f := m.form(conf, v, grants.Look(conf, v, nil, m.finder(now())))
 	return &f
 }
 
@@ -97,6 +100,21 @@ func (m *Maker) form(conf config.Server, v config.Variables, seen grants.Sight) 
 	return m.Grants.Form(conf, v, seen)
 }
 
+// now is the context of who looks and waits for nobody: the login shell may not have answered yet. When it has,
+// somebody looks anew (sources.Config.LookAnew).
+func now() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errNotWaiting)
+	return ctx
+}
+
+var errNotWaiting = errors.New("a look at what is known now")
+
+// finder looks for programs, and waits for the login shell within ctx.
+func (m *Maker) finder(ctx context.Context) grants.Finder {
+	return func(w userenv.Wanted) userenv.Found { return m.User.Find(ctx, w) }
+}
+
 // machine is what of this computer and user goes into a config: the same for the hub's whole life.
 var machine = sync.OnceValue(func() (m struct{ home, cwd string }) {
 	m.home, _ = os.UserHomeDir() // "" leaves the reference unresolved
@@ -105,8 +123,8 @@ var machine = sync.OnceValue(func() (m struct{ home, cwd string }) {
 })
 
 // variables is what a server's references are resolved with, but for inputs.
-func (m *Maker) variables(conf config.Server) config.Variables {
-	v := config.Variables{Getenv: m.Getenv, Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd}
+func (m *Maker) variables(ctx context.Context, conf config.Server) config.Variables {
+	v := config.Variables{Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd}
 	if folders := m.folders.Load(); folders != nil {
 		for _, f := range *folders {
 			v.Folders[filepath.Base(f)] = f
@@ -115,6 +133,12 @@ func (m *Maker) variables(conf config.Server) config.Variables {
 	if f := conf.Origin.Folder; f != "" {
 		v.Folders[filepath.Base(f)] = f
 	}
+	if conf.URL != "" { // it waits for the shell's answer only if there is a variable in it
+		if names, _ := conf.References(v); len(names) == 0 {
+			ctx = now()
+		}
+	}
+	v.Getenv = config.LookupEnv(m.User.Base(ctx), runtime.GOOS)
 	return v
 }
 

@@ -31,16 +31,14 @@ func (l *Launch) Prepare(ctx context.Context, conf config.Server, byHand bool) (
 		if seen, agreed, err := l.agreedTo(ctx, conf, values); err != nil {
 			return config.Resolved{}, err
 		} else if agreed {
-			r, err := l.usable(conf, seen.Resolved, seen.Err)
-			r.Program = seen.Program.Path
-			return r, err
+			return l.usable(conf, seen.Resolved, seen.Err)
 		}
 	}
 }
 
 // Resolve puts values in for the references in the config. It is called without the lock.
 func (l *Launch) Resolve(conf config.Server, values map[string]string) (config.Resolved, error) {
-	v := l.variables(conf)
+	v := l.variables(now(), conf)
 	v.Input = func(id string) (string, bool) {
 		value, ok := values[id]
 		return value, ok
@@ -96,7 +94,7 @@ func (l *Launch) consent(ctx context.Context, conf config.Server, values map[str
 func (l *Launch) agreedTo(ctx context.Context, conf config.Server,
 	values map[string]string) (seen looked, agreed bool, err error) {
 	if !conf.Origin.NeedsConsent() {
-		return l.look(conf, values), true, nil
+		return l.look(ctx, conf, values), true, nil
 	}
 	seen, _, agreed, err = l.judge(ctx, conf, values)
 	if mine, ok := errors.AsType[errAlone](err); ok {
@@ -110,7 +108,7 @@ func (l *Launch) agreedTo(ctx context.Context, conf config.Server,
 func (l *Launch) judge(ctx context.Context, conf config.Server,
 	values map[string]string) (seen looked, f grants.Form, agreed bool, err error) {
 	for {
-		seen = l.look(conf, values)
+		seen = l.look(ctx, conf, values)
 		l.House.Update(func() { f, agreed, err = l.toAgree(ctx, conf, seen) })
 		switch {
 		case !errors.Is(err, errReadAnew):
@@ -221,16 +219,15 @@ type looked struct {
 
 // look looks at an entry as it is now: what decides no launch, such as the tools that it allows, may have changed since
 // conf was read. It takes the lock.
-func (l *Launch) look(conf config.Server, values map[string]string) looked {
+func (l *Launch) look(ctx context.Context, conf config.Server, values map[string]string) looked {
 	seen := looked{key: conf.LaunchKey()}
-	var v config.Variables
 	l.House.Update(func() {
 		if seen.entry = l.entries.find(conf.Origin.File, seen.key); seen.entry != nil {
 			conf = seen.entry.Conf
 		}
-		v = l.variables(conf)
 	})
-	seen.Sight = grants.Look(conf, v, values, l.Environ)
+	v := l.variables(ctx, conf) // may wait for the login shell
+	seen.Sight = grants.Look(conf, v, values, l.finder(ctx))
 	if conf.Origin.NeedsConsent() {
 		seen.form = l.form(conf, v, seen.Sight)
 	}

@@ -73,13 +73,9 @@ func (s *Server) reach(conf *config.Server) mcp.Opener {
 
 // stdio starts the process of a server.
 func (t *Table) stdio(conf *config.Server, stderr func(line string)) mcp.Opener {
-	heir := transport.Own
-	if conf.Origin.NeedsConsent() {
-		heir = transport.Stranger
-	}
 	return mcp.Stdio(transport.Command{
 		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr,
-		Containment: t.Containment, MemoryLimit: conf.Memory, Env: transport.Environment(t.Environ, heir, conf.Env),
+		Containment: t.Containment, MemoryLimit: conf.Memory, Env: conf.Environ, Searched: conf.Searched,
 		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
 	}, conf.MaxMessageBytes)
 }

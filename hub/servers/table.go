@@ -21,7 +21,6 @@ type Options struct {
 	Logger      *slog.Logger
 	Redactor    *redact.Redactor
 	Containment *transport.Containment
-	Environ     []string // what servers inherit a safe part of
 	// where lists of tools, and tokens where there is no keyring, are kept; "" = memory only
 	StateDir string
 	// Open says how a server is reached; nil starts its process or goes to its URL.

@@ -128,6 +128,25 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	return problems, stopped, waits, nil
 }
 
+// LookAnew looks at the entries of now once more, as what they find on this machine has changed. It waits for who reads
+// the config, within ctx.
+func (c *Config) LookAnew(ctx context.Context) {
+	select {
+	case c.loading <- struct{}{}:
+		defer func() { <-c.loading }()
+	case <-ctx.Done():
+		return
+	}
+	var old launch.Entries
+	c.House.Update(func() {
+		for _, l := range c.Owner.Launches() {
+			old = append(old, l.Entries()...)
+		}
+	})
+	keep := c.Launches.Anew(old)
+	c.House.Update(keep)
+}
+
 // apply brings the servers in line with what was read. It is called with the lock.
 func (c *Config) apply(all []launch.Entries, problems []event.ConfigProblem, sources []Source,
 	changed string) (_ []event.ConfigProblem, stopped []string, waits []<-chan struct{}) {

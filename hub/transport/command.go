@@ -14,6 +14,10 @@ type Command struct {
 	// Program is the absolute path of the file to execute, as Find gave it; nothing is looked up then, and Path is only
 	// what the program is told of its name (argv[0]). Empty: Path is looked up.
 	Program string
+	// Searched is where else the caller has looked for Path, for the error that says that it is nowhere.
+	Searched string
+	// Alone gives the child a session of its own, so that it has no terminal, and nothing on its standard input.
+	Alone bool
 	// Args are the arguments, without the program's name.
 	Args []string
 	// Env is the complete environment of the child; nothing is inherited on
@@ -97,6 +101,9 @@ func launch(c Command, in *enclosure) (*Process, error) {
 		return nil, explainStart(c, path, err)
 	}
 	pipes.closeChild()
+	if c.Alone {
+		closeFiles(pipes.in)
+	}
 	g, err := newGroup(cmd, in)
 	if err != nil {
 		_ = cmd.Process.Kill()
@@ -124,7 +131,7 @@ func spawn(c Command, path string, pipes pipes, in *enclosure) (*exec.Cmd, error
 			Stdout: pipes.childOut,
 			Stderr: pipes.childErr,
 		}
-		contain(cmd)
+		contain(cmd, c.Alone)
 		return cmd
 	}
 	if in != nil && in.cgroup != nil {

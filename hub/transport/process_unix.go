@@ -16,8 +16,10 @@ import (
 // contain gives the child a process group of its own, so that signals reach
 // everything that it starts, and so that a Ctrl-C in the hub's terminal, which
 // goes to the whole foreground group, does not reach it past the hub.
-func contain(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+//
+// A session of its own is a group, too, and has no terminal at all.
+func contain(cmd *exec.Cmd, alone bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !alone, Setsid: alone}
 	dieWithHub(cmd.SysProcAttr)
 }
 

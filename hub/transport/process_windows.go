@@ -25,7 +25,7 @@ type group struct {
 }
 
 // contain keeps a console window from flashing up for each server.
-func contain(cmd *exec.Cmd) {
+func contain(cmd *exec.Cmd, _ bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		HideWindow:    true,
 		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW | windows.CREATE_SUSPENDED,

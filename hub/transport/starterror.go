@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,8 +59,8 @@ func resolve(c Command) (string, error) {
 			return fail("command", err, `it was found in PATH but is not executable; make it executable or change "command"`)
 		case err != nil:
 			return fail("command", err,
-				`it was not found in the PATH of the server's environment; install it, or set "command" to its full path%s`,
-				argsHint(c.Path))
+				`it was not found in %s; install it, or set "command" to its full path%s`,
+				cmp.Or(c.Searched, "the PATH of the server's environment"), argsHint(c.Path))
 		}
 		return path, nil
 	}

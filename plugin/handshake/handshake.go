@@ -37,6 +37,9 @@ const (
 	// EnvDumpable set to 1 leaves a hub on Linux open to debuggers, core dumps and /proc for all processes of its user,
 	// its servers included, which read its environment there. Not set: only root looks into it.
 	EnvDumpable = "MCPHUB_DUMPABLE"
+	// EnvDesktop set to 1 says that the host was started from a desktop and not from a shell: the environment of the user
+	// is what the login shell says, and not the hub's own. Without it the shell is asked when a command is not found.
+	EnvDesktop = "MCPHUB_DESKTOP"
 	// EnvLog sets how much the hub logs: debug, info, warn, error or off. Default info.
 	EnvLog = "MCPHUB_LOG"
 	// EnvStateDir sets where the hub keeps what it remembers over restarts. Set but empty: nowhere.

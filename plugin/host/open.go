@@ -41,6 +41,9 @@ type Options struct {
 	// Env is added to the environment of the hub, as NAME=value. The rest is this process's own environment, without what
 	// go-plugin may have set for this process itself.
 	Env []string
+	// Desktop says that this process was started from a desktop and not from a shell, so that servers are to have the
+	// environment of the user's login shell. Without it the shell is asked when a program is not found.
+	Desktop bool
 	// Dir is the working directory of the hub. Default: this process's own.
 	Dir string
 	// Logger gets the hub's log lines at their levels, with their attributes. How much the hub logs is set by MCPHUB_LOG
@@ -122,7 +125,11 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: shortTempDir(os.TempDir())},
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, dir string) (runner.Runner, error) {
 			proc.socketDir = dir
-			proc.cmd.Env = append(environment(os.Environ(), o.Env), spec.Env...)
+			env := environment(os.Environ(), o.Env)
+			if o.Desktop {
+				env = append(env, handshake.EnvDesktop+"=1")
+			}
+			proc.cmd.Env = append(env, spec.Env...)
 			return proc, nil
 		},
 		GRPCDialOptions: []grpc.DialOption{
