@@ -57,7 +57,7 @@ export class Hub {
       tls: options.tls ?? true,
       startTimeoutMs: options.startTimeoutMs ?? 60_000,
       keep: options.keep,
-      onLog: (line) => harmless(() => onLog(line)),
+      onLog: (line) => thrownLater(() => onLog(line)),
     };
     this.#stopTimeoutMs = options.stopTimeoutMs ?? 10_000;
     this.#restart = options.restart ?? {};
@@ -251,7 +251,7 @@ export class Hub {
       this.#tellWaiters(this.#failure);
     }
     for (const listener of [...this.#listeners]) {
-      harmless(() => listener(state, { message }));
+      thrownLater(() => listener(state, { message }));
     }
   }
 
@@ -286,8 +286,8 @@ function stopped(): HubError {
   return new HubError('cancelled', 'STOPPED', 'The hub was stopped by its host.');
 }
 
-// A listener that throws must not take the hub's life with it; it is told where uncaught errors are told.
-function harmless(call: () => void): void {
+// A listener that throws must not take the hub's life with it: what it throws is thrown where nobody waits for it.
+function thrownLater(call: () => void): void {
   try {
     call();
   } catch (error) {

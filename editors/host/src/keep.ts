@@ -86,34 +86,28 @@ export async function keep(directory: string, record: KeepRecord): Promise<KeptF
 const lookAgainMs = 50;
 
 /**
- * Claims as `claim` does, and waits up to departureMs for a host with this key that is still there: after a reload the
- * new process of an editor may be there before the old one has left. Another window with the same key is never told
- * from that, and costs the whole wait.
+ * Takes over a hub whose host is gone. Of several processes that want it exactly one gets it: the rename decides. Files
+ * of hubs that are gone are removed on the way; those of hosts that live are left alone, also with the same key (two
+ * windows of one workspace have a hub each).
+ *
+ * It waits up to departureMs for a host with this key that is still there: after a reload the new process of an editor
+ * may be there before the old one has left. Another window with the same key is never told from that, and costs the
+ * whole wait.
  */
-export async function claimOnceLeft(
+export async function claim(
   directory: string,
   key: string,
-  departureMs: number,
-  signal: AbortSignal,
+  departureMs = 0,
+  signal?: AbortSignal,
 ): Promise<KeptFile | undefined> {
   const until = performance.now() + departureMs;
   for (;;) {
     const found = await search(directory, key);
-    if (found !== 'held' || signal.aborted || performance.now() >= until) {
+    if (found !== 'held' || signal?.aborted === true || performance.now() >= until) {
       return found === 'held' ? undefined : found;
     }
-    await sleep(lookAgainMs, undefined, { signal }).catch(() => {});
+    await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
   }
-}
-
-/**
- * Takes over a hub whose host is gone. Of several processes that want it exactly one gets it: the rename decides. Files
- * of hubs that are gone are removed on the way; those of hosts that live are left alone, also with the same key (two
- * windows of one workspace have a hub each).
- */
-export async function claim(directory: string, key: string): Promise<KeptFile | undefined> {
-  const found = await search(directory, key);
-  return found === 'held' ? undefined : found;
 }
 
 /** 'held': there is none to take, but one of a host that lives. */

@@ -2,7 +2,7 @@
 import { selfSigned } from './certificate.js';
 import { HubError, asHubError } from './failure.js';
 import { hubEnvironment, parseHandshake, protocolVersion } from './handshake.js';
-import { claimOnceLeft, keep, targetOf } from './keep.js';
+import { claim, keep, targetOf } from './keep.js';
 import type { KeepRecord } from './keep.js';
 import { LiveHub } from './livehub.js';
 import { AdoptedProcess } from './liveness.js';
@@ -46,7 +46,7 @@ async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal
   }
   const { directory, key, departureMs = 0 } = options.keep;
   for (;;) {
-    const file = await claimOnceLeft(directory, key, first ? departureMs : 0, signal).catch(() => undefined);
+    const file = await claim(directory, key, first ? departureMs : 0, signal).catch(() => undefined);
     if (file === undefined) {
       return undefined;
     }

@@ -41,7 +41,7 @@ export function caption(form, schema, about) {
 }
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about @returns {(HTMLElement | false)[]} */
-export function captionParts(form, schema, about) {
+function captionParts(form, schema, about) {
   const { main, second } = caption(form, schema, about);
   return [
     h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }),
