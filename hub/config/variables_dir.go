@@ -56,11 +56,27 @@ func (e *expander) dir(name string) string {
 			return folder
 		}
 	}
+	folder := e.beside()
 	switch {
 	case o.Folder != "":
 		return o.Folder
 	case o.Scope == "workspace" && filepath.IsAbs(o.File):
-		return filepath.Dir(o.File)
+		return folder
+	case o.OfWorkspace() || !filepath.IsAbs(folder) || e.ofApplication(folder) || folder == filepath.Dir(folder):
+		return e.vars.Home // also for a host that runs in the root of the file system, as desktops start their programs
+	case strings.HasPrefix(filepath.Base(folder), "."): // .vscode, .cursor
+		return filepath.Dir(folder)
 	}
-	return e.vars.Home
+	return folder
+}
+
+// ofApplication tells whether an application keeps its settings there, which is no place to work in: what is below the
+// home directory in a folder that is hidden, or is the system's for settings.
+func (e *expander) ofApplication(folder string) bool {
+	below, err := filepath.Rel(e.vars.Home, folder)
+	if e.vars.Home == "" || err != nil || !filepath.IsLocal(below) {
+		return false
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(below), "/")
+	return first == "Library" || first == "AppData" || strings.HasPrefix(first, ".") && first != "."
 }

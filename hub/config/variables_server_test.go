@@ -101,13 +101,23 @@ func TestWorkingDirectory(t *testing.T) {
 		{DialectVSCode, "", "/repos/x", "/conf/f", "workspace", all, "/repos/x"},
 		{DialectVSCode, "", "", "/conf/f", "user", all, "/repos/app"}, // the only folder
 		{DialectRoo, "", "", "/conf/f", "user", all, "/repos/app"},
-		{DialectRoo, "", "", "/conf/f", "user", Variables{Home: "/h"}, "/h"},
+		{DialectRoo, "", "", "/conf/f", "user", Variables{Home: "/h"}, "/conf"},
 		{DialectDesktop, "", "/repos/x", "/conf/f", "user", all, "/h/me"},
 		{DialectDesktop, "sub", "/repos/x", "/conf/f", "user", all, "/repos/x/sub"},
 		{DialectPortable, "", "/repos/x", "/conf/f", "user", all, "/repos/x"},
 		{DialectPortable, "", "", "/conf/f", "workspace", all, "/conf"},
 		{DialectPortable, "", "", "inline", "workspace", all, "/h/me"},
-		{DialectPortable, "", "", "/conf/f", "user", all, "/h/me"},
+		// Finding D2: where the file is, unless that is the place of an application's settings.
+		{DialectPortable, "", "", "/conf/f", "user", all, "/conf"},
+		{DialectPortable, "", "", "/h/me/work/mcp.json", "host", all, "/h/me/work"},
+		{DialectPortable, "", "", "/h/me/mcp.json", "user", all, "/h/me"},
+		{DialectCursor, "", "", "/h/me/.cursor/mcp.json", "user", all, "/h/me"},
+		{DialectCursor, "", "", "/repos/x/.cursor/mcp.json", "user", all, "/repos/x"},
+		{DialectCline, "", "", "/h/me/.config/Code/User/globalStorage/c/cline_mcp_settings.json", "user", all, "/h/me"},
+		{DialectCline, "", "", "/h/me/Library/Application Support/Code/cline_mcp_settings.json", "user", all, "/h/me"},
+		{DialectMcpServers, "", "", "", "host", all, "/run/hub"}, // a text, where the host runs
+		{DialectMcpServers, "", "", "dir/mcp.json", "host", all, "/run/hub/dir"},
+		{DialectMcpServers, "", "", "", "host", Variables{Cwd: "/", Home: "/h"}, "/h"},
 		{DialectMcpServers, "", "", "", "host", Variables{}, ""},
 	} {
 		s := Server{Command: "c", Dir: tt.dir, Origin: Origin{Dialect: tt.dialect, Folder: tt.folder, File: tt.file,

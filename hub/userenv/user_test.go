@@ -223,7 +223,7 @@ func TestPlaces(t *testing.T) {
 		"local": {".local/bin", nil, ""}, "pnpm": {".local/share/pnpm", nil, ""}, "bun": {".bun/bin", nil, ""},
 		"deno": {".deno/bin", nil, ""}, "cargo": {".cargo/bin", nil, ""}, "go": {"go/bin", nil, ""},
 		"homebrew": {"../system/opt/homebrew/bin", nil, ""}, "usr local": {"../system/usr/local/bin", nil, ""},
-		"linuxbrew": {"../system/home/linuxbrew/.linuxbrew/bin", nil, ""},
+		"linuxbrew": {"../system/" + "home/linuxbrew/.linuxbrew/bin", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
