@@ -15,10 +15,17 @@ import (
 const flushTime = 2 * time.Second
 
 // runRequest carries out the commands that make one request: call, read and prompt.
-func runRequest(env environment, o *callOptions) int {
+func runRequest(env environment, o *callOptions, words []string) int {
 	command := o.command
-	if err := o.check(); err != nil {
-		return usageError(env, command, err)
+	o.began = time.Now()
+	for _, step := range []func() error{
+		func() error { return o.take(words) },
+		func() error { return o.readArguments(env.stdin) },
+		o.check,
+	} {
+		if err := step(); err != nil {
+			return usageError(env, command, err)
+		}
 	}
 	sources, err := o.sources(o.server)
 	if err != nil {
@@ -40,11 +47,13 @@ type call struct {
 	client   *hubClient
 	window   *window
 
-	cancelTimer <-chan time.Time // --cancel-after, once the request has started
-	asker       asker            // what only a person can answer
-	cancelled   bool             // a cancel was sent
-	interrupted bool             // the user has asked once to stop
-	undelivered bool             // the request has ended, and its cancel is still on its way to the server
+	cancelTimer <-chan time.Time        // --cancel-after, once the server works on the request
+	asker       asker                   // what only a person can answer
+	cancelled   bool                    // a cancel was sent
+	counting    bool                    // cancelTimer was set
+	stopLooking context.CancelCauseFunc // ends the look at the tool's schema that comes before the call
+	interrupted bool                    // the user has asked once to stop
+	undelivered bool                    // the request has ended, and its cancel is still on its way to the server
 }
 
 // deliveryWait is how long the end of a cancelled call waits for what becomes of the cancel. An interrupt ends that.
@@ -126,10 +135,13 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 // hurried tells that the user did not want to wait for that.
 func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end ending, hurried bool) {
 	ctx, leave := context.WithCancelCause(ctx)
+	ready, notReady := context.WithCancelCause(ctx)
+	defer notReady(nil)
+	c.stopLooking = notReady
 	endings := make(chan ending, 1)
 	var caller sync.WaitGroup
 	caller.Go(func() {
-		response, err := c.options.ask(ctx, c.client)
+		response, err := c.options.ask(ctx, ready, c.client)
 		if err != nil {
 			endings <- ending{failure: asFailure(err)}
 			return
@@ -139,6 +151,10 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 	defer caller.Wait()
 	defer leave(errInterrupted)
 
+	var cancelAt <-chan time.Time
+	if c.options.cancelAt != nil {
+		cancelAt = time.After(*c.options.cancelAt - time.Since(c.options.began))
+	}
 	events := c.window.events
 	over := false
 	var lingered, flushed <-chan time.Time
@@ -175,6 +191,8 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 			return end, false
 		case <-c.cancelTimer:
 			c.cancel(ctx, c.options.reason)
+		case <-cancelAt:
+			c.cancel(ctx, c.options.reason)
 		case line := <-c.asker.lines():
 			c.answer(c.asker.typed(line))
 		case <-signals:
@@ -200,9 +218,11 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 // act does what the flags say to an event.
 func (c *call) act(event *mcphubv1.AttachResponse) {
 	switch e := event.GetEvent().(type) {
-	case *mcphubv1.AttachResponse_McpRequestStarted:
-		if e.McpRequestStarted.GetRequest().GetRequestId() == c.options.requestID && c.options.cancelAfter != nil {
-			c.cancelTimer = time.After(*c.options.cancelAfter)
+	case *mcphubv1.AttachResponse_McpRequestProgressed:
+		// The clock of --cancel-after starts once the request is at the server: an earlier cancel would never reach it.
+		p := e.McpRequestProgressed
+		if p.GetRequestId() == c.options.requestID && c.options.cancelAfter != nil && !c.counting && atServer(p) {
+			c.cancelTimer, c.counting = time.After(*c.options.cancelAfter), true
 		}
 	case *mcphubv1.AttachResponse_McpRequestCancelled:
 		if e.McpRequestCancelled.GetRequestId() == c.options.requestID {
@@ -227,6 +247,16 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 			c.window.answer("dismiss "+id, dismiss(id))
 		}
 	}
+}
+
+// atServer tells whether the request has been sent to its server.
+func atServer(p *mcphubv1.McpRequestProgressed) bool {
+	switch p.GetState() {
+	case mcphubv1.RequestState_REQUEST_STATE_RUNNING, mcphubv1.RequestState_REQUEST_STATE_AWAITING_INPUT,
+		mcphubv1.RequestState_REQUEST_STATE_TASK_WORKING:
+		return true
+	}
+	return false
 }
 
 // opened answers a question by the flags, or asks the person.
@@ -256,6 +286,7 @@ func (c *call) repeat(p *mcphubv1.Prompt) {
 // cancel cancels the request from the window, as a user would; without a window, as a host.
 func (c *call) cancel(ctx context.Context, reason string) {
 	c.cancelled = true
+	c.stopLooking(errors.New(reason))
 	select {
 	case <-c.window.ended:
 		// Once the stream is gone only a unary call is left; what came of it shows in the end of the call.

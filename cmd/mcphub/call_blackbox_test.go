@@ -51,7 +51,7 @@ func TestCallExitStatus(t *testing.T) {
 			"CANCELLED", "CANCELLED"},
 		{"cancelled at once", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after",
 			"0s"), 3, "CANCELLED", "CANCELLED"},
-		{"cancelled while asking", demo("--tool", "sleep", "--approve", "hang", "--cancel-after", "200ms"), 3, "CANCELLED",
+		{"cancelled while asking", demo("--tool", "sleep", "--approve", "hang", "--cancel-at", "200ms"), 3, "CANCELLED",
 			"CANCELLED"},
 		{"idle", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1}`, "--approve", "allow", "--idle-timeout",
 			"200ms"), 4, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT"},

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
 
 	"fmt"
 	"strings"
@@ -26,7 +28,10 @@ type callOptions struct {
 	values      map[string]string // prompt: args, once checked
 	server      string
 	requestID   string
-	cancelAfter *time.Duration // nil: never
+	cancelAfter *time.Duration // of the work of the server; nil: never
+	cancelAt    *time.Duration // of the command; nil: never
+	began       time.Time
+	pairs       []string // --arg
 	reason      string
 	answers     answers
 	idle, total *time.Duration // nil: from the config; 0: no limit
@@ -43,16 +48,25 @@ func (o *callOptions) flags(command string) *pflag.FlagSet {
 		set.StringVar(&o.uri, "uri", "", "URI\tURI of the resource")
 	case "prompt":
 		set.StringVar(&o.name, "name", "", "NAME\tname of the prompt template")
-		set.StringVar(&o.args, "args", "", "JSON\tvalues of its arguments, an object of strings")
+		set.StringVar(&o.args, "args", "", "JSON|@FILE|-\tvalues of its arguments, an object of strings")
 	default:
 		set.StringVar(&o.tool, "tool", "", "NAME\tname of the tool")
-		set.StringVar(&o.args, "args", "", "JSON\targuments, an object")
+		set.StringVar(&o.args, "args", "", "JSON|@FILE|-\targuments, an object; that of a file, or of the input")
+		set.FuncP("arg", "a",
+			"NAME=VALUE\tone argument, read as the tool's schema says; a.b=x is within a; may be repeated, "+
+				"for a list too", func(v string) error {
+				o.pairs = append(o.pairs, v)
+				return nil
+			})
 		set.BoolVar(&o.task, "task", false, "run it as a task, where the tool leaves the choice to the client")
 	}
 	o.register(set)
 	set.StringVar(&o.server, "server", "", "NAME\tname of the server in the config")
 	set.StringVar(&o.requestID, "request-id", "", "ID\tid of the request; minted when absent")
-	optionalDuration(set, &o.cancelAfter, "cancel-after", "DUR\tcancel the request this long after it started")
+	optionalDuration(set, &o.cancelAfter, "cancel-after",
+		"DUR\tcancel the request once the server has worked on it this long")
+	optionalDuration(set, &o.cancelAt, "cancel-at",
+		"DUR\tcancel the request this long after the command began, whatever it waits for then")
 	set.StringVar(&o.reason, "reason", "cancelled from the command line",
 		"TEXT\twhat the server is told when the request is cancelled")
 	if command == "call" {
@@ -65,7 +79,9 @@ func (o *callOptions) flags(command string) *pflag.FlagSet {
 		"TEXT|decline|hang\tanswer a server that asks for a completion; default: decline")
 	o.answers.registerStart(set)
 	optionalDuration(set, &o.idle, "idle-timeout", "DUR\tgive up after this long without a sign of life; 0: never")
-	optionalDuration(set, &o.total, "total-timeout", "DUR\tgive up after this long in all; 0: never")
+	optionalDuration(set, &o.total, "timeout", "DUR\tgive up after this long in all; 0: never")
+	optionalDuration(set, &o.total, "total-timeout", "DUR\tan older name of --timeout")
+	set.Lookup("total-timeout").Hidden = true
 	set.DurationVar(&o.linger, "linger", 0, "DUR\tkeep the hub up this long after the end, so that late traffic is seen")
 	set.StringVar(&o.trace, "trace", "",
 		"FILE\twrite what happened, without arguments and results, to FILE for a bug report; mcphub trace shows it")
@@ -88,6 +104,63 @@ func optionalDuration(set *pflag.FlagSet, to **time.Duration, name, usage string
 	})
 }
 
+// take reads the words that are no flags: config files, the server unless a flag says it, and what is asked of it.
+func (o *callOptions) take(words []string) error {
+	names := o.sourceFlags.take(words)
+	subject, flag := &o.tool, "--tool"
+	switch o.command {
+	case "read":
+		subject, flag = &o.uri, "--uri"
+	case "prompt":
+		subject, flag = &o.name, "--name"
+	}
+	places := []struct {
+		to   *string
+		free bool
+	}{{&o.server, o.server == "" && o.single() == ""}, {subject, *subject == ""}}
+	if o.command == "read" && *subject == "" && len(names) == 1 && strings.Contains(names[0], "://") {
+		places[0].free = false // a URI alone names no server
+	}
+	for _, p := range places {
+		if p.free && len(names) > 0 {
+			*p.to, names = names[0], names[1:]
+		}
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("%q is one argument too many: it is [SERVER] [%s]", names[0],
+			strings.ToUpper(strings.TrimPrefix(flag, "--")))
+	}
+	return nil
+}
+
+// readArguments puts what --args points to in its place.
+func (o *callOptions) readArguments(stdin io.Reader) error {
+	in, what := stdin, "the input"
+	switch file, isFile := strings.CutPrefix(o.args, "@"); {
+	case isFile:
+		f, err := os.Open(file)
+		if err != nil {
+			return fmt.Errorf("--args: %w", err)
+		}
+		defer f.Close()
+		in, what = f, file
+	case o.args != "-":
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxArguments+1))
+	if err == nil && len(text) > maxArguments {
+		err = fmt.Errorf("%s has more than %d MiB", what, maxArguments>>20)
+	}
+	if err != nil {
+		return fmt.Errorf("--args: %w", err)
+	}
+	o.args = strings.TrimSpace(string(text))
+	return nil
+}
+
+// maxArguments bounds the arguments that are read from a file or the input.
+const maxArguments = 64 << 20
+
 func (o *callOptions) check() error {
 	if err := o.checkSubject(); err != nil {
 		return err
@@ -96,8 +169,6 @@ func (o *callOptions) check() error {
 		return err
 	}
 	switch {
-	case o.single() == "" && o.server == "":
-		return errors.New("which server of the config? --server NAME; mcphub servers lists them")
 	case o.single() != "" && o.server != "":
 		return fmt.Errorf("--server names a server of a --config file; the server of --%s is the only one", o.single())
 	case o.linger < 0:
@@ -109,7 +180,11 @@ func (o *callOptions) check() error {
 		}
 	}
 	if o.server == "" {
-		o.server = o.single()
+		server, err := o.choose()
+		if err != nil {
+			return err
+		}
+		o.server = server
 	}
 	if o.requestID == "" {
 		o.requestID = "cli-" + strings.ToLower(rand.Text()[:10])
@@ -141,7 +216,8 @@ func (o *callOptions) checkSubject() error {
 }
 
 // ask makes the request and waits for its end.
-func (o *callOptions) ask(ctx context.Context, client *hubClient) (answer, error) {
+// What a call needs before it can be made is looked for until ready ends.
+func (o *callOptions) ask(ctx, ready context.Context, client *hubClient) (answer, error) {
 	switch o.command {
 	case "read":
 		return client.Servers.ReadResource(ctx, &mcphubv1.ReadResourceRequest{
@@ -152,7 +228,15 @@ func (o *callOptions) ask(ctx context.Context, client *hubClient) (answer, error
 			RequestId: o.requestID, Server: o.server, Name: o.name, Arguments: o.values, Timeouts: o.timeouts(),
 		})
 	}
-	return client.Hub.CallTool(ctx, o.request())
+	request := o.request()
+	if len(o.pairs) > 0 {
+		text, err := o.typedArguments(ready, client)
+		if err != nil {
+			return nil, err
+		}
+		request.ArgumentsJson = text
+	}
+	return client.Hub.CallTool(ctx, request)
 }
 
 func (o *callOptions) request() *mcphubv1.CallToolRequest {

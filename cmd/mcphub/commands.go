@@ -77,36 +77,66 @@ page is remembered for this command alone, in the directory browser of mcphub's 
 	})
 }
 
+const sourceHelp = `The servers are those of the config files that are named, as arguments or with --config; of
+--stdio; of --url; or else those of this user and of the folder, as mcphub config check finds them. An argument is a
+file when it has a path separator in it or ends in .json, .jsonc or .toml.
+`
+
 // addRequests: the commands that make one request.
 func (l *commandLine) addRequests() {
 	request := func(name, use, short, page, example string) {
 		o := new(callOptions)
+		named := func(words []string) (server string, n int) {
+			s := o.sourceFlags
+			names := s.take(words)
+			server = cmp.Or(o.server, o.single())
+			if server == "" && len(names) > 0 {
+				server, names = names[0], names[1:]
+			}
+			return server, len(names)
+		}
 		l.add(l.root, spec{
-			group: groupUse, use: use, short: short, page: page, example: example, flags: o.flags(name),
+			group: groupUse, use: use, short: short, page: page, example: example, flags: o.flags(name), most: manyFiles,
 			source: &o.sourceFlags,
-			server: func([]string) string { return cmp.Or(o.server, o.single()) },
-			run:    func([]string) int { return runRequest(l.env, o) },
+			server: func(words []string) string {
+				server, _ := named(words)
+				return server
+			},
+			words: func(words []string) []string {
+				switch server, n := named(words); {
+				case server == "":
+					return serverNames(&o.sourceFlags)
+				case name == "call" && n == 0 && o.tool == "":
+					return toolNames(server)
+				}
+				return nil
+			},
+			run: func(words []string) int { return runRequest(l.env, o, words) },
 		})
 	}
-	request("call", "call --tool NAME [--args JSON] SOURCE [FLAGS]", "call one tool from outside, end to end",
-		`SOURCE: --config FILE... --server NAME, --stdio 'CMD ARGS', or --url URL.
+	request("call", "call [FILE...] [SERVER] TOOL [-a NAME=VALUE]... [FLAGS]", "call one tool from outside, end to end",
+		`Calls one tool through a hub of its own. The text of the result goes to stdout, everything else to stderr.
+With --json each event of the window stream is one line of proto3 JSON on stdout, and the last line is
+{"callToolResponse":...} or {"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits
+for its end; a second one leaves at once.
 
-Calls one tool through a hub of its own. The text of the result goes to stdout, everything else to stderr. With --json
-each event of the window stream is one line of proto3 JSON on stdout, and the last line is {"callToolResponse":...} or
-{"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits for its end; a second one
-leaves at once.
+`+sourceHelp+`
+--cancel-after counts from the moment in which the request is at the server, so that the cancel reaches it;
+--cancel-at counts from the start of the command.
 
 `+signInHelp+`
 `+startHelp+`
 `+exitHelp+`
-`, "")
-	request("read", "read --uri URI SOURCE [FLAGS]", "read one resource",
+`, `  mcphub call --stdio 'npx -y @modelcontextprotocol/server-everything' echo -a message=hi
+  mcphub call mcp.json demo sleep -a seconds=60 --cancel-after 2s --reason 'took too long'
+  mcphub call demo echo --args @arguments.json`)
+	request("read", "read [FILE...] [SERVER] URI [FLAGS]", "read one resource",
 		`Reads one resource as mcphub call calls a tool; the last line under --json is {"readResourceResponse":...} or
 {"error":...}.
 
 `+exitHelp+`
 `, "")
-	request("prompt", "prompt --name NAME [--args JSON] SOURCE [FLAGS]", "fill one prompt template",
+	request("prompt", "prompt [FILE...] [SERVER] NAME [--args JSON] [FLAGS]", "fill one prompt template",
 		`Fills one prompt template as mcphub call calls a tool; the last line under --json is
 {"getMcpPromptResponse":...} or {"error":...}.
 
@@ -116,17 +146,25 @@ leaves at once.
 
 // addLists: the commands that list.
 func (l *commandLine) addLists() {
-	list := func(name, use, short, page string, most int, run func(environment, *listOptions, []string) int) {
+	list := func(name, use, short, page string, run func(environment, *listOptions, []string) int) {
 		o := new(listOptions)
 		l.add(l.root, spec{
-			group: groupLook, use: use, short: short, page: page, most: most, flags: o.flags(name), source: &o.sourceFlags,
-			words: func(args []string) []string {
-				if len(args) >= most {
-					return nil
+			group: groupLook, use: use, short: short, page: page, most: manyFiles, flags: o.flags(name),
+			source: &o.sourceFlags,
+			words: func(words []string) []string {
+				s := o.sourceFlags
+				switch names := s.take(words); {
+				case name == "servers":
+				case name == "tools" && o.single() != "":
+					return toolNames(o.single())
+				case name == "tools" && len(names) == 1:
+					return toolNames(names[0])
+				case len(names) == 0:
+					return serverNames(&s)
 				}
-				return serverNames(&o.sourceFlags)
+				return nil
 			},
-			run: func(args []string) int { return run(l.env, o, args) },
+			run: func(words []string) int { return run(l.env, o, words) },
 		})
 	}
 	doctor := new(doctorOptions)
@@ -160,21 +198,24 @@ Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted,
 		},
 		run: func(args []string) int { return runDoctor(l.env, doctor, args) },
 	})
-	list("servers", "servers SOURCE [--start] [--watch] [--json]", "list the configured servers",
+	list("servers", "servers [FILE...] [--start] [--watch] [FLAGS]", "list the configured servers",
 		`Lists every configured server, broken entries with what is wrong with them included. With --watch it goes on
 and tells what changes, the config files among it.
-`, 0, func(env environment, o *listOptions, _ []string) int { return runServers(env, o) })
-	list("tools", "tools [SERVER] SOURCE [--json]", "list their tools",
-		`Starts the servers, or the one named, and lists their tools. Exit status 6: a server could not be asked.
-`, 1, runTools)
-	list("resources", "resources [SERVER] SOURCE [--json]", "list the resources of a server",
+
+`+sourceHelp, runServers)
+	list("tools", "tools [FILE...] [SERVER [TOOL]] [FLAGS]", "list their tools, or the arguments of one",
+		`Starts the servers, or the one named, and lists their tools; of the tool that is named it tells the
+arguments, and a line that calls it. Exit status 6: a server could not be asked.
+
+`+sourceHelp, runTools)
+	list("resources", "resources [FILE...] [SERVER] [FLAGS]", "list the resources of a server",
 		`Starts the server and lists its resources, and the templates for URIs of further ones. With --json each is a
 line of its own.
-`, 1, runResources)
-	list("prompts", "prompts [SERVER] SOURCE [--json]", "list the prompt templates of a server",
+`, runResources)
+	list("prompts", "prompts [FILE...] [SERVER] [FLAGS]", "list the prompt templates of a server",
 		`Starts the server and lists its prompt templates: texts with arguments for a model. Arguments in brackets may
 be left out.
-`, 1, runPrompts)
+`, runPrompts)
 }
 
 // addConfig: mcphub config and what is below it.

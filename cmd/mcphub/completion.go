@@ -83,7 +83,7 @@ func serverNames(s *sourceFlags) []string {
 	if s.single() != "" {
 		return nil
 	}
-	loaded, _ := config.Load(s.origins.sources(s.configs))
+	loaded, _ := config.Load(s.files())
 	var names []string
 	for _, server := range loaded {
 		names = append(names, server.Name)

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"time"
 
 	"fmt"
 	"io/fs"
@@ -12,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/mattn/go-shellwords"
+	"github.com/mcphub-go/mcphub/hub/config"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
 	"github.com/tailscale/hujson"
@@ -23,13 +27,38 @@ const (
 	urlServer   = "url"
 )
 
-// sourceFlags say where the servers come from: config files, one command, or one address.
+// sourceFlags say where the servers come from: config files, one command, one address, or, when nothing of it is said,
+// the files in which this user's applications keep their servers.
 type sourceFlags struct {
 	configs []string
 	origins originFlags // of the config files
 	stdio   string
+	env     []string // NAME=VALUE, for the command of stdio
 	remote  urlFlags
 	era     string
+	connect *time.Duration // nil: what the config says
+}
+
+// take parts the words of a command line that are no flags into config files, which it keeps, and names. What a word is
+// shows in its spelling alone: a path has a separator in it or ends as config files do, and the URI of a resource is
+// none.
+func (s *sourceFlags) take(words []string) (names []string) {
+	for _, w := range words {
+		if isPath(w) {
+			s.configs = append(s.configs, w)
+		} else {
+			names = append(names, w)
+		}
+	}
+	return names
+}
+
+func isPath(word string) bool {
+	switch strings.ToLower(filepath.Ext(word)) {
+	case ".json", ".jsonc", ".toml", ".code-workspace":
+		return !strings.Contains(word, "://")
+	}
+	return strings.ContainsAny(word, "/"+string(filepath.Separator)) && !strings.Contains(word, "://")
 }
 
 func (s *sourceFlags) register(set *pflag.FlagSet) {
@@ -38,9 +67,18 @@ func (s *sourceFlags) register(set *pflag.FlagSet) {
 		return nil
 	})
 	s.origins.register(set)
-	set.StringVar(&s.stdio, "stdio", "", "'CMD ARGS'\trun this as the one server, named stdio; no shell reads it")
+	set.StringVar(&s.stdio, "stdio", "",
+		"'CMD ARGS'\trun this, in the current folder, as the one server, named stdio; no shell reads it")
+	set.Func("env",
+		"NAME=VALUE\twith --stdio: set this variable for the command, which other users of this machine can see "+
+			"here; NAME alone passes that of the environment; may be repeated", func(v string) error {
+			s.env = append(s.env, v) // a refusal here would quote the value
+			return nil
+		})
 	s.remote.register(set)
 	set.StringVar(&s.era, "era", "", "auto|legacy|modern\tera of the protocol; default: what the config says, else auto")
+	optionalDuration(set, &s.connect, "connect-timeout",
+		"DUR\tgive a server this long to start; 0: no limit; default: what the config says")
 }
 
 // single gives the name of the one server that the command line itself describes, "" when config files do.
@@ -57,9 +95,10 @@ func (s *sourceFlags) single() string {
 // check finds what is wrong with the flags themselves.
 func (s *sourceFlags) check() error {
 	switch {
-	case len(s.configs) == 0 && s.single() == "":
-		return errors.New(
-			"no server is known: name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
+	case s.own() && (s.origins.scope != "" || s.origins.dialect != ""):
+		return errors.New("--scope and --dialect say what a FILE is, and none is named")
+	case len(s.env) > 0 && s.stdio == "":
+		return errors.New("--env goes with --stdio; in a config file, set the key env in the server's entry")
 	case len(s.configs) > 0 && s.single() != "":
 		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.single())
 	case s.stdio != "" && s.remote.url != "":
@@ -79,6 +118,10 @@ func (s *sourceFlags) check() error {
 	default:
 		return fmt.Errorf("--era %q: it is auto, legacy or modern", s.era)
 	}
+	if s.own() && len(s.origins.sources(nil)) == 0 {
+		return errors.New("no server is known: no application of yours keeps any where mcphub config places looks; name a " +
+			"config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
+	}
 	for _, file := range s.configs {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("--config %s: there is no such file", file)
@@ -87,42 +130,110 @@ func (s *sourceFlags) check() error {
 	return nil
 }
 
-// sources gives the config for the hub. era, when given, is set in the entry of server; "" sets it in none.
+// own tells that the servers are those of the user's own files.
+func (s *sourceFlags) own() bool { return len(s.configs) == 0 && s.single() == "" }
+
+// files are the config files, with what they are. Who names a file here is the user, at the terminal or in a script of
+// theirs, so it counts as theirs unless --scope says that it is a workspace's.
+func (s *sourceFlags) files() []config.Source {
+	if s.own() {
+		return s.origins.sources(nil)
+	}
+	sources := make([]config.Source, len(s.configs))
+	for i, file := range s.configs {
+		sources[i] = config.Source{Path: file, Scope: cmp.Or(s.origins.scope, "host"), Dialect: s.origins.dialect,
+			Folder: s.origins.workspace()}
+	}
+	return sources
+}
+
+// keys are what the flags set in the entry of a server, as JSON by the path in it.
+func (s *sourceFlags) keys() map[string]any {
+	keys := map[string]any{}
+	if s.era != "" {
+		keys["era"] = s.era
+	}
+	if s.connect != nil {
+		keys["timeouts/connect"] = s.connect.String()
+	}
+	return keys
+}
+
+// sources gives the config for the hub. What the flags say of a server is set in the entry of the one that is named;
+// server "" sets it in none.
 func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 	if s.stdio != "" {
-		text, err := stdioConfig(s.stdio, s.era)
+		text, err := s.stdioConfig()
 		if err != nil {
 			return nil, err
 		}
 		return []*mcphubv1.ConfigSource{{Path: "--stdio", Scope: "host", Json: text}}, nil
 	}
 	if s.remote.url != "" {
-		text, err := s.remote.config(s.era)
+		text, err := s.remote.config(s.era, s.connect)
 		if err != nil {
 			return nil, err
 		}
 		return []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: text}}, nil
 	}
-	// Who names a file here is the user, at the terminal or in a script of theirs, so it counts as theirs unless --scope
-	// says that it is a workspace's.
-	sources := make([]*mcphubv1.ConfigSource, len(s.configs))
-	for i, file := range s.configs {
-		sources[i] = &mcphubv1.ConfigSource{Path: file, Scope: cmp.Or(s.origins.scope, "host"), Dialect: s.origins.dialect,
-			Folder: s.origins.workspace()}
-		if s.era == "" || server == "" {
+	keys := s.keys()
+	files := s.files()
+	sources := make([]*mcphubv1.ConfigSource, len(files))
+	at := s.placeOf(server)
+	for i, f := range files {
+		sources[i] = &mcphubv1.ConfigSource{Path: f.Path, Scope: f.Scope, Dialect: f.Dialect, Folder: f.Folder}
+		if len(keys) == 0 || server == "" || s.own() && f.Path != at {
 			continue
 		}
-		if strings.EqualFold(filepath.Ext(file), ".toml") {
-			return nil, fmt.Errorf("--era does not reach into %s, which is TOML: set the key era in the server's entry", file)
+		if strings.EqualFold(filepath.Ext(f.Path), ".toml") {
+			return nil, fmt.Errorf("--era and --connect-timeout do not reach into %s, which is TOML: set the keys era and "+
+				"timeouts in the server's entry", f.Path)
 		}
-		sources[i].Json = withEra(file, server, s.era)
+		sources[i].Json = withKeys(f.Path, server, keys)
 	}
 	return sources, nil
 }
 
+// placeOf gives the file of the user's own that has the server, "" when none has.
+func (s *sourceFlags) placeOf(server string) string {
+	if !s.own() || server == "" {
+		return ""
+	}
+	loaded, _ := config.Load(s.files())
+	for _, l := range loaded {
+		if l.Name == server {
+			return l.Origin.File
+		}
+	}
+	return ""
+}
+
+// choose gives the server that a command is about when the command line names none: the one that there is.
+func (s *sourceFlags) choose() (server string, err error) {
+	if s.single() != "" {
+		return s.single(), nil
+	}
+	switch names := serverNames(s); len(names) {
+	case 0:
+		return "", errors.New("which server of the config? --server NAME; mcphub servers lists them")
+	case 1:
+		return names[0], nil
+	default:
+		for i, n := range names {
+			names[i] = shortName(n)
+		}
+		more := ""
+		if len(names) > 10 {
+			names, more = names[:10], " and more"
+		}
+		return "", fmt.Errorf("which server of the config? --server NAME; there are %s%s", strings.Join(names, ", "), more)
+	}
+}
+
 // stdioConfig builds the config of one server from a command line. It is split into words as a shell does, but nothing
 // in it is expanded or run: what looks like an operator is refused rather than silently cut off.
-func stdioConfig(line, era string) (string, error) {
+func (s *sourceFlags) stdioConfig() (string, error) {
+	line := s.stdio
 	parser := shellwords.NewParser()
 	parser.ParseEnv, parser.ParseBacktick, parser.ParseComment = false, false, false
 	words, err := parser.Parse(line)
@@ -134,30 +245,67 @@ func stdioConfig(line, era string) (string, error) {
 	case len(words) == 0:
 		return "", errors.New("--stdio: the command is empty")
 	}
+	environment, err := s.environment()
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("--stdio runs in the current folder, and that is not known: %v", err)
+	}
 	type entry struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args,omitempty"`
-		Era     string   `json:"era,omitempty"`
+		Command  string            `json:"command"`
+		Args     []string          `json:"args,omitempty"`
+		Cwd      string            `json:"cwd"`
+		Env      map[string]string `json:"env,omitempty"`
+		Era      string            `json:"era,omitempty"`
+		Timeouts map[string]string `json:"timeouts,omitempty"`
 	}
 	text, err := json.Marshal(map[string]map[string]entry{
-		"mcpServers": {stdioServer: {Command: words[0], Args: words[1:], Era: era}},
+		"mcpServers": {stdioServer: {Command: words[0], Args: words[1:], Cwd: folder, Env: environment, Era: s.era,
+			Timeouts: connectTimeouts(s.connect)}},
 	})
 	return string(text), err
 }
 
-// withEra gives the text of a config file with the era set in the entry of server, every other byte as it was, so that
+// connectTimeouts gives the key of an entry for the flag.
+func connectTimeouts(connect *time.Duration) map[string]string {
+	if connect == nil {
+		return nil
+	}
+	return map[string]string{"connect": connect.String()}
+}
+
+// environment gives the variables of --env. No message holds a value: it may be secret.
+func (s *sourceFlags) environment() (map[string]string, error) {
+	set := make(map[string]string, len(s.env))
+	for _, v := range s.env {
+		name, value, ok := strings.Cut(v, "=")
+		if name == "" {
+			return nil, errors.New("--env: it is NAME=VALUE or NAME, and one of them has no name")
+		}
+		if _, twice := set[name]; twice {
+			return nil, fmt.Errorf("--env %s: is given twice", name)
+		}
+		if !ok {
+			if value, ok = os.LookupEnv(name); !ok {
+				return nil, fmt.Errorf("--env %s: there is no such variable in the environment; NAME=VALUE gives one", name)
+			}
+		}
+		set[name] = value
+	}
+	return set, nil
+}
+
+// withKeys gives the text of a config file with keys set in the entry of server, every other byte as it was, so that
 // problems keep their places. It gives "", which lets the hub read the file itself and say what is wrong, when there is
 // no such entry.
-func withEra(file, server, era string) string {
+func withKeys(file, server string, keys map[string]any) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return ""
 	}
 	value, err := hujson.Parse(text)
-	if err != nil {
-		return ""
-	}
-	quoted, err := json.Marshal(era)
 	if err != nil {
 		return ""
 	}
@@ -172,12 +320,14 @@ func withEra(file, server, era string) string {
 		if _, ok := v.Value.(*hujson.Object); !ok {
 			continue
 		}
-		pointer, err := json.Marshal(entry + "/era")
-		if err != nil {
-			return ""
-		}
-		if err := value.Patch(fmt.Appendf(nil, `[{"op":"add","path":%s,"value":%s}]`, pointer, quoted)); err != nil {
-			return ""
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			parent, _, nested := strings.Cut(key, "/")
+			if nested && value.Find(entry+"/"+parent) == nil && !added(&value, entry+"/"+parent, struct{}{}) {
+				return ""
+			}
+			if !added(&value, entry+"/"+key, keys[key]) {
+				return ""
+			}
 		}
 		found = true
 	}
@@ -185,4 +335,10 @@ func withEra(file, server, era string) string {
 		return ""
 	}
 	return string(value.Pack())
+}
+
+// added sets a member of a JSON text.
+func added(value *hujson.Value, path string, member any) bool {
+	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": path, "value": member}})
+	return err == nil && value.Patch(patch) == nil
 }

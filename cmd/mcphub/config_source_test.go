@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,14 @@ func parseSources(t *testing.T, args ...string) *sourceFlags {
 }
 
 func TestStdioBecomesConfig(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := json.Marshal(here)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct{ line, era, want, wrong string }{
 		{line: `srv`, want: `{"mcpServers":{"stdio":{"command":"srv"}}}`},
 		{line: `srv -a "two words" 'it''s' ""`,
@@ -34,7 +43,8 @@ func TestStdioBecomesConfig(t *testing.T) {
 		{line: `  `, wrong: "empty"},
 	}
 	for _, test := range tests {
-		got, err := stdioConfig(test.line, test.era)
+		got, err := parseSources(t, "--stdio", test.line, "--era", test.era).stdioConfig()
+		got = strings.Replace(got, `,"cwd":`+string(folder), "", 1)
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {
 				t.Errorf("stdioConfig(%q) gives %q, error %v; want an error with %q", test.line, got, err, test.wrong)
@@ -58,7 +68,9 @@ func TestSourceFlagsMistakes(t *testing.T) {
 	}{
 		{[]string{"--config", there, "--config", there}, ""},
 		{[]string{"--stdio", "srv", "--era", "modern"}, ""},
-		{nil, "--config"},
+		{nil, "--config"}, // this user has no files, see below
+		{[]string{"--scope", "user"}, "none is named"},
+		{[]string{"--config", there, "--env", "A=b"}, "--env goes with --stdio"},
 		{[]string{"--url", "https://a.example/mcp?key=x", "--transport", "http", "--header", "A:b", "--header", "B:"}, ""},
 		{[]string{"--config", there, "--url", "https://a.example"}, "--config and --url exclude each other"},
 		{[]string{"--stdio", "srv", "--url", "https://a.example"}, "--stdio and --url exclude each other"},
@@ -69,10 +81,42 @@ func TestSourceFlagsMistakes(t *testing.T) {
 		{[]string{"--config", there + "x"}, "no such file"},
 		{[]string{"--stdio", "srv", "--era", "stone"}, "auto, legacy or modern"},
 	}
+	t.Setenv("HOME", t.TempDir())
+	t.Chdir(t.TempDir())
 	for _, test := range tests {
 		err := parseSources(t, test.args...).check()
 		if test.wrong == "" && err != nil || test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong)) {
 			t.Errorf("%q: error %v, want one with %q", test.args, err, test.wrong)
+		}
+	}
+}
+
+// TestWordsAreFilesOrNames: by their spelling, whatever is on the disk.
+func TestWordsAreFilesOrNames(t *testing.T) {
+	var s sourceFlags
+	names := s.take([]string{"mcp.json", "srv", "dir/thing", "a.JSONC", "conf.toml", "x.y", "demo://a/b.json", "./plain"})
+	if diff := cmp.Diff([]string{"srv", "x.y", "demo://a/b.json"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"mcp.json", "dir/thing", "a.JSONC", "conf.toml", "./plain"}, s.configs); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestEnvironmentOfStdio: what is wrong is said without the value.
+func TestEnvironmentOfStdio(t *testing.T) {
+	t.Setenv("MCPHUB_TEST_PASSED", "s3cret")
+	got, err := parseSources(t, "--stdio", "x", "--env", "A=b=c", "--env", "MCPHUB_TEST_PASSED", "--env",
+		"E=").environment()
+	if diff := cmp.Diff(map[string]string{"A": "b=c", "MCPHUB_TEST_PASSED": "s3cret", "E": ""}, got); diff != "" ||
+		err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	for _, args := range [][]string{{"--env", "=s3cret"}, {"--env", "A=s3cret", "--env", "A=x"},
+		{"--env", "MCPHUB_TEST_NOT_SET"}} {
+		s := parseSources(t, append([]string{"--stdio", "x"}, args...)...)
+		if _, err := s.sources(""); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: error %v", args, err)
 		}
 	}
 }
@@ -103,6 +147,10 @@ func TestEraGoesIntoTheEntry(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, sources[0].GetJson()); diff != "" {
 			t.Errorf("server %q (-want +got):\n%s", test.server, diff)
+		}
+		timed, err := parseSources(t, "--config", file, "--connect-timeout", "7s").sources(test.server)
+		if err != nil || test.want != "" && !strings.Contains(timed[0].GetJson(), `"timeouts":{"connect":"7s"}`) {
+			t.Errorf("server %q, --connect-timeout: error %v, %s", test.server, err, timed)
 		}
 		if sources[0].GetPath() != file {
 			t.Errorf("server %q: the source is named %q, not after its file", test.server, sources[0].GetPath())

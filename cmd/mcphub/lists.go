@@ -40,8 +40,9 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := o.answers.checkStart(); err != nil {
 		return usageError(env, name, err)
 	}
-	if o.era != "" && o.single() == "" && server == "" {
-		return usageError(env, name, errors.New("--era is for one server: name it, or set the key era in its config entry"))
+	if (o.era != "" || o.connect != nil) && o.single() == "" && server == "" {
+		return usageError(env, name, errors.New(
+			"--era and --connect-timeout are for one server: name it, or set the keys era and timeouts in its config entry"))
 	}
 	sources, err := o.sources(server)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -12,15 +13,23 @@ import (
 func listOf(env environment, name string, o *listOptions, positional []string, list func(context.Context, *hubClient,
 	*listOptions, string) int) int {
 	server := o.single()
+	positional = o.take(positional)
 	switch {
+	case len(positional) > 1:
+		return usageError(env, name, fmt.Errorf("%q is one argument too many", positional[1]))
 	case len(positional) == 1 && server != "":
 		return usageError(env, name, errors.New("SERVER names a server of a --config file; the server of --"+server+
 			" is the only one"))
 	case len(positional) == 1:
 		server = positional[0]
-	case server == "" && len(o.configs) > 0:
-		return usageError(env, name, errors.New("which server of the config? mcphub "+name+
-			" SERVER; mcphub servers lists them"))
+	case server == "":
+		err := o.check()
+		if err == nil {
+			server, err = o.choose()
+		}
+		if err != nil {
+			return usageError(env, name, err)
+		}
 	}
 	return o.withHub(env, name, server, func(ctx context.Context, client *hubClient) int {
 		return list(ctx, client, o, server)

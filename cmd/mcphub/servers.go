@@ -14,7 +14,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func runServers(env environment, o *listOptions) int {
+func runServers(env environment, o *listOptions, words []string) int {
+	if names := o.take(words); len(names) > 0 {
+		return usageError(env, "servers", fmt.Errorf("%q is no config file: its name would have a %c in it, or end in .json "+
+			"or .toml; mcphub tools SERVER asks one server", names[0], filepath.Separator))
+	}
 	return o.withHub(env, "servers", "", func(ctx context.Context, client *hubClient) int {
 		r, err := client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
 		status := exitOK

@@ -148,7 +148,7 @@ func TestCallSignInJSON(t *testing.T) {
 func TestCallSignInHang(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
-	r := p.run(a.echoOf("--json", "--sign-in", "hang", "--cancel-after", "1s", "--linger", "1s")...)
+	r := p.run(a.echoOf("--json", "--sign-in", "hang", "--cancel-at", "1s", "--linger", "1s")...)
 	c := readConversation(t, r.stdout)
 	asked, closed := 0, 0
 	for _, e := range c.events {

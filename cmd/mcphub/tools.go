@@ -2,19 +2,27 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 func runTools(env environment, o *listOptions, positional []string) int {
-	server := ""
-	if len(positional) == 1 {
-		server = positional[0]
+	names := o.take(positional)
+	server := o.single()
+	if server == "" && len(names) > 0 {
+		server, names = names[0], names[1:]
+	}
+	if len(names) > 1 {
+		return usageError(env, "tools", fmt.Errorf("%q is one argument too many", names[1]))
 	}
 	return o.withHub(env, "tools", server, func(ctx context.Context, client *hubClient) int {
 		r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server})
 		if err != nil {
 			return o.fail(env, "tools", ctx, err)
+		}
+		if len(names) == 1 {
+			return o.tellTool(ctx, env, r, server, names[0])
 		}
 		if o.json {
 			printJSON(env.stdout, r)
@@ -35,6 +43,21 @@ func runTools(env environment, o *listOptions, positional []string) int {
 		}
 		return exitOK
 	})
+}
+
+// tellTool tells one tool of those that were listed.
+func (o *listOptions) tellTool(ctx context.Context, env environment, r *mcphubv1.ListToolsResponse,
+	server, name string) int {
+	tool, err := findTool(r.GetTools(), server, name)
+	if err != nil {
+		return o.fail(env, "tools", ctx, err)
+	}
+	if o.json {
+		printJSON(env.stdout, tool)
+		return exitOK
+	}
+	writeTool(env.stdout, tool, o.words(server))
+	return exitOK
 }
 
 // about gives title and first line of the description.

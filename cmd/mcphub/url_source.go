@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"fmt"
 	"net/textproto"
@@ -45,7 +46,7 @@ func (u *urlFlags) check() error {
 	if u.transport != "" && u.transport != "http" && u.transport != "sse" {
 		return errors.New("--transport: it is http or sse")
 	}
-	text, err := u.config("")
+	text, err := u.config("", nil)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func showable(name string) string {
 }
 
 // config builds the config of the server.
-func (u *urlFlags) config(era string) (string, error) {
+func (u *urlFlags) config(era string, connect *time.Duration) (string, error) {
 	headers := make(map[string]string, len(u.headers))
 	seen := make(map[string]bool, len(u.headers))
 	for _, h := range u.headers {
@@ -88,13 +89,15 @@ func (u *urlFlags) config(era string) (string, error) {
 		headers[name] = strings.Trim(value, " \t")
 	}
 	type entry struct {
-		URL     string            `json:"url"`
-		Type    string            `json:"type,omitempty"`
-		Headers map[string]string `json:"headers,omitempty"`
-		Era     string            `json:"era,omitempty"`
+		URL      string            `json:"url"`
+		Type     string            `json:"type,omitempty"`
+		Headers  map[string]string `json:"headers,omitempty"`
+		Era      string            `json:"era,omitempty"`
+		Timeouts map[string]string `json:"timeouts,omitempty"`
 	}
 	text, err := json.Marshal(map[string]map[string]entry{
-		"mcpServers": {urlServer: {URL: u.url, Type: u.transport, Headers: headers, Era: era}},
+		"mcpServers": {urlServer: {URL: u.url, Type: u.transport, Headers: headers, Era: era,
+			Timeouts: connectTimeouts(connect)}},
 	})
 	return string(text), err
 }

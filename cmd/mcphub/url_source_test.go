@@ -18,7 +18,7 @@ func TestURLBecomesConfig(t *testing.T) {
 			`{"url":"https://a.example/mcp","headers":{"Authorization":"Bearer a:b","X-Empty":""}}`},
 	}
 	for _, test := range tests {
-		got, err := parseSources(t, test.args...).remote.config("")
+		got, err := parseSources(t, test.args...).remote.config("", nil)
 		if want := `{"mcpServers":{"url":` + test.want + `}}`; err != nil || got != want {
 			t.Errorf("%q gives %s, %v; want %s", test.args, got, err, want)
 		}

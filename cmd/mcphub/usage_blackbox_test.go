@@ -127,7 +127,7 @@ func TestHelpExplainsEveryCommand(t *testing.T) {
 	for _, flag := range []string{"--tool", "--args", "--config", "--server", "--stdio", "--request-id", "--cancel-after",
 		"--reason",
 		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--sign-in", "--launch", "--input",
-		"--scope", "--folder", "--dialect", "--task", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
+		"--scope", "--folder", "--dialect", "--task", "--idle-timeout", "--timeout", "--era", "--linger", "--json"} {
 		if !strings.Contains(page, "  "+flag) {
 			t.Errorf("call --help does not explain %s", flag)
 		}

@@ -56,11 +56,12 @@ func runWeb(env environment, o webOptions, files []string) int {
 	if err := o.webFlags.check(); err != nil {
 		return usageError(env, "web", err)
 	}
-	if o.era != "" && o.single() == "" {
+	if (o.era != "" || o.connect != nil) && o.single() == "" {
 		return usageError(env,
 			"web",
 			errors.New(
-				"--era is for the one server of --stdio or --url: in a config file, set the key era in the server's entry"))
+				"--era and --connect-timeout are for the one server of --stdio or --url: in a config file, set the keys era and "+
+					"timeouts in the server's entry"))
 	}
 	sources, err := o.sources("")
 	if err != nil {

@@ -136,7 +136,7 @@ func TestCallApprovalHangSendsNothing(t *testing.T) {
 	p := newPlace(t)
 	e, wire := p.proxied(p.demo(""))
 	r := p.run("call", "--json", "--stdio", e.line(), "--era", "legacy", "--tool", "sleep", "--approve", "hang",
-		"--request-id", "mine", "--cancel-after", "500ms")
+		"--request-id", "mine", "--cancel-at", "500ms")
 	events, end := r.events(t)
 	if r.status != 3 || end.Error == nil || end.Error.Code != "CANCELLED" {
 		t.Errorf("status %d, %+v", r.status, end)

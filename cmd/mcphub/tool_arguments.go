@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// typedArguments gives the arguments of the call: those of --args, and over them those of --arg, read as the tool's
+// schema says. The server is asked for it, and starts for that.
+func (o *callOptions) typedArguments(ctx context.Context, client *hubClient) (string, error) {
+	r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: o.server})
+	if ctx.Err() != nil {
+		return "", failuref("CANCELLED", "%v before the call", context.Cause(ctx))
+	}
+	if err != nil {
+		return "", err
+	}
+	tool, err := findTool(r.GetTools(), o.server, o.tool)
+	if err != nil {
+		return "", err
+	}
+	arguments := readToolArguments(tool.GetDefinitionJson())
+	text, err := withPairs(o.args, o.pairs, &arguments)
+	if err != nil {
+		return "", &failure{Code: "INVALID_ARGUMENT", Reason: "INVALID_ARGUMENTS", Message: err.Error()}
+	}
+	return text, nil
+}
+
+// findTool gives the tool of a name.
+func findTool(tools []*mcphubv1.Tool, server, name string) (*mcphubv1.Tool, error) {
+	var names []string
+	for _, t := range tools {
+		if t.GetName() == name {
+			return t, nil
+		}
+		names = append(names, t.GetName())
+	}
+	return nil, &failure{Code: "NOT_FOUND", Reason: "TOOL_NOT_FOUND",
+		Message: fmt.Sprintf("server %q has no tool %q%s", server, name, didYouMean(name, names))}
+}
+
+// withPairs sets arguments of the form NAME=VALUE in a JSON object ("": an empty one). No message holds a value: it may
+// be secret.
+func withPairs(text string, pairs []string, schema *argument) (string, error) {
+	object := map[string]any{}
+	if text != "" {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber() // as they are spelled
+		if err := decoder.Decode(&object); err != nil || object == nil {
+			return "", errors.New(`--args: it is a JSON object, {"name":"Ada"} say`)
+		}
+	}
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return "", errors.New("-a: it is NAME=VALUE, and one of them has no = or no name")
+		}
+		if err := setArgument(object, schema, key, key, value); err != nil {
+			return "", err
+		}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(object); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// setArgument sets one value in object. A name with dots in it that the schema does not know leads into nested objects.
+func setArgument(object map[string]any, schema *argument, whole, key, raw string) error {
+	property, known := schema.find(key)
+	head, rest, nested := strings.Cut(key, ".")
+	if parent, ok := schema.find(head); !known && nested && head != "" && rest != "" && (ok || schema.open) {
+		inner, isObject := object[head].(map[string]any)
+		if !isObject {
+			if _, other := object[head]; other || !parent.takes("object") {
+				return fmt.Errorf("-a %s: %s is to be %s, and has nothing in it", whole, head, parent.wants())
+			}
+			inner = map[string]any{}
+			object[head] = inner
+		}
+		return setArgument(inner, &parent, whole, rest, raw)
+	}
+	if !known && !schema.open {
+		names := strings.Join(schema.names(), ", ")
+		if names == "" {
+			return fmt.Errorf("-a %s: the tool takes no argument there", whole)
+		}
+		return fmt.Errorf("-a %s: the tool has no such argument%s; it has %s", whole, didYouMean(key, schema.names()), names)
+	}
+	before, again := object[key]
+	value, ok := property.read(raw)
+	if list, isList := before.([]any); again && isList && property.items != nil {
+		// Once more: another element.
+		if element, fits := property.items.read(raw); fits {
+			object[key] = append(list, element)
+			return nil
+		}
+	}
+	switch {
+	case !ok:
+		return fmt.Errorf("-a %s: the schema wants %s", whole, property.wants())
+	case again:
+		return fmt.Errorf("-a %s: is given twice, and the schema wants %s", whole, property.wants())
+	}
+	object[key] = value
+	return nil
+}
+
+var (
+	integerForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+)
+
+// read reads a value as the schema wants it; ok is false when it fits nothing that is wanted. A text is one only when
+// nothing else that is wanted fits: of a schema that takes a number or a text, 7 is the number.
+func (a *argument) read(raw string) (value any, ok bool) {
+	defer func() { ok = ok && a.among(value) }()
+	typed := func(kind string) bool { return a.takes(kind) }
+	var parsed any
+	decoder := json.NewDecoder(strings.NewReader(raw))
+	decoder.UseNumber()
+	isJSON := decoder.Decode(&parsed) == nil && !decoder.More()
+	switch v := parsed.(type) {
+	case nil:
+		if isJSON && len(a.types) > 0 && typed("null") {
+			return nil, true
+		}
+	case bool:
+		if isJSON && typed("boolean") {
+			return v, true
+		}
+	case json.Number:
+		if isJSON && (numberForm.MatchString(raw) && typed("number") || integerForm.MatchString(raw) && typed("integer")) {
+			return v, true
+		}
+	case []any:
+		if isJSON && typed("array") {
+			return v, true
+		}
+	case map[string]any:
+		if isJSON && typed("object") {
+			return v, true
+		}
+	}
+	if typed("string") {
+		return raw, true
+	}
+	if len(a.types) > 0 && typed("array") && a.items != nil {
+		if element, fits := a.items.read(raw); fits {
+			return []any{element}, true
+		}
+	}
+	return nil, false
+}
+
+// among tells whether a value is one of those that the schema names, when it names any.
+func (a *argument) among(value any) bool {
+	if len(a.enum) == 0 {
+		return true
+	}
+	text, err := json.Marshal(value)
+	for _, e := range a.enum {
+		if err == nil && e == string(text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+const plantDefinition = `{"name":"plant","inputSchema":{"type":"object","required":["kind","count"],"properties":{
+	"kind":{"enum":["oak","elm"],"description":"Which\n tree"},
+	"count":{"type":"integer","default":2},
+	"depth":{"type":["number","null"]},
+	"wet":{"type":"boolean"},
+	"label":{"type":"string"},
+	"tags":{"type":"array","items":{"type":"string"}},
+	"sizes":{"type":"array","items":{"type":"integer"}},
+	"any":{},
+	"dotted.name":{"type":"string"},
+	"place":{"$ref":"#/$defs/place"},
+	"loop":{"$ref":"#/$defs/loop"},
+	"either":{"anyOf":[{"type":"integer"},{"type":"string"}]}},
+	"$defs":{"place":{"type":"object","properties":{"x":{"type":"number"},"in":{"type":"object"}}},
+		"loop":{"$ref":"#/$defs/loop"}}}}`
+
+// TestArgumentsAreTypedBySchema: a value becomes what the schema wants; what fits nothing is refused by name, and no
+// refusal repeats the value.
+func TestArgumentsAreTypedBySchema(t *testing.T) {
+	schema := readToolArguments(plantDefinition)
+	for _, test := range []struct{ args, pairs, want, wrong string }{
+		{"", "kind=oak count=3", `{"count":3,"kind":"oak"}`, ""},
+		{`{"count":1.0,"label":"<b>"}`, "wet=true", `{"count":1.0,"label":"<b>","wet":true}`, ""},
+		{"", "depth=1e3", `{"depth":1e3}`, ""},
+		{"", "depth=null", `{"depth":null}`, ""},
+		{"", "label=7", `{"label":"7"}`, ""},
+		{"", "label=a=b", `{"label":"a=b"}`, ""},
+		{"", "label=", `{"label":""}`, ""},
+		{"", "tags=a tags=b", `{"tags":["a","b"]}`, ""},
+		{"", `sizes=[1,2] sizes=3`, `{"sizes":[1,2,3]}`, ""},
+		{"", "any=7", `{"any":7}`, ""},
+		{"", "any=text", `{"any":"text"}`, ""},
+		{"", "dotted.name=x", `{"dotted.name":"x"}`, ""},
+		{"", `place.x=1 place.in.deep=y`, `{"place":{"in":{"deep":"y"},"x":1}}`, ""},
+		{"", `place={"x":1}`, `{"place":{"x":1}}`, ""},
+		{"", "either=7", `{"either":7}`, ""},
+		{"", "either=x", `{"either":"x"}`, ""},
+		{"", "loop=7", `{"loop":7}`, ""},
+		{"", "count=s3cret", "", "-a count: the schema wants integer"},
+		{"", "count=1.5", "", "-a count: the schema wants integer"},
+		{"", "wet=s3cret", "", "-a wet: the schema wants boolean"},
+		{"", "kind=s3cret", "", `-a kind: the schema wants one of "oak", "elm"`},
+		{"", "sizes=s3cret", "", "-a sizes: the schema wants array of integer"},
+		{"", "cuont=1", "", "-a cuont: the tool has no such argument; did you mean count?"},
+		{"", "place.y=s3cret", "", "-a place.y: the tool has no such argument"},
+		{"", "count.x=s3cret", "", "-a count.x: count is to be integer"},
+		{"", "count=1 count=2", "", "-a count: is given twice"},
+		{"", "s3cret", "", "NAME=VALUE"},
+		{"[1]", "count=1", "", "--args: it is a JSON object"},
+	} {
+		got, err := withPairs(test.args, strings.Fields(test.pairs), &schema)
+		if test.wrong == "" && (err != nil || got != test.want) {
+			t.Errorf("%s %s: %s, %v; want %s", test.args, test.pairs, got, err, test.want)
+		}
+		if test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong) ||
+			strings.Contains(err.Error(), "s3cret")) {
+			t.Errorf("%s %s: %s, error %v, want one with %q", test.args, test.pairs, got, err, test.wrong)
+		}
+	}
+}
+
+// TestToolPage: each argument with what the schema says, and a line that a shell reads as it is.
+func TestToolPage(t *testing.T) {
+	var page strings.Builder
+	writeTool(&page, &mcphubv1.Tool{Server: "s", Name: "plant", Description: "Plants.\n\x1b[31mRed", DefinitionJson: plantDefinition},
+		[]string{"--stdio", "it's x", "--env", "A"})
+	for _, want := range []string{"plant (-)", `\x1b[31mRed`, "count  ", "integer, required, default 2", "\"oak\", \"elm\"",
+		": Which tree", "place.x", `mcphub call --stdio 'it'\''s x' --env A plant -a count=2 -a kind=oak`} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not say %q:\n%s", want, page.String())
+		}
+	}
+	if strings.Contains(page.String(), "\x1b") {
+		t.Errorf("the page recolours the terminal: %q", page.String())
+	}
+	for word, want := range map[string]string{"a-b=1": "a-b=1", "": "''", "a b": "'a b'", "$x": "'$x'", "a'b": `'a'\''b'`} {
+		if got := shellQuoted(word); got != want {
+			t.Errorf("%q is written %s, want %s", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxRefs bounds how many references to other parts of a schema are followed: a stranger may write them in a circle.
+const maxRefs = 16
+
+// argument is one argument of a tool, as its input schema says. Everything in it is the server's word.
+type argument struct {
+	name        string
+	types       []string // of JSON; none: any
+	items       *argument
+	enum        []string // JSON texts
+	def         string   // JSON text, "" when there is none
+	description string
+	required    bool
+	properties  []argument
+	open        bool // further properties are allowed
+}
+
+// readToolArguments reads the input schema in a tool's definition. Of what is no schema nothing is known.
+func readToolArguments(definition string) argument {
+	var tool struct {
+		InputSchema map[string]any `json:"inputSchema"`
+	}
+	if json.Unmarshal([]byte(definition), &tool) != nil {
+		return argument{open: true}
+	}
+	return readArgument("", tool.InputSchema, tool.InputSchema, maxRefs)
+}
+
+// readArgument reads one schema within root. depth bounds nesting and references together.
+func readArgument(name string, schema, root map[string]any, depth int) argument {
+	a := argument{name: name}
+	if depth == 0 {
+		a.open = true
+		return a
+	}
+	if ref, ok := schema["$ref"].(string); ok {
+		if target := referred(root, ref); target != nil {
+			merged := maps.Clone(target)
+			for k, v := range schema {
+				if k != "$ref" {
+					merged[k] = v
+				}
+			}
+			return readArgument(name, merged, root, depth-1)
+		}
+	}
+	a.description, _ = schema["description"].(string)
+	if a.description == "" {
+		a.description, _ = schema["title"].(string)
+	}
+	a.types = typesOf(schema)
+	for _, key := range []string{"anyOf", "oneOf"} {
+		alternatives, _ := schema[key].([]any)
+		for _, alternative := range alternatives {
+			if s, ok := alternative.(map[string]any); ok {
+				read := readArgument(name, s, root, depth-1)
+				a.types = append(a.types, read.types...)
+				a.enum = append(a.enum, read.enum...)
+				if read.items != nil {
+					a.items = read.items
+				}
+			}
+		}
+	}
+	slices.Sort(a.types)
+	a.types = slices.Compact(a.types)
+	if values, ok := schema["enum"].([]any); ok {
+		for _, v := range values {
+			a.enum = append(a.enum, jsonOf(v))
+		}
+	}
+	if v, ok := schema["const"]; ok {
+		a.enum = append(a.enum, jsonOf(v))
+	}
+	if v, ok := schema["default"]; ok {
+		a.def = jsonOf(v)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		read := readArgument("", items, root, depth-1)
+		a.items = &read
+	}
+	a.open = true
+	properties, ok := schema["properties"].(map[string]any)
+	if ok {
+		a.open = false
+		required, _ := schema["required"].([]any)
+		for _, key := range slices.Sorted(maps.Keys(properties)) {
+			s, _ := properties[key].(map[string]any)
+			read := readArgument(key, s, root, depth-1)
+			read.required = slices.Contains(required, any(key))
+			a.properties = append(a.properties, read)
+		}
+		slices.SortStableFunc(a.properties, func(x, y argument) int { return order(x.required) - order(y.required) })
+	}
+	switch more := schema["additionalProperties"].(type) {
+	case bool:
+		a.open = more
+	case map[string]any:
+		a.open = true
+	}
+	return a
+}
+
+// order puts what is required first.
+func order(required bool) int {
+	if required {
+		return 0
+	}
+	return 1
+}
+
+// referred gives the part of root that a reference within it means, nil when there is none.
+func referred(root map[string]any, ref string) map[string]any {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	at := root
+	for part := range strings.SplitSeq(path, "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if at, ok = at[part].(map[string]any); !ok {
+			return nil
+		}
+	}
+	return at
+}
+
+func typesOf(schema map[string]any) []string {
+	switch t := schema["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		var types []string
+		for _, one := range t {
+			if s, ok := one.(string); ok {
+				types = append(types, s)
+			}
+		}
+		return types
+	}
+	return nil
+}
+
+func jsonOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it came out of JSON
+	}
+	return string(text)
+}
+
+// takes tells whether a value of a type may stand there.
+func (a *argument) takes(kind string) bool {
+	return len(a.types) == 0 || slices.Contains(a.types, kind)
+}
+
+// wants says what the schema wants, for people.
+func (a *argument) wants() string {
+	switch {
+	case len(a.enum) > 0:
+		return "one of " + strings.Join(a.enum[:min(len(a.enum), 20)], ", ")
+	case len(a.types) == 0:
+		return "any value"
+	case len(a.types) == 1 && a.types[0] == "array" && a.items != nil:
+		return "array of " + a.items.wants()
+	}
+	return strings.Join(a.types, " or ")
+}
+
+// find gives the property of a name.
+func (a *argument) find(name string) (property argument, ok bool) {
+	for _, p := range a.properties {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return argument{open: true}, false
+}
+
+func (a *argument) names() []string {
+	var names []string
+	for _, p := range a.properties {
+		names = append(names, p.name)
+	}
+	return names
+}
