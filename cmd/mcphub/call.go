@@ -34,7 +34,10 @@ func runRequest(env environment, o *callOptions, words []string) int {
 	signals, stopSignals := notifyInterrupts()
 	defer stopSignals()
 	c := &call{env: env, options: o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
-	c.tell, c.asker.env = newTeller(o.requestID), env
+	if c.live = newLiveLine(env.stderr); c.live != nil {
+		c.env.stderr = c.live
+	}
+	c.tell, c.asker.env = newTeller(o.requestID), c.env
 	return c.run(sources, signals)
 }
 
@@ -44,6 +47,7 @@ type call struct {
 	options  *callOptions
 	terminal bool
 	tell     *teller
+	live     *liveLine // nil where nothing can be redrawn
 	client   *hubClient
 	window   *window
 

@@ -13,8 +13,13 @@ import (
 // show prints an event in the form that was asked for.
 func (c *call) show(event *mcphubv1.AttachResponse) {
 	if !c.options.json {
+		p := event.GetMcpRequestProgressed()
+		if c.live != nil && p.GetProgress() != nil && p.GetTask() == nil && p.GetRequestId() == c.options.requestID {
+			c.live.showProgress(p.GetProgress())
+			return
+		}
 		for _, line := range c.tell.lines(event) {
-			c.note("%s", line)
+			c.note("%s", c.live.paint(colourOf(event), line))
 		}
 		return
 	}
@@ -23,11 +28,12 @@ func (c *call) show(event *mcphubv1.AttachResponse) {
 
 // report prints how the request ended, and gives the exit status.
 func (c *call) report(end ending) int {
+	c.live.clear()
 	switch {
 	case end.failure != nil && c.options.json:
 		printErrorLine(c.env.stdout, end.failure)
 	case end.failure != nil:
-		c.env.say("mcphub %s: %s", c.options.command, escape(end.failure.Message))
+		c.env.say("%s", c.live.paint(red, escape(fmt.Sprintf("mcphub %s: %s", c.options.command, end.failure.Message))))
 	case c.options.json:
 		printObject(c.env.stdout, answerName(end.response), json.RawMessage(jsonLine(end.response)))
 	default:

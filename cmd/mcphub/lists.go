@@ -50,6 +50,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	}
 	ctx, stop := interruptible()
 	defer stop()
+	defer leaveAtOnce(ctx)()
 	client, err := openHub(ctx, env)
 	if err != nil {
 		return o.fail(env, name, ctx, err)

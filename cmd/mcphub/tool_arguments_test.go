@@ -71,8 +71,8 @@ func TestArgumentsAreTypedBySchema(t *testing.T) {
 // TestToolPage: each argument with what the schema says, and a line that a shell reads as it is.
 func TestToolPage(t *testing.T) {
 	var page strings.Builder
-	writeTool(&page, &mcphubv1.Tool{Server: "s", Name: "plant", Description: "Plants.\n\x1b[31mRed", DefinitionJson: plantDefinition},
-		[]string{"--stdio", "it's x", "--env", "A"})
+	writeTool(&page, &mcphubv1.Tool{Server: "s", Name: "plant", Description: "Plants.\n\x1b[31mRed",
+		DefinitionJson: plantDefinition}, []string{"--stdio", "it's x", "--env", "A"})
 	for _, want := range []string{"plant (-)", `\x1b[31mRed`, "count  ", "integer, required, default 2", "\"oak\", \"elm\"",
 		": Which tree", "place.x", `mcphub call --stdio 'it'\''s x' --env A plant -a count=2 -a kind=oak`} {
 		if !strings.Contains(page.String(), want) {
@@ -82,7 +82,8 @@ func TestToolPage(t *testing.T) {
 	if strings.Contains(page.String(), "\x1b") {
 		t.Errorf("the page recolours the terminal: %q", page.String())
 	}
-	for word, want := range map[string]string{"a-b=1": "a-b=1", "": "''", "a b": "'a b'", "$x": "'$x'", "a'b": `'a'\''b'`} {
+	for word, want := range map[string]string{"a-b=1": "a-b=1", "": "''", "a b": "'a b'", "$x": "'$x'",
+		"a'b": `'a'\''b'`} {
 		if got := shellQuoted(word); got != want {
 			t.Errorf("%q is written %s, want %s", word, got, want)
 		}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// liveLine writes to a terminal whose last line shows what goes on now: whatever else is written takes its place, and it
+// comes back below with the next thing to show. Safe for concurrent use.
+type liveLine struct {
+	width  func() int // of the terminal, 0 when it is not known any more
+	colour bool
+
+	// mu guards what follows, and the order of the writes.
+	mu    sync.Mutex
+	w     io.Writer
+	shown bool // the line is there
+	open  bool // the last write did not end its line: a question waits there for an answer
+}
+
+// newLiveLine gives one for w when that is a terminal that can clear a line; nil, when it is none. Such is every one
+// that does not say that it is dumb, and on Windows the one that says what it is.
+func newLiveLine(w io.Writer) *liveLine {
+	if !isTerminal(w) || os.Getenv("TERM") == "dumb" || runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" {
+		return nil
+	}
+	// https://no-color.org
+	return &liveLine{w: w, width: func() int { return terminalWidth(w) }, colour: os.Getenv("NO_COLOR") == ""}
+}
+
+const clearLine = "\r\x1b[K"
+
+// Write writes what stays.
+func (l *liveLine) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hide()
+	if len(p) > 0 {
+		l.open = p[len(p)-1] != '\n'
+	}
+	return l.w.Write(p)
+}
+
+// hide takes the line away. mu is held.
+func (l *liveLine) hide() {
+	if l.shown {
+		l.shown = false
+		_, _ = io.WriteString(l.w, clearLine) // a terminal that is gone shows in what is written to stay
+	}
+}
+
+// clear takes the line away, before somebody else writes to the terminal.
+func (l *liveLine) clear() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hide()
+}
+
+// show puts text on the line, in the place of what is there, and cut where the terminal would wrap it. Where a question
+// waits for an answer nothing is shown.
+func (l *liveLine) show(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	width := l.width()
+	if l.open || width < 10 {
+		return
+	}
+	l.shown = true
+	_, _ = io.WriteString(l.w, clearLine+cutCells(text, width-1))
+}
+
+// paint colours a text, when there are colours. l may be nil.
+func (l *liveLine) paint(colour, s string) string {
+	if l == nil || !l.colour || colour == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+}
+
+// showProgress shows the progress of a request: a bar where the whole is known, and what the server says of it.
+func (l *liveLine) showProgress(p *mcphubv1.Progress) {
+	bar := ""
+	if width := l.width(); p.Total != nil && p.GetTotal() > 0 && width >= 50 {
+		const cells = 20
+		done := int(min(max(p.GetProgress()/p.GetTotal(), 0), 1) * cells)
+		bar = "[" + strings.Repeat("=", done) + strings.Repeat(" ", cells-done) + "] "
+	}
+	l.show("  " + bar + escape(progressText(p)))
+}
+
+// cutCells shortens s to at most n columns of a terminal.
+func cutCells(s string, n int) string {
+	used := 0
+	for i, r := range s {
+		if used += cells(r); used > n {
+			// room for the ellipsis
+			short := s[:i]
+			for used = cellsOf(short); used > n-1; used = cellsOf(short) {
+				runes := []rune(short)
+				short = string(runes[:len(runes)-1])
+			}
+			return short + "…"
+		}
+	}
+	return s
+}
+
+func cellsOf(s string) int {
+	n := 0
+	for _, r := range s {
+		n += cells(r)
+	}
+	return n
+}
+
+// cells is how many columns a character takes: two for those of East Asia and for pictures (Unicode UAX 11, Wide).
+func cells(r rune) int {
+	switch {
+	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
+		r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff,
+		r >= 0x20000 && r <= 0x3fffd:
+		return 2
+	}
+	return 1
+}
+
+// colourOf gives the colour of what is told of an event: green is a good end, red a bad one, yellow a cancel; what the
+// server says by the way is dim.
+func colourOf(event *mcphubv1.AttachResponse) string {
+	const yellow = "33"
+	switch e := event.GetEvent().(type) {
+	case *mcphubv1.AttachResponse_McpRequestFinished:
+		if f := e.McpRequestFinished; f.GetHubError() != nil || f.GetMcpError() != nil || f.GetIsError() {
+			return red
+		}
+		return green
+	case *mcphubv1.AttachResponse_McpRequestCancelling, *mcphubv1.AttachResponse_McpRequestCancelled,
+		*mcphubv1.AttachResponse_McpRequestCancelDelivery:
+		return yellow
+	case *mcphubv1.AttachResponse_PromptOpened:
+		return bold
+	case *mcphubv1.AttachResponse_LogMessage:
+		return dim
+	case *mcphubv1.AttachResponse_ServerChanged:
+		switch e.ServerChanged.GetServer().GetState() {
+		case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN,
+			mcphubv1.ServerState_SERVER_STATE_GIVEN_UP:
+			return red
+		}
+		return dim
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCallOnTerminal: on a terminal progress redraws one line, and ends have colours; a dumb one gets plain lines, and
+// who wants no colour none.
+func TestCallOnTerminal(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	for _, test := range []struct {
+		env              []string
+		redraws, colours bool
+	}{
+		{[]string{"TERM=xterm", "NO_COLOR="}, true, true},
+		{[]string{"TERM=xterm", "NO_COLOR=1"}, true, false},
+		{[]string{"TERM=dumb", "NO_COLOR="}, false, false},
+	} {
+		term := p.onTerminal(test.env, "call", "--stdio", line, "sleep", "-a", "seconds=1", "-a", "steps=4", "--approve", "allow")
+		status := term.wait()
+		<-term.read
+		said := term.said.String()
+		colours := strings.Contains(strings.ReplaceAll(said, clearLine, ""), "\x1b[")
+		if redraws := strings.Contains(said, clearLine+"  ["); status != 0 || redraws != test.redraws || colours != test.colours {
+			t.Errorf("%q: status %d, redraws %v, colours %v\n%q", test.env, status, redraws, colours, said)
+		}
+		if plain := strings.Contains(said, "\n  1 of 4"); plain == test.redraws {
+			t.Errorf("%q: a line for each step %v\n%q", test.env, plain, said)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// screenOf gives what a terminal shows of a text, line by line; it knows \r, \n and the clearing of a line.
+func screenOf(t *testing.T, text string) []string {
+	t.Helper()
+	lines := []string{""}
+	for text != "" {
+		last := len(lines) - 1
+		switch {
+		case strings.HasPrefix(text, clearLine):
+			lines[last], text = "", text[len(clearLine):]
+		case text[0] == '\n':
+			lines, text = append(lines, ""), text[1:]
+		case text[0] == '\r' || text[0] == '\x1b':
+			t.Fatalf("something else than the clearing of a line: %q", text)
+		default:
+			lines[last], text = lines[last]+text[:1], text[1:]
+		}
+	}
+	return lines
+}
+
+// TestLiveLine: progress stays on one line, which gives way to all that stays, is never wrapped, and never writes over
+// a question.
+func TestLiveLine(t *testing.T) {
+	var out strings.Builder
+	l := &liveLine{w: &out, width: func() int { return 60 }}
+	total := 4.0
+	for i := range 4 {
+		l.showProgress(&mcphubv1.Progress{Progress: float64(i), Total: &total, Message: "working"})
+	}
+	if got := screenOf(t, out.String()); len(got) != 1 || got[0] != "  [===============     ] 3 of 4  working" {
+		t.Errorf("the screen shows %q", got)
+	}
+	l.Write([]byte("a line that stays\n"))
+	l.showProgress(&mcphubv1.Progress{Progress: 9, Message: "\x1b[2J\n" + strings.Repeat("界", 100)})
+	got := screenOf(t, out.String())
+	if len(got) != 2 || got[0] != "a line that stays" || cellsOf(got[1]) > 59 || !strings.Contains(got[1], `\x1b[2J\n`) ||
+		!strings.HasSuffix(got[1], "…") {
+		t.Errorf("the screen shows %q", got)
+	}
+	l.Write([]byte("Allow this call? [y/N] "))
+	l.showProgress(&mcphubv1.Progress{Progress: 10})
+	if got := screenOf(t, out.String()); got[1] != "Allow this call? [y/N] " {
+		t.Errorf("the question is written over: %q", got)
+	}
+	l.Write([]byte("\n"))
+	l.showProgress(&mcphubv1.Progress{Progress: 11})
+	l.clear()
+	l.clear()
+	if got := screenOf(t, out.String()); got[len(got)-1] != "" {
+		t.Errorf("the line is not cleared: %q", got)
+	}
+	out.Reset()
+	l.width = func() int { return 5 } // nothing fits there
+	l.showProgress(&mcphubv1.Progress{Progress: 12})
+	if out.String() != "" {
+		t.Errorf("on five columns: %q", out.String())
+	}
+	var none *liveLine
+	none.clear()
+	if none.paint(red, "x") != "x" || l.paint(red, "x") != "x" {
+		t.Error("colour where there is none")
+	}
+}
