@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// liveLine writes to a terminal whose last line shows what goes on now: whatever else is written takes its place, and it
-// comes back below with the next thing to show. Safe for concurrent use.
+// liveLine writes to a terminal whose last line shows what goes on now: whatever else is written takes its place, and
+// it comes back below with the next thing to show. Safe for concurrent use.
 type liveLine struct {
 	width  func() int // of the terminal, 0 when it is not known any more
 	colour bool

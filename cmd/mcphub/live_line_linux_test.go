@@ -18,12 +18,14 @@ func TestCallOnTerminal(t *testing.T) {
 		{[]string{"TERM=xterm", "NO_COLOR=1"}, true, false},
 		{[]string{"TERM=dumb", "NO_COLOR="}, false, false},
 	} {
-		term := p.onTerminal(test.env, "call", "--stdio", line, "sleep", "-a", "seconds=1", "-a", "steps=4", "--approve", "allow")
+		term := p.onTerminal(test.env, "call", "--stdio", line, "sleep", "-a", "seconds=1", "-a", "steps=4", "--approve",
+			"allow")
 		status := term.wait()
 		<-term.read
 		said := term.said.String()
 		colours := strings.Contains(strings.ReplaceAll(said, clearLine, ""), "\x1b[")
-		if redraws := strings.Contains(said, clearLine+"  ["); status != 0 || redraws != test.redraws || colours != test.colours {
+		if redraws := strings.Contains(said, clearLine+"  ["); status != 0 || redraws != test.redraws ||
+			colours != test.colours {
 			t.Errorf("%q: status %d, redraws %v, colours %v\n%q", test.env, status, redraws, colours, said)
 		}
 		if plain := strings.Contains(said, "\n  1 of 4"); plain == test.redraws {

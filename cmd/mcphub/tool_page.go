@@ -102,7 +102,8 @@ func (a *argument) example() string {
 	return value
 }
 
-// shellQuoted writes a word so that a POSIX shell reads it as it is. What a terminal would obey cannot be pasted at all.
+// shellQuoted writes a word so that a POSIX shell reads it as it is. What a terminal would obey cannot be pasted at
+// all.
 func shellQuoted(word string) string {
 	safe := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
