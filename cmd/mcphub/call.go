@@ -18,14 +18,21 @@ const flushTime = 2 * time.Second
 func runRequest(env environment, o *callOptions, words []string) int {
 	command := o.command
 	o.began = time.Now()
-	for _, step := range []func() error{
-		func() error { return o.take(words) },
-		func() error { return o.readArguments(env.stdin) },
-		o.check,
-	} {
-		if err := step(); err != nil {
-			return usageError(env, command, err)
+	err := o.take(words)
+	if err == nil && o.wantsForm(env) {
+		if status := o.fillForm(env); status != exitOK {
+			return status
 		}
+		o.began = time.Now()
+	}
+	if err == nil {
+		err = o.readArguments(env.stdin)
+	}
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return usageError(env, command, err)
 	}
 	sources, err := o.sources(o.server)
 	if err != nil {

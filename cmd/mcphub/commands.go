@@ -121,6 +121,9 @@ With --json each event of the window stream is one line of proto3 JSON on stdout
 for its end; a second one leaves at once.
 
 `+sourceHelp+`
+On a terminal, without a tool, it asks for the server, the tool and its arguments, and prints the command line that
+says the same.
+
 --cancel-after counts from the moment in which the request is at the server, so that the cancel reaches it;
 --cancel-at counts from the start of the command.
 

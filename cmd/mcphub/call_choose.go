@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// errNothingChosen is the end of a form that the person left.
+var errNothingChosen = errors.New("nothing was chosen")
+
+// maxChoices bounds what is listed to choose from; a name can be typed all the same.
+const maxChoices = 200
+
+// form lets a person on a terminal say what the command line did not: the server, the tool, and its arguments. It
+// belongs to one goroutine, and has the input for itself while it runs.
+type form struct {
+	env environment
+	ask func(question string) (string, error) // a typed line
+}
+
+// wantsForm tells whether a person is to say which tool: there is one, and the command line has not said it.
+func (o *callOptions) wantsForm(env environment) bool {
+	return o.command == "call" && o.tool == "" && !o.json && isTerminal(env.stdin) && isTerminal(env.stderr)
+}
+
+// fillForm asks the person. The tools come from a hub of their own, which is gone before the first question: nothing
+// runs while somebody thinks, and Ctrl-C simply leaves.
+func (o *callOptions) fillForm(env environment) (status int) {
+	if err := o.sourceFlags.check(); err != nil {
+		return usageError(env, "call", err)
+	}
+	t := newTypist(env.stdin)
+	defer t.close()
+	f := &form{env: env, ask: func(question string) (string, error) {
+		sign(env.stderr, question)
+		t.want(false)
+		line := <-t.lines
+		if line.over {
+			return "", errNothingChosen
+		}
+		return line.text, nil
+	}}
+	if names := serverNames(&o.sourceFlags); o.server == "" && len(names) > 1 {
+		server, err := f.choose("Server", names, nil)
+		if err != nil {
+			return usageError(env, "call", err)
+		}
+		o.server = server
+	}
+	if o.server == "" {
+		server, err := o.choose()
+		if err != nil {
+			return usageError(env, "call", err)
+		}
+		o.server = server
+	}
+	var tools []*mcphubv1.Tool
+	list := listOptions{sourceFlags: o.sourceFlags, answers: o.answers}
+	if status := list.withHub(env, "call", o.server, func(ctx context.Context, client *hubClient) int {
+		r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: o.server})
+		if err != nil {
+			return list.fail(env, "call", ctx, err)
+		}
+		tools = r.GetTools()
+		return exitOK
+	}); status != exitOK {
+		return status
+	}
+	if err := f.fill(o, tools); err != nil {
+		return usageError(env, "call", err)
+	}
+	if o.single() != "" {
+		o.server = "" // which flags say already
+	}
+	return exitOK
+}
+
+// fill chooses among tools and sets the arguments. It prints the command line that says the same.
+func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
+	if len(tools) == 0 {
+		return fmt.Errorf("server %q has no tools", o.server)
+	}
+	names := make([]string, len(tools))
+	abouts := make([]string, len(tools))
+	for i, t := range tools {
+		names[i], abouts[i] = t.GetName(), about(t.GetTitle(), t.GetDescription())
+	}
+	if o.tool, err = f.choose("Tool", names, abouts); err != nil {
+		return err
+	}
+	tool, err := findTool(tools, o.server, o.tool)
+	if err != nil {
+		return err
+	}
+	schema := readToolArguments(tool.GetDefinitionJson())
+	if o.args == "" && len(o.pairs) == 0 {
+		if o.pairs, err = f.arguments(&schema, ""); err != nil {
+			return err
+		}
+		if o.args, err = withPairs("", o.pairs, &schema); err != nil {
+			return err
+		}
+	}
+	words := append(append([]string{"mcphub", "call"}, o.sourceFlags.words(o.server)...), o.tool)
+	for _, p := range o.pairs {
+		words = append(words, "-a", p)
+	}
+	o.pairs = nil // they are in args now
+	for i, w := range words {
+		words[i] = shellQuoted(w)
+	}
+	f.env.say("\nThe same again:\n  %s\n", strings.Join(words, " "))
+	return nil
+}
+
+// choose lists names with numbers and takes a number or a name.
+func (f *form) choose(what string, names, abouts []string) (string, error) {
+	width := helpWidth(f.env.stderr)
+	column := 0
+	for _, n := range names[:min(len(names), maxChoices)] {
+		column = max(column, cellsOf(escape(shortName(n))))
+	}
+	column = min(column, width/2)
+	for i, n := range names[:min(len(names), maxChoices)] {
+		line := fmt.Sprintf("%4d  %-*s", i+1, column, escape(shortName(n)))
+		if abouts != nil {
+			line += "  " + escape(abouts[i])
+		}
+		f.env.say("%s", strings.TrimRight(cutCells(line, width-1), " "))
+	}
+	for {
+		typed, err := f.ask(what + " (number or name):")
+		if err != nil {
+			return "", err
+		}
+		typed = strings.TrimSpace(typed)
+		if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(names) {
+			return names[n-1], nil
+		}
+		for _, n := range names {
+			if n == typed {
+				return n, nil
+			}
+		}
+		f.env.say("  %s", escape("there is no "+strconv.Quote(typed)+didYouMean(typed, names)))
+	}
+}
+
+// arguments asks for each argument of a schema. Enter alone leaves out what may be left out.
+func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
+	var pairs []string
+	for _, a := range schema.properties {
+		name := prefix + a.name
+		if a.description != "" {
+			f.env.say("  %s", escape(cut(strings.Join(strings.Fields(a.description), " "), 300)))
+		}
+		question := name + " (" + a.wants()
+		switch {
+		case a.def != "":
+			question += ", default " + cut(a.def, 60)
+		case !a.required:
+			question += ", Enter leaves it out"
+		}
+		for {
+			typed, err := f.ask(escape(question) + "):")
+			if err != nil {
+				return nil, err
+			}
+			if typed == "" && (!a.required || a.def != "") {
+				if a.required {
+					pairs = append(pairs, name+"="+a.example())
+				}
+				break
+			}
+			if _, ok := a.read(typed); ok {
+				pairs = append(pairs, name+"="+typed)
+				break
+			}
+			f.env.say("  the schema wants %s", escape(a.wants()))
+		}
+	}
+	return pairs, nil
+}
