@@ -172,7 +172,7 @@ func (l *commandLine) addLists() {
 	}
 	doctor := new(doctorOptions)
 	l.add(l.root, spec{
-		group: groupLook, use: "doctor [SERVER] SOURCE [--tool NAME --args JSON] [FLAGS]",
+		group: groupLook, use: "doctor [FILE...] [SERVER] [--tool NAME --args JSON] [FLAGS]",
 		short: "tell what is wrong with a server, and what becomes of a call that is cancelled",
 		page: `Starts the server several times, as the hub would, and tells its author or user how it starts and ends,
 which revisions of MCP it speaks, whether it does what it declares, and which of its tools models refuse. With --tool
@@ -186,7 +186,7 @@ Markdown, for an issue of the server's project; values from the environment, fro
 Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted, 5 not agreed to, 6 other trouble.
 `,
 		example: "mcphub doctor files --all",
-		most:    1, flags: doctor.flags(), source: &doctor.sourceFlags,
+		most:    manyFiles, flags: doctor.flags(), source: &doctor.sourceFlags,
 		words: func(args []string) []string {
 			if len(args) > 0 {
 				return nil

@@ -48,8 +48,11 @@ func (o *doctorOptions) flags() *pflag.FlagSet {
 // runDoctor examines one server.
 func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	server := o.single()
-	if len(positional) == 1 {
-		server = positional[0]
+	switch names := o.take(positional); {
+	case len(names) > 1 || len(names) == 1 && server != "":
+		return usageError(env, "doctor", fmt.Errorf("%q is one argument too many", names[len(names)-1]))
+	case len(names) == 1:
+		server = names[0]
 	}
 	if err := o.checkDoctor(server); err != nil {
 		return usageError(env, "doctor", err)
@@ -65,7 +68,7 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 		Tool:   o.tool, Arguments: json.RawMessage(o.args), Before: o.before, Watch: o.watch,
 	}
 	target := doctor.Target{Name: conf.Name, Ways: ways(conf), Hide: secrets.Text}
-	if !o.yes && !o.agreed(env, target, options, secrets.Text(launchLine(conf))) {
+	if !o.yes && !o.agreed(env, target, options, conf.Origin.OfWorkspace(), secrets.Text(launchLine(conf))) {
 		return exitDenied
 	}
 	if !o.json {
@@ -113,9 +116,10 @@ func (o *doctorOptions) checkDoctor(server string) error {
 }
 
 // agreed asks before a workspace's server is started, and before a tool is called that may have effects.
-func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.Options, launch string) bool {
+func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.Options, workspace bool,
+	launch string) bool {
 	var ask []string
-	if o.origins.scope == "workspace" {
+	if workspace {
 		ask = append(ask, fmt.Sprintf("This starts a server that a workspace brings, several times: %s", launch))
 	}
 	if n := doctor.Calls(t, options); n > 0 {

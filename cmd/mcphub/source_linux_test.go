@@ -70,6 +70,22 @@ func TestWhichServers(t *testing.T) {
 	}
 }
 
+// TestDoctorAsksForTheFoldersServer: a server that the current folder brings, found without being named, runs nothing
+// before a yes.
+func TestDoctorAsksForTheFoldersServer(t *testing.T) {
+	p := build(t)
+	folder := t.TempDir()
+	ran := filepath.Join(folder, "ran")
+	if err := os.WriteFile(filepath.Join(folder, ".mcp.json"),
+		fmt.Appendf(nil, `{"mcpServers": {"theirs": {"command": "touch", "args": [%q]}}}`, ran), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := p.in(folder, "", "doctor", "theirs")
+	if _, err := os.Stat(ran); r.status != exitDenied || err == nil {
+		t.Errorf("status %d, ran %v\n%s%s", r.status, err == nil, r.stdout, r.stderr)
+	}
+}
+
 // Finding D2: --stdio runs where the person is, with the variables that the person gives.
 func TestStdioRunsInTheCurrentFolder(t *testing.T) {
 	p := build(t)
