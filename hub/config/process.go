@@ -18,6 +18,11 @@ func (r *entryReader) command(k key) {
 	if _, ok := k.value.str(); ok && blank(r.s.Command) {
 		r.fail(k.value.at(), k.path, "must not be empty")
 	}
+	// A program in a path with blanks is one program; "npx -y x" is a command line.
+	if word, _, more := strings.Cut(strings.TrimSpace(r.s.Command), " "); more && !strings.ContainsAny(word, `/\${`) {
+		r.warn(k.value.at(), k.path,
+			`is looked for as one program of that whole name; if it holds arguments, move them to "args"`)
+	}
 	r.mark("command", k)
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"net/textproto"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -162,6 +163,8 @@ func (r *entryReader) url(k key) {
 		r.fail(v.at(), key, "must begin with https:// or http://")
 	case u.Hostname() == "":
 		r.fail(v.at(), key, "has no host")
+	case !validPort(u.Port()):
+		r.fail(v.at(), key, "has a port that is none: it must be 1 to 65535")
 	case u.User != nil:
 		r.fail(v.at(), key, `must not hold a user name or password; put them into "headers", as Authorization`)
 	case strings.Contains(s, "#"):
@@ -258,4 +261,10 @@ func (s Server) DisplayURL() string {
 		return ""
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
+
+// validPort: "" is that of the scheme.
+func validPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
 }

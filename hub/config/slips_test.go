@@ -1,0 +1,31 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a start would trip over is told when the file is read, as far as the text shows it. Finding D3.
+func TestSlipsThatAStartWouldMeet(t *testing.T) {
+	for entry, want := range map[string]string{
+		`{"command":"npx -y x"}`:                    `is looked for as one program of that whole name`,
+		`{"command":"npx"}`:                         "",
+		`{"command":"/opt/My Tools/server"}`:        "",
+		`{"command":"C:\\Program Files\\node.exe"}`: "",
+		`{"command":"${workspaceFolder}/a b"}`:      "",
+		`{"url":"https://x.example:99999/"}`:        "has a port that is none",
+		`{"url":"https://x.example:0/"}`:            "has a port that is none",
+		`{"url":"https://x.example:65535/"}`:        "",
+		`{"url":"https://x.example:${PORT}/"}`:      "",
+	} {
+		_, problems := All([]Source{{Path: "x.json", JSON: []byte(`{"mcpServers":{"s":` + entry + `}}`)}})
+		told := ""
+		for _, p := range problems {
+			told += p.Message + "\n"
+		}
+		if want == "" && (strings.Contains(told, "whole name") || strings.Contains(told, "port")) ||
+			!strings.Contains(told, want) {
+			t.Errorf("%s: %q", entry, told)
+		}
+	}
+}
