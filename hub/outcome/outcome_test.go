@@ -10,12 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
-	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -25,11 +23,16 @@ const secret = "tok-7731-secret"
 
 // server is one that nothing was started of.
 func server() *servers.Server {
-	redactor := &redact.Redactor{}
-	redactor.Add(secret)
-	table := servers.NewTable(servers.Options{Logger: slog.New(slog.DiscardHandler), Redactor: redactor})
-	return table.Add(servers.Entry{Conf: config.Server{Name: "s"}}, servers.Accounts{}, nil)
+	o := servers.Options{Logger: slog.New(slog.DiscardHandler)}
+	fill(&o.Redactor)
+	o.Redactor.Add(secret)
+	var e servers.Entry
+	e.Conf.Name = "s"
+	return servers.NewTable(o).Add(e, servers.Accounts{}, nil)
 }
+
+// fill makes what p points to: this room does not import where its type is from.
+func fill[T any](p **T) { *p = new(T) }
 
 // cancelled is how a call ended in the engine whose cancel came to this end.
 func cancelled(told ...error) error {
