@@ -11,7 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/plugin"
 )
 
-// version is the version of the binary; a release sets it by the linker.
+// version is the one place that says which version this is: `mcphub version` prints it and GetInfo tells it to hosts. A
+// release sets it by the linker, without the -dev. A rule keeps the packages under editors/ at the same number.
 var version = "0.1.0-dev"
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -1,0 +1,81 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"testing"
+)
+
+// versionFile declares the version of the binary, which is that of everything else too.
+const versionFile = "cmd/mcphub/main.go"
+
+var versionLine = regexp.MustCompile(`(?m)^var version = "([^"]+)"$`)
+
+// editorsLock tells the versions of the packages under editors/ as npm ci reads them.
+const editorsLock = "editors/package-lock.json"
+
+// versionedPackages are those that are given to people, or built into what is.
+var versionedPackages = []string{"host", "vscode", "webview"}
+
+// npmPackage is as much of package.json, and of a package in package-lock.json, as tells versions.
+type npmPackage struct {
+	Version      string            `json:"version"`
+	Dependencies map[string]string `json:"dependencies"`
+}
+
+// otherVersions finds packages whose number is not that of the binary, or that ask for another of the host package.
+func otherVersions(t *tree) []violation {
+	declared := versionLine.FindSubmatch(t.text[versionFile])
+	if declared == nil {
+		return []violation{{path: versionFile, text: "declares no version"}}
+	}
+	version := string(declared[1])
+	var bad []violation
+	compare := func(where, name string, p npmPackage) {
+		if p.Version != version {
+			bad = append(bad, violation{path: where, text: fmt.Sprintf("%s has version %q, the binary %q", name, p.Version,
+				version)})
+		}
+		if asked, ok := p.Dependencies["@mcphub/host"]; ok && asked != version {
+			bad = append(bad, violation{path: where, text: fmt.Sprintf("%s asks for the host package %q, the binary is %q", name,
+				asked, version)})
+		}
+	}
+	var lock struct {
+		Packages map[string]npmPackage `json:"packages"`
+	}
+	if err := json.Unmarshal(t.text[editorsLock], &lock); err != nil {
+		bad = append(bad, violation{path: editorsLock, text: err.Error()})
+	}
+	for _, name := range versionedPackages {
+		where := path.Join("editors", name, "package.json")
+		var p npmPackage
+		if err := json.Unmarshal(t.text[where], &p); err != nil {
+			bad = append(bad, violation{path: where, text: err.Error()})
+			continue
+		}
+		compare(where, name, p)
+		compare(editorsLock, name, lock.Packages[name])
+	}
+	return bad
+}
+
+func TestOneVersion(t *testing.T) {
+	report(t, otherVersions(repository(t)))
+}
+
+func TestOneVersionFindsOthers(t *testing.T) {
+	files := map[string]string{
+		versionFile:                    "package main\n\nvar version = \"1.2.3\"\n",
+		"editors/host/package.json":    `{"version": "1.2.3"}`,
+		"editors/webview/package.json": `{"version": "1.2.4"}`,
+		"editors/vscode/package.json":  `{"version": "1.2.3", "dependencies": {"@mcphub/host": "1.2.2"}}`,
+		editorsLock: `{"packages": {"host": {"version": "1.2.3"}, "vscode": {"version": "1.2.3"},
+			"webview": {"version": "1.2.0"}}}`,
+	}
+	finds(t, otherVersions(made(t, files)), "editors/vscode/package.json", "editors/webview/package.json", editorsLock)
+	delete(files, versionFile)
+	finds(t, otherVersions(made(t, files)), versionFile)
+}
