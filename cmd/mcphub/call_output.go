@@ -18,8 +18,10 @@ func (c *call) show(event *mcphubv1.AttachResponse) {
 			c.live.showProgress(p.GetProgress())
 			return
 		}
+		colour := colourOf(event)
 		for _, line := range c.tell.lines(event) {
-			c.note("%s", c.live.paint(colourOf(event), line))
+			c.note("%s", c.live.paint(colour, line))
+			colour = "" // what follows is to be copied or compared: an address, a command, arguments
 		}
 		return
 	}

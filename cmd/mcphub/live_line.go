@@ -24,9 +24,13 @@ type liveLine struct {
 }
 
 // newLiveLine gives one for w when that is a terminal that can clear a line; nil, when it is none. Such is every one
-// that does not say that it is dumb, and on Windows the one that says what it is.
+// that says what it is, unless that is dumb, and on Windows the one that says what it is.
 func newLiveLine(w io.Writer) *liveLine {
-	if !isTerminal(w) || os.Getenv("TERM") == "dumb" || runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" {
+	said := os.Getenv("TERM")
+	if runtime.GOOS == "windows" {
+		said = os.Getenv("WT_SESSION")
+	}
+	if !isTerminal(w) || said == "" || said == "dumb" {
 		return nil
 	}
 	// https://no-color.org
