@@ -21,6 +21,7 @@ export async function buildExtension() {
     minify: true,
     platform: 'node',
     format: 'cjs',
+    define: { 'import.meta.url': 'undefined' }, // as CommonJS has none; the host package then asks for __filename
     target: 'node20', // what the oldest supported editor, 1.100, runs
     external: ['vscode'],
     legalComments: 'none',

@@ -47,7 +47,7 @@ export class Hub {
   #stopping: Promise<void> | undefined;
   #stops = 0; // how often somebody wanted the end: a start that waits for one must hear of the next
 
-  constructor(options: HubOptions) {
+  constructor(options: HubOptions = {}) {
     const onLog = options.onLog ?? (() => {});
     this.#options = {
       binary: options.binary,

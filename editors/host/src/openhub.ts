@@ -1,4 +1,5 @@
 // How a hub is opened: one that a process before this has left behind, or a new one.
+import { installedBinary } from './binary.js';
 import { selfSigned } from './certificate.js';
 import { HubError, asHubError } from './failure.js';
 import { hubEnvironment, parseHandshake, protocolVersion } from './handshake.js';
@@ -13,7 +14,8 @@ import type { Target } from './transport.js';
 
 /** What is needed to open one. */
 export interface OpenOptions {
-  readonly binary: string;
+  /** undefined: the installed one. */
+  readonly binary: string | undefined;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string | undefined;
@@ -75,6 +77,7 @@ async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal
 }
 
 async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveHub> {
+  const binary = options.binary ?? installedBinary();
   const timeout = new AbortController();
   const timer = setTimeout(
     () =>
@@ -82,7 +85,7 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
         new HubError(
           'deadline_exceeded',
           'HANDSHAKE_TIMEOUT',
-          `${options.binary} did not answer within ${options.startTimeoutMs} ms: look at what keeps it, or raise startTimeoutMs.`,
+          `${binary} did not answer within ${options.startTimeoutMs} ms: look at what keeps it, or raise startTimeoutMs.`,
         ),
       ),
     options.startTimeoutMs,
@@ -103,6 +106,7 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
     over.throwIfAborted();
     process = new SpawnedProcess({
       ...options,
+      binary,
       env: hubEnvironment(globalThis.process.env, options.env, {
         socketDirectory,
         clientCert: client?.cert,

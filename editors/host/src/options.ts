@@ -6,8 +6,8 @@ import type { HubLog } from './logs.js';
 import type { PatienceOptions } from './patience.js';
 
 export interface HubOptions {
-  /** Path of mcphub. */
-  readonly binary: string;
+  /** Path of mcphub. Default: the one of the package `@mcphub/bin-PLATFORM-ARCH` beside this package. */
+  readonly binary?: string;
   /** Default: ['serve']. */
   readonly args?: readonly string[];
   /** Added to this process's environment. */
