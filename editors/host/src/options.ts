@@ -10,7 +10,10 @@ export interface HubOptions {
   readonly binary?: string;
   /** Default: ['serve']. */
   readonly args?: readonly string[];
-  /** Added to this process's environment. */
+  /**
+   * Added to this process's environment. `MCPHUB_DESKTOP: '1'` says that this process was started from a desktop and not
+   * from a shell, so that servers get the environment of the user's login shell.
+   */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** Default true: AutoMTLS. */

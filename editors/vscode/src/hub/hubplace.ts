@@ -16,6 +16,15 @@ export function binaryPath(setting: string, extensionRoot: string, platform: Nod
 }
 
 /**
+ * What the hub is told of how the editor was started: from a desktop, if no shell has set what every shell sets and
+ * `code` did not come from one. Then servers get the environment of the user's login shell.
+ */
+export function startEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv {
+  const fromShell = platform === 'win32' || env['SHLVL'] !== undefined || env['VSCODE_CLI'] === '1';
+  return fromShell ? {} : { MCPHUB_DESKTOP: '1' };
+}
+
+/**
  * A window finds its own hub by this after a reload: one of the same folders, and of the same program, so that an
  * update is not served by its forerunner. Two windows on the same folders have the same key; which hub is whose is
  * settled by whose host is dead.

@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { Hub } from '@mcphub/host';
 import type { HubOptions, HubState } from '@mcphub/host';
-import { binaryPath, graceMilliseconds, keepKey } from './hubplace.js';
+import { binaryPath, graceMilliseconds, keepKey, startEnvironment } from './hubplace.js';
 import type { Output } from '../log/output.js';
 
 /**
@@ -149,7 +149,8 @@ export class HubProcess implements vscode.Disposable {
     const graceMs = graceMilliseconds(setting<unknown>('reloadGraceSeconds', 20));
     const { workspaceFolders, workspaceFile } = vscode.workspace;
     const { binary } = this;
-    const options: HubOptions = { binary, onLog: (log) => this.#output.hubSaid(log) };
+    const env = startEnvironment(process.env, process.platform);
+    const options: HubOptions = { binary, env, onLog: (log) => this.#output.hubSaid(log) };
     if (graceMs === 0) {
       return options;
     }
