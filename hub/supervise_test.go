@@ -438,7 +438,7 @@ func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ctx := context.Background()
 		fakes := map[string]*fakeserver.Server{}
-		for _, name := range []string{"untouched", "never up", "left", "stopped", "off", "gone", "relaunched"} {
+		for _, name := range []string{"untouched", "never-up", "left", "stopped", "off", "gone", "relaunched"} {
 			fakes[name] = hanging()
 		}
 		fakes["left"] = hanging(fakeserver.WithSilentProbe())
@@ -448,8 +448,8 @@ func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.fall("never up", &ill{err: errRefused})
-		if _, err := w.hub.StartServer(ctx, "never up"); err == nil {
+		w.fall("never-up", &ill{err: errRefused})
+		if _, err := w.hub.StartServer(ctx, "never-up"); err == nil {
 			t.Fatal("it started")
 		}
 		brief, stop := context.WithCancelCause(ctx)
@@ -473,7 +473,7 @@ func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 		delete(w.servers, "gone")
 		w.load(`relaunched:"args":["-v"]`)
 		pass(time.Hour)
-		for name, want := range map[string]int{"untouched": 0, "never up": 0, "left": 1, "stopped": 1, "off": 1, "gone": 1,
+		for name, want := range map[string]int{"untouched": 0, "never-up": 0, "left": 1, "stopped": 1, "off": 1, "gone": 1,
 			"relaunched": 1} {
 			if got := w.starts(name); got != want {
 				t.Errorf("%s was started %d times, want %d", name, got, want)
