@@ -19,7 +19,7 @@ var situations = []situation{
 }
 
 const (
-	requirements = "../../docs/requirements.md"
+	requirements = "../../docs/contributing/requirements.md"
 	tableStart   = "## The cancellation matrix\n"
 )
 

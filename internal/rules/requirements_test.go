@@ -9,7 +9,7 @@ import (
 )
 
 // requirementsPage is the table of promises with the tests that show them.
-const requirementsPage = "docs/requirements.md"
+const requirementsPage = "docs/contributing/requirements.md"
 
 var (
 	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
