@@ -3,6 +3,7 @@ package complaint
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // rank says how surely a line is the one that says why a program ended.
@@ -17,33 +18,39 @@ const (
 	thrown      // a runtime's last word: an exception, a panic
 )
 
+// form is an expression that is compiled when it is first needed: together they would be a fifth of the time in which the
+// program starts.
+func form(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // frame is a line of a stack or of source that a runtime prints; its words are the program's, not a complaint.
-var frame = regexp.MustCompile(`^\s+(at |File "|\^|~)|^goroutine \d+|^Node\.js v|^\s+\S+\.go:\d+`)
+var frame = form(`^\s+(at |File "|\^|~)|^goroutine \d+|^Node\.js v|^\s+\S+\.go:\d+`)
 
 // kinds are tried in their order: the first that matches gives a line its rank.
 var kinds = []struct {
 	rank rank
-	form *regexp.Regexp
+	form func() *regexp.Regexp
 }{
-	{thrown, regexp.MustCompile(`^(Uncaught )?(\w+\.)*[A-Z]\w*(Error|Exception)( \[\w+\])?: `)},
-	{thrown, regexp.MustCompile(`^(panic|fatal error): |^Exception in thread |^Unhandled exception[.:] `)},
-	{error_, regexp.MustCompile(`(?i)^(error|fatal|fatal error|err)(\[\w+\])?[:!] `)},
-	{error_, regexp.MustCompile(`^[\w./-]{1,64}: ([Ee]rror|fatal)\b|^Error (response from daemon|loading|parsing)`)},
-	{system, regexp.MustCompile(`^\S[^"]*: (command )?not found$|: No such file or directory$|: Permission denied$`)},
-	{system, regexp.MustCompile(`can't open file |[Cc]annot find (module|package)|is not recognized as an internal`)},
-	{system, regexp.MustCompile(`error while loading shared libraries|exec format error|version .GLIBC_`)},
-	{logged, regexp.MustCompile(`(?i)\b(level|severity)"?[=: ]+"?(error|fatal|critical|panic)\b`)},
-	{logged, regexp.MustCompile(`(^|[\s\[|])(ERROR|FATAL|CRITICAL)([\]:|\s]|$)`)},
-	{hint, regexp.MustCompile(`(?i)\b(error|failed|failure|cannot|can't|could not|unable to|missing|required|invalid)\b`)},
-	{hint, regexp.MustCompile(`(?i)\b(denied|refused|not set|not found|must be|unauthorized|expired|unknown option)\b`)},
+	{thrown, form(`^(Uncaught )?(\w+\.)*[A-Z]\w*(Error|Exception)( \[\w+\])?: `)},
+	{thrown, form(`^(panic|fatal error): |^Exception in thread |^Unhandled exception[.:] `)},
+	{error_, form(`(?i)^(error|fatal|fatal error|err)(\[\w+\])?[:!] `)},
+	{error_, form(`^[\w./-]{1,64}: ([Ee]rror|fatal)\b|^Error (response from daemon|loading|parsing)`)},
+	{system, form(`^\S[^"]*: (command )?not found$|: No such file or directory$|: Permission denied$`)},
+	{system, form(`can't open file |[Cc]annot find (module|package)|is not recognized as an internal`)},
+	{system, form(`error while loading shared libraries|exec format error|version .GLIBC_`)},
+	{logged, form(`(?i)\b(level|severity)"?[=: ]+"?(error|fatal|critical|panic)\b`)},
+	{logged, form(`(^|[\s\[|])(ERROR|FATAL|CRITICAL)([\]:|\s]|$)`)},
+	{hint, form(`(?i)\b(error|failed|failure|cannot|can't|could not|unable to|missing|required|invalid)\b`)},
+	{hint, form(`(?i)\b(denied|refused|not set|not found|must be|unauthorized|expired|unknown option)\b`)},
 }
 
 // npm begins each line of an npm that failed; the bookkeeping says no more than a number or a path.
 var (
-	npm         = regexp.MustCompile(`^npm (ERR!|error) `)
-	bookkeeping = regexp.MustCompile(`^npm (ERR!|error) (code|errno|syscall|path|dest|command|signal|cwd|A complete log|` +
+	npm         = form(`^npm (ERR!|error) `)
+	bookkeeping = form(`^npm (ERR!|error) (code|errno|syscall|path|dest|command|signal|cwd|A complete log|` +
 		`Log files|node |npm |Linux|Darwin|Windows)`)
-	rustPanic = regexp.MustCompile(`^thread '.*' (\(\d+\) )?panicked at `)
+	rustPanic = form(`^thread '.*' (\(\d+\) )?panicked at `)
 )
 
 // Line is the line that matters, without colours; "" when none looks like it. Where several do equally, the latest
@@ -58,7 +65,7 @@ func Line(lines []string) string {
 		if text == "" {
 			continue
 		}
-		isNpm := npm.MatchString(text)
+		isNpm := npm().MatchString(text)
 		r := none
 		switch {
 		case strings.HasPrefix(text, "Traceback (most recent call last)"):
@@ -66,12 +73,12 @@ func Line(lines []string) string {
 		case traceback && line[0] != ' ' && line[0] != '\t':
 			traceback, r = false, thrown
 		case traceback:
-		case rustPanic.MatchString(text):
+		case rustPanic().MatchString(text):
 			r = thrown
 			if strings.HasSuffix(text, ":") && i+1 < len(lines) { // the message is on the next line
 				text = strings.TrimSpace(plain(lines[i+1]))
 			}
-		case isNpm && !explaining && !bookkeeping.MatchString(text):
+		case isNpm && !explaining && !bookkeeping().MatchString(text):
 			r, explaining = error_, true
 		case isNpm:
 		default:
@@ -86,7 +93,7 @@ func Line(lines []string) string {
 }
 
 func rankOf(line string) rank {
-	if frame.MatchString(line) {
+	if frame().MatchString(line) {
 		return none
 	}
 	indented := line[0] == ' ' || line[0] == '\t'
@@ -94,14 +101,14 @@ func rankOf(line string) rank {
 		if indented && k.rank > logged { // a source line of a stack, an option of a usage, a cause
 			continue
 		}
-		if k.form.MatchString(line) {
+		if k.form().MatchString(line) {
 			return k.rank
 		}
 	}
 	return none
 }
 
-var colours = regexp.MustCompile(`\x1b\[[0-9;:]*[A-Za-z]`)
+var colours = form(`\x1b\[[0-9;:]*[A-Za-z]`)
 
 // judged is how much of a line is looked at.
 const judged = 2 << 10
@@ -112,5 +119,5 @@ func plain(line string) string {
 	if !strings.Contains(line, "\x1b") {
 		return line
 	}
-	return colours.ReplaceAllString(line, "")
+	return colours().ReplaceAllString(line, "")
 }
