@@ -39,8 +39,9 @@ NEWEST_NODE := $(EDITORS)/newest-node
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
 MCPGO := internal/peers/mcpgo
-MODULES := . internal/tools $(BENCH) $(MCPGO)
-CODE := . $(BENCH) $(MCPGO)
+RELEASE := internal/release
+MODULES := . internal/tools $(BENCH) $(MCPGO) $(RELEASE)
+CODE := . $(BENCH) $(MCPGO) $(RELEASE)
 
 # Go files as they lie on the disk, nested modules included, foreign ones not.
 GOFILES = find . -name node_modules -prune -o -name .git -prune -o -name '*.go' -print
@@ -79,6 +80,13 @@ MAN ?= bin/man
 man: ## write the man pages into bin/man (MAN=DIR for another folder)
 	go run ./cmd/mcphub docs man $(MAN)
 
+# Nothing is published: what is in dist is uploaded by hand (RELEASING.md).
+.PHONY: release
+release: $(EDITORS_STAMP) ## everything of a release for all systems, in dist: make release VERSION=1.2.3
+	@test -n "$(VERSION)" || { echo "which version? make release VERSION=1.2.3"; exit 2; }
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(RELEASE) && go run . -version "$(VERSION)" -vsix
+
 .PHONY: release-image
 release-image: ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)
 	@if test -e $(IMAGE); then $(MAKE) --no-print-directory breaking; fi
@@ -86,7 +94,7 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 
 .PHONY: clean
 clean: ## remove what the targets made, and what they downloaded into this folder
-	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR) $(NEWEST_NODE))
+	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR) $(NEWEST_NODE))
 	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
@@ -171,6 +179,11 @@ e2e-editors: build package peers ## the packaged extension in real VS Codes, whi
 	editors/vscode/e2e/install-editor.sh oldest
 	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor newest
 	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor oldest --core
+
+.PHONY: test-release
+test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twice, licences, npm install from the tarballs
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(RELEASE) && go test -count=1 -timeout=10m ./...
 
 .PHONY: conformance
 conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's client scenarios against the built binary

@@ -18,8 +18,8 @@ const (
 	thrown      // a runtime's last word: an exception, a panic
 )
 
-// form is an expression that is compiled when it is first needed: together they would be a fifth of the time in which the
-// program starts.
+// form is an expression that is compiled when it is first needed: together they would be a fifth of the time in which
+// the program starts.
 func form(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

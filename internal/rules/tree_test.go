@@ -111,7 +111,7 @@ var builtByEditors = regexp.MustCompile(
 
 // skipped says whether a folder holds nothing of ours: version control, installed packages, built files.
 func skipped(dir string) bool {
-	return dir == "bin" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir)) ||
+	return dir == "bin" || dir == "dist" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir)) ||
 		builtByEditors.MatchString(dir)
 }
 

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// file is one file of an archive.
+type file struct {
+	name string // slash separated
+	text []byte
+	mode fs.FileMode
+}
+
+// packed is the time of every file in an archive: no clock goes into a release. Zip knows none before 1980.
+var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
+
+func sorted(files []file) []file {
+	return slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.name, b.name) })
+}
+
+// in is the name of a file below a folder; "" is none.
+func (f file) in(folder string) string {
+	if folder == "" {
+		return f.name
+	}
+	return folder + "/" + f.name
+}
+
+// tarball packs files below a folder, gzipped.
+func tarball(folder string, files []file) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	w := tar.NewWriter(z)
+	for _, f := range sorted(files) {
+		header := &tar.Header{Name: f.in(folder), Size: int64(len(f.text)), Mode: int64(f.mode), ModTime: packed,
+			Format: tar.FormatUSTAR, Typeflag: tar.TypeReg}
+		if err := w.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.text); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return b.Bytes(), err
+}
+
+// zipped packs files below a folder, for Windows.
+func zipped(folder string, files []file) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range sorted(files) {
+		header := &zip.FileHeader{Name: f.in(folder), Method: zip.Deflate, Modified: packed}
+		header.SetMode(f.mode)
+		part, err := w.CreateHeader(header)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := part.Write(f.text); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
+}
+
+// archive writes the archive of a target.
+func (r *release) archive(t target, files []file) error {
+	folder := fmt.Sprintf("mcphub-%s-%s", r.version, t.name())
+	if t.goos == "windows" {
+		text, err := zipped(folder, files)
+		if err != nil {
+			return err
+		}
+		return r.write(folder+".zip", text)
+	}
+	text, err := tarball(folder, files)
+	if err != nil {
+		return err
+	}
+	return r.write(folder+".tar.gz", text)
+}
+
+// checksums writes SHA256SUMS over all files that are there, in the form that sha256sum -c reads.
+func (r *release) checksums() error {
+	entries, err := os.ReadDir(r.out)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(r.out, e.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), e.Name())
+	}
+	return r.write("SHA256SUMS", []byte(b.String()))
+}

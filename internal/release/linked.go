@@ -1,0 +1,170 @@
+package main
+
+import (
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/google/licensecheck"
+)
+
+// part is a module that is really linked into the program, with its licence.
+type part struct {
+	path, version string
+	licences      []string // SPDX identifiers
+	texts         []file   // of its licence and notices
+}
+
+// accepted are the licences that may be linked: each asks for no more than that its text comes along.
+var accepted = map[string]bool{"MIT": true, "BSD-2-Clause": true, "BSD-3-Clause": true, "Apache-2.0": true, "ISC": true,
+	"MPL-2.0": true, "Unlicense": true, "CC0-1.0": true}
+
+// papers are the names of files with licences and notices.
+var papers = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^patents`)
+
+// linked reads from the program which modules are in it, and finds the licence of each, and of Go's own library.
+func linked(program string) ([]part, error) {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	goroot, err := output("go", "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	library := part{path: "std", version: strings.TrimPrefix(info.GoVersion, "go")}
+	if err := library.read(strings.TrimSpace(string(goroot))); err != nil {
+		return nil, err
+	}
+	parts := []part{library}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			return nil, fmt.Errorf("%s is replaced: a release is made of published modules", m.Path)
+		}
+		text, err := output("go", "mod", "download", "-json", m.Path+"@"+m.Version)
+		if err != nil {
+			return nil, err
+		}
+		var at struct{ Dir string }
+		if err := json.Unmarshal(text, &at); err != nil {
+			return nil, err
+		}
+		p := part{path: m.Path, version: m.Version}
+		if err := p.read(at.Dir); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// read finds the licence in a folder. None, or one that is not known, is an error: nobody may ship that.
+func (p *part) read(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !papers.MatchString(e.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		p.texts = append(p.texts, file{name: e.Name(), text: text})
+		for _, m := range licensecheck.Scan(text).Match {
+			if !m.IsURL && accepted[m.ID] {
+				p.licences = appendOnce(p.licences, m.ID)
+			} else if !m.IsURL && !strings.HasPrefix(m.ID, "Google-Patent") && !strings.HasPrefix(m.ID, "GooglePatent") {
+				return fmt.Errorf("%s %s: its file %s has the licence %s, which is none of the accepted", p.path, p.version,
+					e.Name(), m.ID)
+			}
+		}
+	}
+	if len(p.licences) == 0 {
+		return fmt.Errorf("%s %s: no licence was found in %s", p.path, p.version, filepath.Base(dir))
+	}
+	return nil
+}
+
+func appendOnce(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+// notices are the licences of everything that is linked, as one text.
+func notices(parts []part) ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("The program mcphub contains the following software of others.\n")
+	for _, p := range parts {
+		fmt.Fprintf(&b, "\n%s\n%s %s: %s\n", strings.Repeat("-", 80), p.path, p.version, strings.Join(p.licences, ", "))
+		for _, t := range p.texts {
+			fmt.Fprintf(&b, "\n[%s]\n\n%s\n", t.name, strings.TrimSpace(strings.ReplaceAll(string(t.text), "\r\n", "\n")))
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+// billOfMaterials lists the parts in CycloneDX 1.6.
+func billOfMaterials(version string, parts []part) ([]byte, error) {
+	type license struct {
+		License struct {
+			ID string `json:"id"`
+		} `json:"license"`
+	}
+	type component struct {
+		Type     string    `json:"type"`
+		Ref      string    `json:"bom-ref"`
+		Name     string    `json:"name"`
+		Version  string    `json:"version"`
+		Purl     string    `json:"purl"`
+		Licenses []license `json:"licenses,omitempty"`
+	}
+	of := func(kind, path, version string, ids []string) component {
+		purl := "pkg:golang/" + path + "@" + version
+		c := component{Type: kind, Ref: purl, Name: path, Version: version, Purl: purl}
+		for _, id := range ids {
+			var l license
+			l.License.ID = id
+			c.Licenses = append(c.Licenses, l)
+		}
+		return c
+	}
+	bill := struct {
+		Format   string `json:"bomFormat"`
+		Spec     string `json:"specVersion"`
+		Version  int    `json:"version"`
+		Metadata struct {
+			Component component `json:"component"`
+		} `json:"metadata"`
+		Components []component `json:"components"`
+	}{Format: "CycloneDX", Spec: "1.6", Version: 1}
+	bill.Metadata.Component = of("application", "github.com/mcphub-go/mcphub", "v"+version, []string{"Apache-2.0"})
+	for _, p := range parts {
+		bill.Components = append(bill.Components, of("library", p.path, p.version, p.licences))
+	}
+	text, err := json.MarshalIndent(bill, "", "  ")
+	return append(text, '\n'), err
+}
+
+// output runs a tool outside of any module.
+func output(name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = os.TempDir()
+	text, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return nil, fmt.Errorf("%s: %w\n%s%s", name, err, text, failed.Stderr)
+	}
+	return text, err
+}

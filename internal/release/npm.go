@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	scope      = "@mcphub"
+	repository = "https://github.com/mcphub-go/mcphub"
+)
+
+// binaryName is the npm package that brings the program for one machine. The host package looks for it by this name
+// (editors/host/src/binary.ts).
+func binaryName(t target) string { return fmt.Sprintf("%s/bin-%s", scope, t.name()) }
+
+// tarballName is how npm pack calls the file of a package.
+func tarballName(name, version string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-") + "-" + version + ".tgz"
+}
+
+// binaryPackage writes the npm package of one machine. Nothing in it is run at install.
+func (r *release) binaryPackage(t target, files []file) error {
+	manifest, err := json.MarshalIndent(map[string]any{
+		"name": binaryName(t), "version": r.version, "license": "Apache-2.0",
+		"description": "The program of McpHub for " + t.name(),
+		"repository":  map[string]string{"type": "git", "url": "git+" + repository + ".git"},
+		"os":          []string{t.platform}, "cpu": []string{t.arch}, "preferUnplugged": true,
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return r.npm(binaryName(t), append(files, file{"package.json", append(manifest, '\n'), 0o644}))
+}
+
+// hostPackage writes @mcphub/host as it was built, with the program's packages as optional dependencies: the lock of
+// the workspace knows nothing of them, as they are published together.
+func (r *release) hostPackage() error {
+	home := filepath.Join(r.root, "editors", "host")
+	text, err := os.ReadFile(filepath.Join(home, "package.json"))
+	if err != nil {
+		return err
+	}
+	var manifest map[string]any
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return err
+	}
+	delete(manifest, "scripts")
+	manifest["version"] = r.version
+	manifest["repository"] = map[string]string{"type": "git", "url": "git+" + repository + ".git"}
+	programs := map[string]string{}
+	for _, t := range targets {
+		programs[binaryName(t)] = r.version
+	}
+	manifest["optionalDependencies"] = programs
+	if text, err = json.MarshalIndent(manifest, "", "  "); err != nil {
+		return err
+	}
+	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	files := []file{{"package.json", append(text, '\n'), 0o644}, {"LICENSE", license, 0o644}}
+	for _, name := range []string{"dist", "README.md"} {
+		more, err := below(home, name)
+		if err != nil {
+			return fmt.Errorf("%s/host is not built: %w", scope, err)
+		}
+		files = append(files, more...)
+	}
+	return r.npm(scope+"/host", files)
+}
+
+func (r *release) npm(name string, files []file) error {
+	text, err := tarball("package", files)
+	if err != nil {
+		return err
+	}
+	return r.write(tarballName(name, r.version), text)
+}
+
+// below are all files of a folder, or the one file, by their names below home.
+func below(home, name string) (files []file, err error) {
+	err = filepath.WalkDir(filepath.Join(home, name), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(home, path)
+		files = append(files, file{filepath.ToSlash(relative), text, 0o644})
+		return err
+	})
+	return files, err
+}

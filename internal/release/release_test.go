@@ -1,0 +1,161 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const testVersion = "0.0.1-test"
+
+// own is the target of the machine that the tests run on.
+func own(t *testing.T) target {
+	t.Helper()
+	i := slices.IndexFunc(targets, func(t target) bool { return t.goos == runtime.GOOS && t.goarch == runtime.GOARCH })
+	if i < 0 {
+		t.Skipf("there is no release for %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	return targets[i]
+}
+
+// made makes the release of this machine's target from a root.
+func made(t *testing.T, root string) (out string) {
+	t.Helper()
+	out = filepath.Join(t.TempDir(), "dist")
+	r := release{version: testVersion, root: root, out: out}
+	if err := r.make(own(t).name()); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Two builds in two folders give the same bytes, and what is in the archive is the program that says its version.
+func TestSameBytesEverywhere(t *testing.T) {
+	first := made(t, "../..")
+	elsewhere := filepath.Join(t.TempDir(), "another place")
+	if err := os.Mkdir(elsewhere, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Without what is installed, and without the history.
+	const copied = `tar -C ../.. --exclude=node_modules --exclude=./.git --exclude=.editors -cf - . | tar -C "$0" -xf -`
+	if out, err := exec.Command("sh", "-c", copied, elsewhere).CombinedOutput(); err != nil {
+		t.Skipf("the repository cannot be copied: %s", out)
+	}
+	second := made(t, elsewhere)
+	sums := func(out string) string {
+		text, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if sums(first) != sums(second) {
+		t.Errorf("two builds differ:\n%s\n%s", sums(first), sums(second))
+	}
+	for _, want := range []string{".cdx.json", "bin-" + own(t).name() + "-" + testVersion + ".tgz", "mcphub-host-"} {
+		if !strings.Contains(sums(first), want) {
+			t.Errorf("no %s in\n%s", want, sums(first))
+		}
+	}
+	program := filepath.Join(first, "programs", own(t).name(), own(t).program())
+	said, err := exec.Command(program, "version").Output()
+	if err != nil || !strings.Contains(string(said), testVersion) {
+		t.Errorf("mcphub version: %q, %v", said, err)
+	}
+}
+
+// The bill of materials has what is linked, each with a licence that is known, and the notices have its text.
+func TestWhatIsLinkedIsNamed(t *testing.T) {
+	out := made(t, "../..")
+	text, err := os.ReadFile(filepath.Join(out, "mcphub-"+testVersion+"-"+own(t).name()+".cdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bill struct {
+		Components []struct {
+			Name     string
+			Licenses []struct{ License struct{ ID string } }
+		}
+	}
+	if err := json.Unmarshal(text, &bill); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, c := range bill.Components {
+		names[c.Name] = true
+		if len(c.Licenses) == 0 || c.Licenses[0].License.ID == "" {
+			t.Errorf("%s has no licence", c.Name)
+		}
+	}
+	for _, want := range []string{"std", "google.golang.org/grpc", "github.com/hashicorp/go-plugin"} {
+		if !names[want] {
+			t.Errorf("%s is linked and not named", want)
+		}
+	}
+	if names["github.com/google/go-cmp"] {
+		t.Error("go-cmp is of the tests, and named")
+	}
+}
+
+// Text without a licence, and one that may not be linked, stop a release.
+func TestUnknownLicencesAreRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"README":  "hello",
+		"LICENSE": "All rights reserved.",
+		"COPYING": "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := part{path: "example.com/x", version: "v1.0.0"}
+		if err := p.read(dir); err == nil {
+			t.Errorf("%s %q: taken for %v", name, text, p.licences)
+		}
+	}
+}
+
+// A zip is the same whatever its order and times were.
+func TestRepacked(t *testing.T) {
+	pack := func(names ...string) []byte {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, name := range names {
+			part, err := w.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := part.Write([]byte(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	one, err := repacked(pack("a", "b/c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := repacked(pack("b/c", "a"))
+	if err != nil || !bytes.Equal(one, other) {
+		t.Errorf("they differ: %v", err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for version, good := range map[string]bool{"1.2.3": true, "1.2.3-rc.1": true, "v1.2.3": false, "1.2": false,
+		"": false, "1.2.3 -X main.x=y": false} {
+		if number.MatchString(version) != good {
+			t.Errorf("%q: %v", version, !good)
+		}
+	}
+}
