@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"io"
 	"os"
 	"path/filepath"
@@ -148,7 +149,24 @@ func TestCallSignInJSON(t *testing.T) {
 func TestCallSignInHang(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
-	r := p.run(a.echoOf("--json", "--sign-in", "hang", "--cancel-at", "1s", "--linger", "1s")...)
+	s := p.start(a.echoOf("--json", "--sign-in", "hang", "--linger", "1s")...)
+	// Its reader is interrupted once the question is there, not at a moment that a busy machine may miss.
+	lines, shown := bufio.NewReader(s.stdout), ""
+	for !strings.Contains(shown, `"signIn"`) {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v after %s", err, shown)
+		}
+		shown += line
+	}
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ended{s.wait(), shown + string(rest), s.stderr.String()}
 	c := readConversation(t, r.stdout)
 	asked, closed := 0, 0
 	for _, e := range c.events {

@@ -18,6 +18,8 @@ type Variables struct {
 	Folders map[string]string
 	Home    string // ${userHome}
 	Cwd     string // ${cwd}
+	// IsFolder tells whether a folder is there; nil: it is. A host may name a text after a file that is nowhere.
+	IsFolder func(path string) bool
 	// Input gives the value of an input; ok is false when there is none, which fails the server.
 	Input func(id string) (value string, ok bool)
 	// ReadFile reads an envFile, or the file of a reference; nil: the file system, regular files only. More than 1 MiB is

@@ -64,6 +64,8 @@ func (e *expander) dir(name string) string {
 		return folder
 	case o.OfWorkspace() || !filepath.IsAbs(folder) || e.ofApplication(folder) || folder == filepath.Dir(folder):
 		return e.vars.Home // also for a host that runs in the root of the file system, as desktops start their programs
+	case e.vars.IsFolder != nil && !e.vars.IsFolder(folder):
+		return e.vars.Home
 	case strings.HasPrefix(filepath.Base(folder), "."): // .vscode, .cursor
 		return filepath.Dir(folder)
 	}

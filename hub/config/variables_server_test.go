@@ -118,6 +118,10 @@ func TestWorkingDirectory(t *testing.T) {
 		{DialectMcpServers, "", "", "", "host", all, "/run/hub"}, // a text, where the host runs
 		{DialectMcpServers, "", "", "dir/mcp.json", "host", all, "/run/hub/dir"},
 		{DialectMcpServers, "", "", "", "host", Variables{Cwd: "/", Home: "/h"}, "/h"},
+		{DialectMcpServers, "", "", "/nowhere/mcp.json", "host", Variables{Home: "/h", IsFolder: func(string) bool {
+			return false
+		}},
+			"/h"},
 		{DialectMcpServers, "", "", "", "host", Variables{}, ""},
 	} {
 		s := Server{Command: "c", Dir: tt.dir, Origin: Origin{Dialect: tt.dialect, Folder: tt.folder, File: tt.file,

@@ -124,7 +124,8 @@ var machine = sync.OnceValue(func() (m struct{ home, cwd string }) {
 
 // variables is what a server's references are resolved with, but for inputs.
 func (m *Maker) variables(ctx context.Context, conf config.Server) config.Variables {
-	v := config.Variables{Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd}
+	v := config.Variables{Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd,
+		IsFolder: isFolder}
 	if folders := m.folders.Load(); folders != nil {
 		for _, f := range *folders {
 			v.Folders[filepath.Base(f)] = f
@@ -178,3 +179,8 @@ func (all Entries) find(file, key string) *Entry {
 
 // before gives those that come before e.
 func (all Entries) before(e *Entry) Entries { return all[:max(0, slices.Index(all, e))] }
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
