@@ -76,8 +76,9 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		return one("%sthe cancel: %s", t.label(d.GetRequestId()), sentText(d.GetDelivery(), d.GetError()))
 	case *mcphubv1.AttachResponse_McpRequestFinished:
 		t.forget(e.McpRequestFinished.GetRequestId())
-		if toldOtherwise(e.McpRequestFinished.GetMethod()) {
-			return nil
+		if f := e.McpRequestFinished; toldOtherwise(f.GetMethod()) ||
+			f.GetRequestId() == t.own && (f.GetHubError() != nil || f.GetMcpError() != nil) {
+			return nil // of its own request the command's last line says why it failed
 		}
 		return one("%s%s", t.label(e.McpRequestFinished.GetRequestId()), finishedText(e.McpRequestFinished))
 	case *mcphubv1.AttachResponse_PromptOpened:
