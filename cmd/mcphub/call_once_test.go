@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCallTellsAFailureOnce: why a request failed is said by the last line alone, and not before it as well. Finding D9.
+// TestCallTellsAFailureOnce: why a request failed is said by the last line alone, and not before it as well. Finding
+// D9.
 func TestCallTellsAFailureOnce(t *testing.T) {
 	p := build(t)
 	commandLine, _ := p.demoServer()
