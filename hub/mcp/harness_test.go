@@ -101,9 +101,10 @@ func serving(t *testing.T, f *fakeserver.Server) Opener {
 
 // recorder is a Handler that answers by ask and keeps what it hears.
 type recorder struct {
-	ask   func(ctx context.Context, q *Question) (Answer, error)
-	roots []Root
-	late  atomic.Int32 // responses that came late
+	ask    func(ctx context.Context, q *Question) (Answer, error)
+	roots  []Root
+	late   atomic.Int32 // responses that came late
+	onLate func()       // is told of each; may be nil
 
 	mu      sync.Mutex
 	logs    []LogMessage
@@ -158,7 +159,12 @@ func (r *recorder) heard() []string {
 	return told
 }
 
-func (r *recorder) LateResponse(jsonrpc.ID) { r.late.Add(1) }
+func (r *recorder) LateResponse(jsonrpc.ID) {
+	r.late.Add(1)
+	if r.onLate != nil {
+		r.onLate()
+	}
+}
 
 func (r *recorder) lateResponses() int { return int(r.late.Load()) }
 

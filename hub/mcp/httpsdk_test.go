@@ -130,14 +130,16 @@ func TestGoSDKServerOverHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newSDKPeer()
 			web := record(t, c.handler(p))
-			testSDKOverHTTP(t, p, web, c.open(transport.HTTPOptions{URL: web.URL}), c.setting, c.era)
+			shared := strings.HasPrefix(name, "sse") // one stream carries the answers of all calls
+			testSDKOverHTTP(t, p, web, c.open(transport.HTTPOptions{URL: web.URL}), c.setting, c.era, shared)
 		})
 	}
 }
 
-func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener, setting string, era Era) {
-	causes := make(chan error, 1)
-	h := &recorder{roots: []Root{{URI: "file:///w"}}}
+func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener, setting string, era Era,
+	shared bool) {
+	causes, late := make(chan error, 1), make(chan struct{}, 1)
+	h := &recorder{roots: []Root{{URI: "file:///w"}}, onLate: func() { late <- struct{}{} }}
 	h.ask = func(ctx context.Context, q *Question) (Answer, error) {
 		switch {
 		case q.Kind == Sampling:
@@ -194,6 +196,10 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 	}
 	if n := web.count("POST notifications/cancelled"); n != wantCancels {
 		t.Errorf("%d notifications, want %d: %q", n, wantCancels, web.lines())
+	}
+
+	if shared {
+		<-late // until then a question could be of either call, and has none
 	}
 
 	t.Log("elicitation, sampling and roots in one call")
