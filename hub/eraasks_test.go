@@ -37,7 +37,7 @@ func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 		busy := w.call(hub.CallRequest{ID: "busy", Server: "s", Tool: "hang"})
 		synctest.Wait()
 		e := w.ask().want(t, event.CodeFailedPrecondition, event.ReasonEraRefused)
-		if !strings.HasSuffix(e.Message, `and was not repeated; the next call goes to a connection of the legacy era; `+
+		if !strings.HasSuffix(e.Message, `and was not repeated; the server is connected in the legacy era as soon as nothing uses it; `+
 			`to have that from the start, set era: legacy in test.json:1`) {
 			t.Error(e.Message)
 		}

@@ -106,7 +106,8 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 			return err
 		}
 	}
-	words := append(append([]string{"mcphub", "call"}, o.sourceFlags.words(o.server)...), o.tool)
+	words := append([]string{"mcphub", "call"}, o.sourceFlags.words(o.server)...)
+	words = append(words, named("--tool", o.tool)...)
 	for _, p := range o.pairs {
 		words = append(words, "-a", p)
 	}

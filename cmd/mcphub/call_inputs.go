@@ -2,14 +2,14 @@ package main
 
 import (
 	"errors"
-
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // inputFlags are the values of inputs that the command line gives. They may be secret, so no message holds one: package

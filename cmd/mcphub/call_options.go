@@ -5,16 +5,16 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
-
-	"fmt"
 	"strings"
 	"time"
 
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // callOptions are the flags of the commands that make one request: call, read and prompt.

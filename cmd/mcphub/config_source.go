@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
-	"time"
-
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-shellwords"
-	"github.com/mcphub-go/mcphub/hub/config"
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
 	"github.com/tailscale/hujson"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // The names of the servers that --stdio and --url describe are those of the flags.

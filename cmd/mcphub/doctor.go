@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/doctor"
 )
 
@@ -63,6 +64,7 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	}
 	var secrets redact.Redactor
 	secrets.Add(conf.Secrets...)
+	secrets.Add(transport.Credentials(os.Environ())...)
 	options := doctor.Options{
 		Client: mcp.Implementation{Name: "mcphub-doctor", Version: version},
 		Tool:   o.tool, Arguments: json.RawMessage(o.args), Before: o.before, Watch: o.watch,
@@ -137,10 +139,10 @@ func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.
 		return false
 	}
 	sign(env.stderr, "Go on? [y/N]")
-	t2 := newTypist(env.stdin)
-	defer t2.close()
-	t2.want(false)
-	answer := <-t2.lines
+	person := newTypist(env.stdin)
+	defer person.close()
+	person.want(false)
+	answer := <-person.lines
 	return strings.EqualFold(strings.TrimSpace(answer.text), "y")
 }
 

@@ -52,12 +52,16 @@ func (o *doctorOptions) variables() config.Variables {
 	}}
 }
 
-// ways are those by which the server can be reached: of an address without a type, both.
+// ways are those by which the server can be reached. An address without a type is tried as Streamable HTTP alone.
 func ways(conf config.Resolved) []doctor.Way {
+	heir := transport.Own
+	if conf.Origin.OfWorkspace() {
+		heir = transport.Stranger
+	}
 	if conf.URL == "" {
 		return []doctor.Way{{Transport: doctor.Stdio, Command: transport.Command{
 			Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir,
-			Env: transport.Environment(os.Environ(), transport.Own, conf.Env),
+			Env: transport.Environment(os.Environ(), heir, conf.Env),
 		}}}
 	}
 	header := http.Header{}

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
 )
 
-// didYouMean is the end of a message about a word that names nothing: " (did you mean A or B?)", "" when none of the
+// didYouMean is the end of a message about a word that names nothing: "; did you mean A or B?", "" when none of the
 // words is near.
 func didYouMean(word string, words []string) string {
 	near := nearmiss.Of(word, words)

@@ -56,7 +56,7 @@ func writeArguments(w io.Writer, of *argument, prefix string, width, depth int) 
 // exampleCall gives a command line that calls a tool with what it requires.
 func exampleCall(t *mcphubv1.Tool, schema *argument, source []string) string {
 	words := append([]string{"mcphub", "call"}, source...)
-	words = append(words, t.GetName())
+	words = append(words, named("--tool", t.GetName())...)
 	for _, a := range schema.properties {
 		if a.required {
 			words = append(words, "-a", a.name+"="+a.example())
@@ -147,7 +147,16 @@ func (s *sourceFlags) words(server string) []string {
 		}
 	}
 	if s.single() == "" {
-		words = append(words, server)
+		words = append(words, named("--server", server)...)
 	}
 	return words
+}
+
+// named gives a name as a word of its own, or behind its flag when it would be read as a flag or a file: servers and
+// folders choose names, and the line is there to be pasted.
+func named(flag, name string) []string {
+	if strings.HasPrefix(name, "-") || isPath(name) || strings.Contains(name, "://") {
+		return []string{flag, name}
+	}
+	return []string{name}
 }

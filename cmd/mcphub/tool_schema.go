@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// maxRefs bounds how many references to other parts of a schema are followed: a stranger may write them in a circle.
-const maxRefs = 16
+// Bounds of what is read of a schema: a stranger may write its references in a circle, on many ways at once.
+const (
+	maxDepth   = 16    // of nesting and references together
+	maxSchemas = 5_000 // that are read in all
+)
 
 // argument is one argument of a tool, as its input schema says. Everything in it is the server's word.
 type argument struct {
@@ -31,25 +34,32 @@ func readToolArguments(definition string) argument {
 	if json.Unmarshal([]byte(definition), &tool) != nil {
 		return argument{open: true}
 	}
-	return readArgument("", tool.InputSchema, tool.InputSchema, maxRefs)
+	r := schemaReader{root: tool.InputSchema, left: maxSchemas}
+	return r.read("", tool.InputSchema, maxDepth)
 }
 
-// readArgument reads one schema within root. depth bounds nesting and references together.
-func readArgument(name string, schema, root map[string]any, depth int) argument {
+// schemaReader reads the schemas within root.
+type schemaReader struct {
+	root map[string]any
+	left int // schemas that may still be read
+}
+
+// read reads one schema. What is over the bounds may be anything.
+func (r *schemaReader) read(name string, schema map[string]any, depth int) argument {
 	a := argument{name: name}
-	if depth == 0 {
+	if r.left--; depth == 0 || r.left < 0 {
 		a.open = true
 		return a
 	}
 	if ref, ok := schema["$ref"].(string); ok {
-		if target := referred(root, ref); target != nil {
+		if target := referred(r.root, ref); target != nil {
 			merged := maps.Clone(target)
 			for k, v := range schema {
 				if k != "$ref" {
 					merged[k] = v
 				}
 			}
-			return readArgument(name, merged, root, depth-1)
+			return r.read(name, merged, depth-1)
 		}
 	}
 	a.description, _ = schema["description"].(string)
@@ -61,7 +71,7 @@ func readArgument(name string, schema, root map[string]any, depth int) argument 
 		alternatives, _ := schema[key].([]any)
 		for _, alternative := range alternatives {
 			if s, ok := alternative.(map[string]any); ok {
-				read := readArgument(name, s, root, depth-1)
+				read := r.read(name, s, depth-1)
 				a.types = append(a.types, read.types...)
 				a.enum = append(a.enum, read.enum...)
 				if read.items != nil {
@@ -84,7 +94,7 @@ func readArgument(name string, schema, root map[string]any, depth int) argument 
 		a.def = jsonOf(v)
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
-		read := readArgument("", items, root, depth-1)
+		read := r.read("", items, depth-1)
 		a.items = &read
 	}
 	a.open = true
@@ -94,7 +104,7 @@ func readArgument(name string, schema, root map[string]any, depth int) argument 
 		required, _ := schema["required"].([]any)
 		for _, key := range slices.Sorted(maps.Keys(properties)) {
 			s, _ := properties[key].(map[string]any)
-			read := readArgument(key, s, root, depth-1)
+			read := r.read(key, s, depth-1)
 			read.required = slices.Contains(required, any(key))
 			a.properties = append(a.properties, read)
 		}

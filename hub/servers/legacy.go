@@ -54,7 +54,7 @@ func (s *Server) asksTheOldWay(session *mcp.Session) string {
 	if s.conf.Era == mcp.EraModern {
 		return fmt.Sprintf("set %s: legacy%s", key, where)
 	}
-	then := "the next call goes to a connection of the legacy era"
+	then := "the server is connected in the legacy era as soon as nothing uses it"
 	if s.conn != nil && s.conn.session == session {
 		s.table.legacy.Put(legacyServer{Launch: s.Key(), Version: session.Info().Version, Time: time.Now().UTC()})
 		s.table.legacy.Save()

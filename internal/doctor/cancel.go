@@ -112,11 +112,14 @@ func (e *examination) attempt(ctx context.Context, s *session) (a attempt) {
 
 // delivered tells what became of the cancel on its way.
 func (e *examination) delivered(way Way, era string, a attempt) {
-	if a.failed != nil {
+	switch {
+	case a.failed != nil:
 		e.find("cancel.delivery", way, era, Mend, "the cancel did not reach it: %s", words(a.failed))
-		return
+	case a.delivery == jsonrpc.Delivered:
+		e.find("cancel.delivery", way, era, Good, "the cancel was delivered")
+	default:
+		e.find("cancel.delivery", way, era, Note, "the cancel was not needed: nothing of the call was at the server any more")
 	}
-	e.find("cancel.delivery", way, era, Good, "the cancel was delivered")
 }
 
 // watch looks at what comes for a call that was cancelled. Over HTTP nothing can come: its stream is closed.
@@ -228,5 +231,9 @@ func (e *examination) again(ctx context.Context, way Way, era string, s *session
 		e.find("cancel.next", way, era, Mend, "the next call on the same connection: %s", trouble)
 		return
 	}
-	e.find("cancel.next", way, era, Good, "the next call on the same connection works")
+	if a.cancelled.IsZero() || a.progress > 0 {
+		e.find("cancel.next", way, era, Good, "the next call on the same connection works")
+		return
+	}
+	e.find("cancel.next", way, era, Good, "the next call on the same connection ran for %v, and no error came", e.o.Before)
 }

@@ -21,8 +21,8 @@ func (l Level) weight() int { return slices.Index([]Level{Mend, Improve, Note, G
 
 // Finding is one thing that was looked at.
 type Finding struct {
-	Check     string `json:"check"`               // its name, such as "start.stdout"
-	Level     Level  `json:"level"`               //
+	Check     string `json:"check"` // its name, such as "start.stdout"
+	Level     Level  `json:"level"`
 	Seen      string `json:"seen"`                // what the server did
 	Spec      string `json:"spec,omitempty"`      // revision and section that speak of it
 	Says      string `json:"says,omitempty"`      // what they say
@@ -33,15 +33,15 @@ type Finding struct {
 
 // Report is what was found. Its texts are made safe to show, and the secrets that the target names are taken out.
 type Report struct {
-	Server    string        `json:"server"`              // the name that the user has for it
-	Says      string        `json:"says,omitempty"`      // name and version that it gives itself
-	Examined  time.Time     `json:"examined"`            //
+	Server    string        `json:"server"`         // the name that the user has for it
+	Says      string        `json:"says,omitempty"` // name and version that it gives itself
+	Examined  time.Time     `json:"examined"`
 	Took      time.Duration `json:"took"`                // nanoseconds
 	Revisions []string      `json:"revisions,omitempty"` // that it speaks, oldest first
-	Tools     int           `json:"tools"`               //
-	Tokens    int           `json:"tokens"`              // that the definitions of its tools cost a model, roughly
-	Calls     int           `json:"calls"`               // how often a tool was called
-	Findings  []Finding     `json:"findings"`            // in the order of looking
+	Tools     int           `json:"tools"`
+	Tokens    int           `json:"tokens"`   // that the definitions of its tools cost a model, roughly
+	Calls     int           `json:"calls"`    // how often a tool was called
+	Findings  []Finding     `json:"findings"` // in the order of looking
 }
 
 // Worst is the level of the worst finding; Good when there is none.

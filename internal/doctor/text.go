@@ -100,7 +100,7 @@ func (r *Report) facts() []string {
 		facts = append(facts, fmt.Sprintf("%d tools, about %d tokens of definitions", r.Tools, r.Tokens))
 	}
 	if r.Calls > 0 {
-		facts = append(facts, fmt.Sprintf("a tool was called %d times, and cancelled", r.Calls))
+		facts = append(facts, fmt.Sprintf("a tool was called %d times, to be cancelled", r.Calls))
 	} else {
 		facts = append(facts, "no tool was called: name one with --tool to see what becomes of a cancel")
 	}

@@ -14,7 +14,8 @@ import (
 // What is kept of a server's words: it chooses how many they are.
 const (
 	keptLines = 5
-	lineBytes = 1 << 20 // of a line on stdout that is looked at; a longer one counts as a message
+	lineBytes = 1 << 20 // of a line on stdout that is looked at; of a longer one nothing is known
+	idBytes   = 256     // of an id; a longer one is none of ours
 )
 
 // wire is what a server wrote on its pipes.
@@ -75,10 +76,11 @@ func (w *wire) line(text []byte) {
 			w.progress = append(w.progress, time.Now())
 		}
 	case method == "notifications/cancelled":
-		if len(w.withdrawn) < keptAnswers {
-			w.withdrawn[string(jsontext.Get(jsontext.Get(text, "params"), "requestId"))] = true
+		id = string(jsontext.Get(jsontext.Get(text, "params"), "requestId"))
+		if len(w.withdrawn) < keptAnswers && len(id) <= idBytes {
+			w.withdrawn[id] = true
 		}
-	case method == "" && id != "" && len(w.answers) < keptAnswers:
+	case method == "" && id != "" && len(id) <= idBytes && len(w.answers) < keptAnswers:
 		w.answers[id] = time.Now()
 		w.failed[id] = jsontext.Get(text, "error") != nil ||
 			string(jsontext.Get(jsontext.Get(text, "result"), "isError")) == "true"
