@@ -166,9 +166,7 @@ func (st *state) takeBack(p *prompt, cause error) {
 // withdraw ends a question of a server whose context ended.
 func (st *state) withdraw(r *request, cause error) {
 	closed, cancelled := withdrawn(cause)
-	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
-		st.closePrompt(p, closed)
-	}
+	st.closePromptsUnder(r, closed)
 	st.cancel(r, cancelled)
 	st.end(r, ending{state: event.StateCancelled})
 }

@@ -141,18 +141,22 @@ func (st *state) callsOf(s *server) map[*request]struct{} {
 }
 
 // endAmong closes the questions that r was the last call for: whichever of its server's calls such a question belongs
-// to is over. A server that never withdraws would fill its places with them. r is not in the table any more.
-func (st *state) endAmong(r *request) {
+// to is over. A server that never withdraws would fill its places with them. r is not in the table any more, and has
+// ended with cause, which tells when not the call alone is over but its connection or the hub.
+func (st *state) endAmong(r *request, cause *event.CancelCause) {
 	if r.direction != event.Outgoing || len(st.prompts) == 0 {
 		return
+	}
+	c := closesWith(cause)
+	if c.cause == event.CauseParent {
+		c.reason = causeOver.Reason // of one of several: the reason of its cancel says nothing about the question
 	}
 	for _, p := range st.promptsInOrder() {
 		if _, may := p.candidates[r]; !may {
 			continue
 		}
 		if delete(p.candidates, r); len(p.candidates) == 0 {
-			st.closePrompt(p, closing{cause: event.CauseParent, origin: event.OriginParent, reason: causeOver.Reason,
-				action: event.ActionDismiss})
+			st.closePrompt(p, c)
 		}
 	}
 }

@@ -2,13 +2,19 @@ package hub_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -164,6 +170,66 @@ func TestServerDeathClosesPrompts(t *testing.T) {
 			v.wantClosed(p.ID, event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
 		})
 	})
+}
+
+// Over HTTP the exchange of a call fails a moment before the connection is known to have ended. Its questions close for
+// the reason that ended it all the same, and not as if the call had come to its end.
+func TestSessionLossClosesPrompts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		var w *world
+		w = newWorldWith(t, hub.Options{Open: func(s config.Server, stderr func(string)) mcp.Opener {
+			return func(ctx context.Context) (*mcp.Link, error) {
+				link, err := w.open(s, stderr)(ctx)
+				if err == nil {
+					link.Conn = &forgetful{Conn: link.Conn}
+				}
+				return link, err
+			}
+		}}, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+		p := v.prompt()
+		a.Disconnect()
+		c.want(t, event.CodeUnavailable, event.ReasonExchangeFailed)
+		v.wantClosed(p.ID, event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
+	})
+}
+
+// forgetful is a connection whose end is told as one over HTTP tells that the server has forgotten the session: first of
+// the last request, and of the connection a second later.
+type forgetful struct {
+	jsonrpc.Conn
+	last atomic.Pointer[jsonrpc.ID] // of the last request written
+	told bool
+}
+
+func (c *forgetful) WriteMessages(batch [][]byte) error {
+	for _, m := range batch {
+		var request struct{ ID json.RawMessage }
+		if json.Unmarshal(m, &request) == nil && request.ID != nil {
+			if id, err := jsonrpc.ParseID(request.ID); err == nil {
+				c.last.Store(&id)
+			}
+		}
+	}
+	return c.Conn.WriteMessages(batch)
+}
+
+func (c *forgetful) ReadMessage() ([]byte, error) {
+	m, err := c.Conn.ReadMessage()
+	if err == nil {
+		return m, nil
+	}
+	if !c.told {
+		c.told = true
+		return nil, &jsonrpc.CallFailedError{ID: *c.last.Load(), Err: &transport.HTTPError{
+			Text: "the server ended the session before the answer came", Delivery: transport.MayHaveRun,
+			Err: transport.ErrSessionExpired,
+		}}
+	}
+	time.Sleep(time.Second)
+	return nil, transport.ErrSessionExpired
 }
 
 // Nobody answers. An approval ends its call; a question of a server is dismissed, and its call goes on.

@@ -218,7 +218,7 @@ func (st *state) end(r *request, e ending) bool {
 	switch {
 	case r.cause != nil:
 		cause = r.cause
-	case e.err != nil && e.err.Reason == event.ReasonServerGone:
+	case outcome.Disconnected(e.err):
 		cause = &event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}
 	}
 	st.takenBack(r)
@@ -230,7 +230,7 @@ func (st *state) end(r *request, e ending) bool {
 	st.tracedEnd(r, e)
 	st.endSpan(r, e)
 	delete(st.requests, r.id)
-	st.endAmong(r)
+	st.endAmong(r, cause)
 	st.unheld(r)
 	st.ended.Add(r.id)
 	if r.parent != nil {
@@ -295,20 +295,36 @@ func (st *state) takenBack(r *request) {
 
 // endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter.
 func (st *state) endOffspring(r *request, cause *event.CancelCause) {
-	pc, origin := event.CauseParent, event.OriginParent
-	switch cause.Origin {
-	case event.OriginShutdown:
-		pc, origin = event.CauseShutdown, event.OriginShutdown
-	case event.OriginTransport:
-		pc, origin = event.CauseServerGone, event.OriginTransport
-	}
-	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
-		st.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: event.ActionDismiss})
-	}
+	c := closesWith(cause)
+	st.closePromptsUnder(r, c)
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
-		st.cancel(child, &event.CancelCause{Origin: origin, Reason: cause.Reason})
+		ends := &event.CancelCause{Origin: c.origin, Reason: cause.Reason}
+		if c.cause == event.CauseServerGone { // in the order of withdraw: the end of the connection may come there first
+			child.stop(ends)
+			st.closePromptsUnder(child, c)
+		}
+		st.cancel(child, ends)
 		st.end(child, ending{state: event.StateCancelled})
 	}
+}
+
+// closePromptsUnder closes the prompts that r waits for, oldest first.
+func (st *state) closePromptsUnder(r *request, c closing) {
+	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
+		st.closePrompt(p, c)
+	}
+}
+
+// closesWith says how the prompts of a request close that ends with cause.
+func closesWith(cause *event.CancelCause) closing {
+	c := closing{cause: event.CauseParent, origin: event.OriginParent, reason: cause.Reason, action: event.ActionDismiss}
+	switch cause.Origin {
+	case event.OriginShutdown:
+		c.cause, c.origin = event.CauseShutdown, event.OriginShutdown
+	case event.OriginTransport:
+		c.cause, c.origin = event.CauseServerGone, event.OriginTransport
+	}
+	return c
 }
 
 // inOrder gives the members of a set, oldest first.

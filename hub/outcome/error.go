@@ -183,6 +183,12 @@ func timesSent(n int) string {
 	return fmt.Sprintf("was sent %d times, because the server did nothing with it before the last time", n)
 }
 
+// Disconnected tells whether a call failed because its connection had ended, or its session: over HTTP the exchange
+// fails a moment before the connection does, and what the call caused is over for the same reason.
+func Disconnected(e *event.Error) bool {
+	return e != nil && (e.Reason == event.ReasonServerGone || errors.Is(e, transport.ErrSessionExpired))
+}
+
 // NotRun tells whether a server has refused a request because it had forgotten the session: then the request has not
 // run, and may go to a new one, as often as transport.Repeats says of transport.GroundSessionOver: once.
 func NotRun(err error) bool {
