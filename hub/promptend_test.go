@@ -196,8 +196,8 @@ func TestSessionLossClosesPrompts(t *testing.T) {
 	})
 }
 
-// forgetful is a connection whose end is told as one over HTTP tells that the server has forgotten the session: first of
-// the last request, and of the connection a second later.
+// forgetful is a connection whose end is told as one over HTTP tells that the server has forgotten the session: first
+// of the last request, and of the connection a second later.
 type forgetful struct {
 	jsonrpc.Conn
 	last atomic.Pointer[jsonrpc.ID] // of the last request written
@@ -228,7 +228,7 @@ func (c *forgetful) ReadMessage() ([]byte, error) {
 			Err: transport.ErrSessionExpired,
 		}}
 	}
-	time.Sleep(time.Second)
+	<-time.After(time.Second)
 	return nil, transport.ErrSessionExpired
 }
 
