@@ -26,8 +26,8 @@ func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) 
 func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error) {
 	if c.Arguments != "" && !isObject(c.Arguments) {
 		return nil, nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments,
-			[]string{"server", c.Server, "request_id", c.ID},
-			"the arguments of tool %q are no JSON object; arguments_json must be the text of an object or empty", c.Tool)
+			[]string{"server", c.Server, "request_id", c.ID, "field", "arguments_json"},
+			"the arguments of tool %q are no JSON object", c.Tool)
 	}
 	return h.accept(&outgoing{CallRequest: c, method: methodCallTool, tool: c.Tool, ofWindow: ofWindow})
 }

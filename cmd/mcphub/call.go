@@ -45,6 +45,7 @@ func runRequest(env environment, o *callOptions, words []string) int {
 		c.env.stderr = c.live
 	}
 	c.tell, c.asker.env = newTeller(o.requestID), c.env
+	c.tell.serves = o.server
 	return c.run(sources, signals)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -148,7 +149,7 @@ func (f *form) choose(what string, names, abouts []string) (string, error) {
 				return n, nil
 			}
 		}
-		f.env.say("  %s", escape("there is no "+strconv.Quote(typed)+didYouMean(typed, names)))
+		f.env.say("  %s", escape("there is no "+strconv.Quote(typed)+nearmiss.Hint(typed, names)))
 	}
 }
 

@@ -15,7 +15,7 @@ func TestCallAsksForToolAndArguments(t *testing.T) {
 	term := p.onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "call", file, "--approve", "allow")
 	term.expect("1  first", "2  second", "Server (number or name):")
 	term.enter("frist")
-	term.expect("did you mean first?", "Server (number or name):")
+	term.expect(`did you mean "first"?`, "Server (number or name):")
 	term.enter("1")
 	term.expect("sleep", "Tool (number or name):")
 	term.enter("echo")

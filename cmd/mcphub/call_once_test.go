@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // TestCallTellsAFailureOnce: why a request failed is said by the last line alone, and not before it as well. Finding
@@ -15,5 +17,52 @@ func TestCallTellsAFailureOnce(t *testing.T) {
 	if r.status != exitUsage || strings.Count(r.stderr, `has no tool "slep"`) != 1 ||
 		!strings.Contains(lines[len(lines)-1], `did you mean "sleep"?`) {
 		t.Errorf("status %d:\n%s", r.status, r.stderr)
+	}
+}
+
+// TestCallTellsAFailedStartOnce: why the server did not start is said by the last line alone, with what it wrote, and
+// not by the state of the server as well. Finding D9.
+func TestCallTellsAFailedStartOnce(t *testing.T) {
+	p := build(t)
+	r := p.run("call", "--stdio", `sh -c 'echo no such thing >&2; exit 3'`, "echo")
+	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+	if r.status != exitServer || strings.Count(r.stderr, "exited with status 3") != 1 ||
+		!strings.Contains(lines[len(lines)-1], "exited with status 3") {
+		t.Errorf("status %d:\n%s", r.status, r.stderr)
+	}
+}
+
+// TestCallNamesTheFlagAtFault: what the hub says of a field of the contract is said of the flag. Finding D9.
+func TestCallNamesTheFlagAtFault(t *testing.T) {
+	p := build(t)
+	commandLine, _ := p.demoServer()
+	r := p.run("call", "--stdio", commandLine, "echo", "--args", "[1]", "--approve", "allow")
+	if r.status != exitUsage || !strings.Contains(r.stderr, "--args wants one") || strings.Contains(r.stderr, "_json") {
+		t.Errorf("status %d:\n%s", r.status, r.stderr)
+	}
+}
+
+// TestHeldFailuresAreTold: why a server failed is kept for the end of the request that it serves, and told at once when
+// the request is over, or another's.
+func TestHeldFailuresAreTold(t *testing.T) {
+	failed := func(server string) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ServerChanged{
+			ServerChanged: &mcphubv1.ServerChanged{Server: &mcphubv1.Server{Name: server, LastError: "why",
+				State: mcphubv1.ServerState_SERVER_STATE_FAILED}}}}
+	}
+	tell := newTeller("r")
+	tell.serves = "mine"
+	if got := tell.lines(failed("mine")); len(got) != 1 || got[0] != "mine: failed" || tell.held != "why" {
+		t.Errorf("while it runs: %q, held %q", got, tell.held)
+	}
+	if got := tell.lines(failed("other")); len(got) != 1 || got[0] != "other: failed: why" {
+		t.Errorf("of another: %q", got)
+	}
+	tell = newTeller("r")
+	tell.serves = "mine"
+	tell.lines(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestFinished{
+		McpRequestFinished: &mcphubv1.McpRequestFinished{RequestId: "r"}}})
+	if got := tell.lines(failed("mine")); len(got) != 1 || got[0] != "mine: failed: why" || tell.held != "" {
+		t.Errorf("after the end: %q, held %q", got, tell.held)
 	}
 }

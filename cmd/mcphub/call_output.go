@@ -31,11 +31,15 @@ func (c *call) show(event *mcphubv1.AttachResponse) {
 // report prints how the request ended, and gives the exit status.
 func (c *call) report(end ending) int {
 	c.live.clear()
+	if held := c.tell.held; !c.options.json && held != "" && (end.failure == nil || !strings.Contains(end.failure.Message,
+		held)) {
+		c.note("%s", c.live.paint(red, escape(held)))
+	}
 	switch {
 	case end.failure != nil && c.options.json:
 		printErrorLine(c.env.stdout, end.failure)
 	case end.failure != nil:
-		c.env.say("%s", c.live.paint(red, escape(fmt.Sprintf("mcphub %s: %s", c.options.command, end.failure.Message))))
+		c.env.say("%s", c.live.paint(red, escape(fmt.Sprintf("mcphub %s: %s", c.options.command, end.failure.message()))))
 	case c.options.json:
 		printObject(c.env.stdout, answerName(end.response), json.RawMessage(jsonLine(end.response)))
 	default:

@@ -54,7 +54,7 @@ func TestDoctorsUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"--config", config}, "which server"},
-		{[]string{"flies", "--config", config}, "did you mean files"},
+		{[]string{"flies", "--config", config}, `did you mean "files"`},
 		{[]string{"files", "--config", config, "--args", "[]"}, "JSON object"},
 		{[]string{"files", "--config", config, "--watch", "0s"}, "--watch"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/doctor"
 )
@@ -39,7 +40,7 @@ func (o *doctorOptions) resolved(name string) (config.Resolved, error) {
 			return config.Resolved{}, fmt.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 		}
 	}
-	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, didYouMean(name, names))
+	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, nearmiss.Hint(name, names))
 }
 
 // variables are what references are resolved with here: the environment, and the values that the flags give.

@@ -46,6 +46,14 @@ func asFailure(err error) *failure {
 	return failuref("UNAVAILABLE", "%v", err)
 }
 
+// message is what a person at the command line reads: a field of the contract that is at fault is the flag that gave it.
+func (f *failure) message() string {
+	if f.meta["field"] == "arguments_json" {
+		return f.Message + `: --args wants one, {"name":"Ada"} say; -a NAME=VALUE gives a single one`
+	}
+	return f.Message
+}
+
 // exitOf gives the status for a failure. Some reasons under FAILED_PRECONDITION mean a no of the user or of the lack of
 // one; every other code stands for itself.
 func exitOf(f *failure) int {

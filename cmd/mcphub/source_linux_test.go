@@ -57,8 +57,8 @@ func TestWhichServers(t *testing.T) {
 		args []string
 	}{
 		{"there are one, two", []string{"call", "named.json", "--tool", "echo"}},
-		{"did you mean echo?", []string{"tools", "mine", "ehco"}},
-		{"did you mean text?", []string{"call", "mine", "echo", "-a", "txt=x", "--approve", "allow"}},
+		{`did you mean "echo"?`, []string{"tools", "mine", "ehco"}},
+		{`did you mean "text"?`, []string{"call", "mine", "echo", "-a", "txt=x", "--approve", "allow"}},
 		{"too many", []string{"call", "mine", "echo", "more"}},
 		{"too many", []string{"tools", "mine", "echo", "more"}},
 		{"no config file", []string{"servers", "mine"}},

@@ -13,7 +13,11 @@ import (
 
 // teller tells the events of a window to a person, one or a few short lines each. It belongs to one goroutine.
 type teller struct {
-	own    string // the request that needs no name, because it is the only thing that happens; "" when there is none
+	// own is the request that needs no name, because it is the only thing that happens; "" when there is none. serves is
+	// its server while the request has not ended.
+	own, serves string
+	// held is why that server did not start. The end of the request says it, and is asked for what it left out.
+	held   string
 	states map[string]mcphubv1.ServerState
 	noted  map[string]string // what was odd about a start, by server
 	tasks  map[string]string // what was said of the task of a request that runs
@@ -76,6 +80,9 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		return one("%sthe cancel: %s", t.label(d.GetRequestId()), sentText(d.GetDelivery(), d.GetError()))
 	case *mcphubv1.AttachResponse_McpRequestFinished:
 		t.forget(e.McpRequestFinished.GetRequestId())
+		if e.McpRequestFinished.GetRequestId() == t.own {
+			t.serves = ""
+		}
 		if f := e.McpRequestFinished; toldOtherwise(f.GetMethod()) ||
 			f.GetRequestId() == t.own && (f.GetHubError() != nil || f.GetMcpError() != nil) {
 			return nil // of its own request the command's last line says why it failed
@@ -143,6 +150,10 @@ func (t *teller) server(e *mcphubv1.ServerChanged) []string {
 			s.GetProtocolRevision(), whereabouts(s))
 	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN,
 		mcphubv1.ServerState_SERVER_STATE_GIVEN_UP:
+		if s.GetName() == t.serves && s.GetLastError() != "" {
+			t.held = s.GetLastError()
+			break
+		}
 		return one("%s: %s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"), orDash(s.GetLastError()))
 	}
 	return one("%s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"))

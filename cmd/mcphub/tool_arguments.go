@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -44,7 +45,7 @@ func findTool(tools []*mcphubv1.Tool, server, name string) (*mcphubv1.Tool, erro
 		names = append(names, t.GetName())
 	}
 	return nil, &failure{Code: "NOT_FOUND", Reason: "TOOL_NOT_FOUND",
-		Message: fmt.Sprintf("server %q has no tool %q%s", server, name, didYouMean(name, names))}
+		Message: fmt.Sprintf("server %q has no tool %q%s", server, name, nearmiss.Hint(name, names))}
 }
 
 // withPairs sets arguments of the form NAME=VALUE in a JSON object ("": an empty one). No message holds a value: it may
@@ -96,7 +97,7 @@ func setArgument(object map[string]any, schema *argument, whole, key, raw string
 		if names == "" {
 			return fmt.Errorf("-a %s: the tool takes no argument there", whole)
 		}
-		return fmt.Errorf("-a %s: the tool has no such argument%s; it has %s", whole, didYouMean(key, schema.names()), names)
+		return fmt.Errorf("-a %s: the tool has no such argument%s; it has %s", whole, nearmiss.Hint(key, schema.names()), names)
 	}
 	before, again := object[key]
 	value, ok := property.read(raw)

@@ -50,7 +50,7 @@ func TestArgumentsAreTypedBySchema(t *testing.T) {
 		{"", "wet=s3cret", "", "-a wet: the schema wants boolean"},
 		{"", "kind=s3cret", "", `-a kind: the schema wants one of "oak", "elm"`},
 		{"", "sizes=s3cret", "", "-a sizes: the schema wants array of integer"},
-		{"", "cuont=1", "", "-a cuont: the tool has no such argument; did you mean count?"},
+		{"", "cuont=1", "", `-a cuont: the tool has no such argument; did you mean "count"?`},
 		{"", "place.y=s3cret", "", "-a place.y: the tool has no such argument"},
 		{"", "count.x=s3cret", "", "-a count.x: count is to be integer"},
 		{"", "count=1 count=2", "", "-a count: is given twice"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -146,7 +147,7 @@ func noCommand(c *cobra.Command, word string) string {
 		}
 	}
 	what := strings.TrimSpace(pathOf(c) + " " + word)
-	return fmt.Sprintf("there is no command %q%s", what, didYouMean(word, names))
+	return fmt.Sprintf("there is no command %q%s", what, nearmiss.Hint(word, names))
 }
 
 // pathOf names a command as mcphub help takes it; "" is mcphub itself.
@@ -170,7 +171,7 @@ func flagError(c *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	return fmt.Errorf("there is no flag --%s%s", name, didYouMean("--"+name, names))
+	return fmt.Errorf("there is no flag --%s%s", name, nearmiss.Hint("--"+name, names))
 }
 
 func usageError(env environment, command string, err error) int {

@@ -165,14 +165,14 @@ func TestNearMisses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"cal", "--tool", "x"}, "did you mean call?"},
-		{[]string{"server", "--json"}, "did you mean servers or serve?"},
-		{[]string{"config", "chek"}, "did you mean check?"},
-		{[]string{"help", "tols"}, "did you mean tools?"},
-		{[]string{"call", "--tol", "x"}, "did you mean --tool?"},
-		{[]string{"call", "-tool", "x"}, "did you mean --tool?"},
-		{[]string{"tools", "--confg", "x"}, "did you mean --config?"},
-		{[]string{"config", "check", "--verbos"}, "did you mean --verbose?"},
+		{[]string{"cal", "--tool", "x"}, `did you mean "call"?`},
+		{[]string{"server", "--json"}, `did you mean "servers" or "serve"?`},
+		{[]string{"config", "chek"}, `did you mean "check"?`},
+		{[]string{"help", "tols"}, `did you mean "tools"?`},
+		{[]string{"call", "--tol", "x"}, `did you mean "--tool"?`},
+		{[]string{"call", "-tool", "x"}, `did you mean "--tool"?`},
+		{[]string{"tools", "--confg", "x"}, `did you mean "--config"?`},
+		{[]string{"config", "check", "--verbos"}, `did you mean "--verbose"?`},
 		{[]string{"call", "--zzzzzzz"}, "there is no flag --zzzzzzz\n"},
 		{[]string{"zzzzzzz"}, "there is no command \"zzzzzzz\"\n"},
 	} {
