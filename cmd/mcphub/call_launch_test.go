@@ -116,7 +116,7 @@ func TestApprovalShowsChanges(t *testing.T) {
 			Tool: "rm", ArgumentsJson: "{}", Changes: []*mcphubv1.DefinitionChange{{Path: "description", BeforeJson: `"a"`,
 				AfterJson: "\"b\x1b\""}, {BeforeJson: "1", AfterJson: "2"}},
 		}}})
-	want := []string{"question p: may rm run on s?", "  arguments: {}",
+	want := []string{"question p: may rm run on s?", "  arguments: none",
 		"  its definition has changed since you allowed it:",
 		`    description was "a"`, `    description is  "b\x1b"`, "    the whole was 1", "    the whole is  2"}
 	if diff := cmp.Diff(want, got); diff != "" {

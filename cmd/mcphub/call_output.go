@@ -63,14 +63,14 @@ func (c *call) reportResponse(r answer) {
 		return
 	}
 	text, others := answerText(r)
-	if isTerminal(c.env.stdout) {
-		text = escapeBut(text, "\n\t")
-	}
-	fmt.Fprintln(c.env.stdout, strings.TrimSuffix(text, "\n"))
-	if others > 0 {
-		c.note("%d more content blocks are no text; --json shows them", others)
-	}
 	t, ok := r.(*mcphubv1.CallToolResponse)
+	if isTerminal(c.env.stdout) {
+		text = textForTerminal(r, text, others)
+	}
+	if text != "" || len(others) == 0 {
+		fmt.Fprintln(c.env.stdout, strings.TrimSuffix(text, "\n"))
+	}
+	c.noteOthers(others)
 	if !ok {
 		return
 	}
@@ -82,6 +82,20 @@ func (c *call) reportResponse(r answer) {
 	}
 	if t.GetIsError() {
 		c.env.say("mcphub call: the tool says that it failed")
+	}
+}
+
+// noteOthers names the parts of a result that are no text.
+func (c *call) noteOthers(others []string) {
+	if len(others) == 0 {
+		return
+	}
+	c.note("no text, and shown by --json:")
+	for _, name := range others[:min(len(others), maxNamedBlocks)] {
+		c.note("  %s", escape(name))
+	}
+	if n := len(others) - maxNamedBlocks; n > 0 {
+		c.note("  and %d more", n)
 	}
 }
 

@@ -1,94 +1,166 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// answerText gives the text of a result, and how many other parts there are.
-func answerText(r answer) (text string, others int) {
+// Bounds of what is laid out for a person: a server chooses how much it is, and blanks grow with the depth.
+const (
+	maxLaidOut      = 64 << 10 // bytes of JSON; more is shown as it came
+	maxLaidOutDepth = 32
+	maxNamedBlocks  = 20 // parts of a result that are no text
+)
+
+// answerText gives the text of a result, and names what else is in it.
+func answerText(r answer) (text string, others []string) {
+	result := []byte(r.GetResultJson())
+	var texts []string
+	add := func(b json.RawMessage, ofResource bool, before string) {
+		if t := jsontext.Get(b, "text"); jsontext.IsString(t) && (ofResource || blockType(b) == "text") {
+			texts = append(texts, before+jsontext.String(t))
+		} else if others = append(others, ""); len(others) <= maxNamedBlocks {
+			others[len(others)-1] = blockName(b, ofResource)
+		}
+	}
 	switch r.(type) {
-	case *mcphubv1.ReadResourceResponse:
-		return resourceText(r.GetResultJson())
+	case *mcphubv1.ReadResourceResponse: // a blob is no text, whatever its type says
+		jsontext.Elements(jsontext.Get(result, "contents"), func(b json.RawMessage) bool {
+			add(b, true, "")
+			return true
+		})
 	case *mcphubv1.GetMcpPromptResponse:
-		return templateText(r.GetResultJson())
+		jsontext.Elements(jsontext.Get(result, "messages"), func(m json.RawMessage) bool {
+			add(jsontext.Get(m, "content"), false, jsontext.String(jsontext.Get(m, "role"))+": ")
+			return true
+		})
+	default:
+		jsontext.Elements(jsontext.Get(result, "content"), func(b json.RawMessage) bool {
+			add(b, false, "")
+			return true
+		})
 	}
-	return resultText(r.GetResultJson())
-}
-
-// block is a content block of MCP, as far as its text goes.
-type block struct {
-	Type string  `json:"type"`
-	Text *string `json:"text"`
-}
-
-// resultText gives the text blocks of a tools/call result, one after the other, and the number of the other blocks. A
-// result without text is given as the JSON that it is.
-func resultText(result string) (text string, others int) {
-	var r struct {
-		Content []block `json:"content"`
-	}
-	if json.Unmarshal([]byte(result), &r) != nil {
-		return result, 0
-	}
-	var texts []string
-	for _, b := range r.Content {
-		if b.Type == "text" && b.Text != nil {
-			texts = append(texts, *b.Text)
-		} else {
-			others++
-		}
-	}
-	return joined(texts, others, result)
-}
-
-// resourceText gives the texts of a resources/read result. A blob is none, whatever its type says.
-func resourceText(result string) (text string, others int) {
-	var r struct {
-		Contents []block `json:"contents"`
-	}
-	if json.Unmarshal([]byte(result), &r) != nil {
-		return result, 0
-	}
-	var texts []string
-	for _, c := range r.Contents {
-		if c.Text != nil {
-			texts = append(texts, *c.Text)
-		} else {
-			others++
-		}
-	}
-	return joined(texts, others, result)
-}
-
-// templateText gives the messages of a prompts/get result, each with who says it.
-func templateText(result string) (text string, others int) {
-	var r struct {
-		Messages []struct {
-			Role    string `json:"role"`
-			Content block  `json:"content"`
-		} `json:"messages"`
-	}
-	if json.Unmarshal([]byte(result), &r) != nil {
-		return result, 0
-	}
-	var texts []string
-	for _, m := range r.Messages {
-		if m.Content.Type == "text" && m.Content.Text != nil {
-			texts = append(texts, m.Role+": "+*m.Content.Text)
-		} else {
-			others++
-		}
-	}
-	return joined(texts, others, result)
-}
-
-// joined gives texts as one; without any, the JSON says more than nothing.
-func joined(texts []string, others int, result string) (string, int) {
-	if texts == nil {
-		return result, 0
+	if texts == nil { // the JSON says more than nothing
+		return string(result), others
 	}
 	return strings.Join(texts, "\n"), others
+}
+
+func blockType(b []byte) string { return jsontext.String(jsontext.Get(b, "type")) }
+
+// blockName names a content block that is no text (2025-11-25 server/tools, "Tool Result"), or the contents of a
+// resource: what it is, of which type, and how large.
+func blockName(b []byte, ofResource bool) string {
+	kind, of := blockType(b), b
+	switch {
+	case ofResource:
+		kind = "resource"
+	case kind == "resource":
+		of = jsontext.Get(b, "resource")
+	case kind == "resource_link":
+		kind = "link"
+	case kind == "":
+		kind = "a part without a type"
+	}
+	parts := []string{bounds.Printable(kind)}
+	for _, name := range []string{"uri", "name", "mimeType"} {
+		if text := jsontext.String(jsontext.Get(of, name)); text != "" {
+			parts = append(parts, bounds.Printable(text))
+		}
+	}
+	size := len(b)
+	if data := jsontext.String(jsontext.Get(of, "data")) + jsontext.String(jsontext.Get(of, "blob")); data != "" {
+		size = base64.StdEncoding.DecodedLen(len(data)) - (len(data) - len(strings.TrimRight(data, "=")))
+	} else if text := jsontext.Get(of, "text"); jsontext.IsString(text) {
+		size = len(jsontext.String(text))
+	} else if given := jsontext.Get(of, "size"); kind == "link" {
+		if given != nil {
+			parts = append(parts, bounds.Printable(string(given))+" bytes")
+		}
+		return strings.Join(parts, ", ")
+	}
+	return strings.Join(append(parts, bounds.Bytes(size)), ", ")
+}
+
+// textForTerminal gives what a person reads of a result with that text and these other parts, which are named apart: of
+// a picture nobody reads the JSON.
+func textForTerminal(r answer, text string, others []string) string {
+	result := r.GetResultJson()
+	if text == result && len(others) > 0 {
+		text = ""
+	}
+	shown := forTerminal(text)
+	if _, ok := r.(*mcphubv1.CallToolResponse); ok {
+		if more := structured(result, text); more != "" {
+			shown = strings.TrimPrefix(strings.TrimSuffix(shown, "\n")+"\n", "\n") + forTerminal(more)
+		}
+	}
+	return shown
+}
+
+// forTerminal makes a result fit for a person's eyes: JSON is laid out, and nothing in it moves the cursor.
+func forTerminal(text string) string { return escapeBut(laidOut(text), "\n\t") }
+
+// laidOut gives JSON with a line for each member, and any other text as it is.
+func laidOut(text string) string {
+	b := bytes.TrimSpace([]byte(text))
+	if len(b) == 0 || len(b) > maxLaidOut || b[0] != '{' && b[0] != '[' || !jsontext.Valid(b) ||
+		depthOf(b) > maxLaidOutDepth {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, b, "", "  ") != nil {
+		return text
+	}
+	return out.String()
+}
+
+// depthOf is how deep arrays and objects are nested in valid JSON.
+func depthOf(b []byte) int {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
+// structured gives the structured content of a tool's result that its text does not say already, "" when there is none.
+func structured(result, text string) string {
+	content := jsontext.Get([]byte(result), "structuredContent")
+	if content == nil || text == result {
+		return ""
+	}
+	for one := range strings.Lines(text + "\n") {
+		if sameJSON(content, []byte(one)) {
+			return ""
+		}
+	}
+	if sameJSON(content, []byte(text)) {
+		return ""
+	}
+	return string(content)
+}
+
+// sameJSON tells whether two JSON texts differ in blanks alone.
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return len(bytes.TrimSpace(b)) > 0 && json.Compact(&x, a) == nil && json.Compact(&y, b) == nil &&
+		bytes.Equal(x.Bytes(), y.Bytes())
 }

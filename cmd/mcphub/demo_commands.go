@@ -108,7 +108,7 @@ func (d *demo) tellResult(h *prompt, run *running, mark int) {
 	case r.GetError() != nil:
 		h.tellCall(run, "error %d: %s", r.GetError().GetCode(), r.GetError().GetMessage())
 	default:
-		text, _ := resultText(r.GetResultJson())
+		text, _ := answerText(r)
 		h.tellCall(run, "result: %s", cut(text, 2000))
 	}
 }

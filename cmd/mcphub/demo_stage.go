@@ -144,7 +144,7 @@ func (r *running) text(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the call of %s got error %d: %s", r.request.GetTool(), r.response.GetError().GetCode(),
 			r.response.GetError().GetMessage())
 	}
-	text, _ := resultText(r.response.GetResultJson())
+	text, _ := answerText(r.response)
 	if r.response.GetIsError() {
 		return "", fmt.Errorf("the tool %s says that it failed: %s", r.request.GetTool(), text)
 	}

@@ -46,7 +46,8 @@ func asFailure(err error) *failure {
 	return failuref("UNAVAILABLE", "%v", err)
 }
 
-// message is what a person at the command line reads: a field of the contract that is at fault is the flag that gave it.
+// message is what a person at the command line reads: a field of the contract that is at fault is the flag that gave
+// it.
 func (f *failure) message() string {
 	if f.meta["field"] == "arguments_json" {
 		return f.Message + `: --args wants one, {"name":"Ada"} say; -a NAME=VALUE gives a single one`

@@ -130,9 +130,9 @@ func TestResultText(t *testing.T) {
 		{`{"content":"odd"}`, `{"content":"odd"}`, 0},
 	}
 	for _, test := range tests {
-		text, others := resultText(test.result)
-		if text != test.text || others != test.others {
-			t.Errorf("resultText(%s) = %q, %d; want %q, %d", test.result, text, others, test.text, test.others)
+		text, others := answerText(toolAnswer(test.result))
+		if text != test.text || len(others) != test.others {
+			t.Errorf("answerText(%s) = %q, %q; want %q, %d", test.result, text, others, test.text, test.others)
 		}
 	}
 }

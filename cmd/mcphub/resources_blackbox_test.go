@@ -109,7 +109,7 @@ func TestRead(t *testing.T) {
 	p := build(t)
 	url, _ := libraryServer(t)
 	r := p.run("read", "--url", url, "--uri", "file:///a")
-	if r.status != 0 || r.stdout != "the text\n" || !strings.Contains(r.stderr, "1 more content blocks") ||
+	if r.status != 0 || r.stdout != "the text\n" || !strings.Contains(r.stderr, "resource, file:///a, 1 bytes") ||
 		!strings.Contains(r.stderr, "resources/read file:///a on url") {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}

@@ -47,7 +47,8 @@ func TestWhichServers(t *testing.T) {
 	said("", "-a text=TEXT", "tools", "mine", "echo")
 	said("", "-a text=TEXT", "tools", "./named.json", "two", "echo")
 	said("", "typed", "call", "mine", "echo", "-a", "text=typed", "--approve", "allow") // the one server of the user
-	said("", "from a file", "call", "named.json", "--server", "one", "echo", "--args", "@arguments.json", "--approve", "allow")
+	said("", "from a file", "call", "named.json", "--server", "one", "echo", "--args", "@arguments.json", "--approve",
+		"allow")
 	said(`{"text":"from the input"}`, "from the input", "call", "--config", "named.json", "two", "echo", "--args", "-",
 		"--approve", "allow")
 	said("", "by the one", "call", "--stdio", p.path+" demo-server", "echo", "-a", "text=by the one", "--approve", "allow")

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
@@ -318,9 +318,8 @@ func shortDuration(d time.Duration) string {
 
 // logText gives the text of log data: a JSON string bare, anything else as it is.
 func logText(dataJSON string) string {
-	var s string
-	if json.Unmarshal([]byte(dataJSON), &s) == nil {
-		return s
+	if jsontext.IsString([]byte(dataJSON)) {
+		return jsontext.String([]byte(dataJSON))
 	}
 	return dataJSON
 }

@@ -16,15 +16,14 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 		if about := firstLine(a.GetDescription()); about != "" {
 			lines = append(lines, "  "+escape(cut(about, 200)))
 		}
-		// Shown whole: what is not seen is not approved.
-		lines = append(lines, "  arguments: "+escape(orDash(a.GetArgumentsJson())))
+		lines = append(lines, argumentLines(a.GetArgumentsJson())...)
 		return append(lines, changedLines("its definition has changed since you allowed it:", a.GetChanges())...)
 	case *mcphubv1.Prompt_Sampling:
 		return append(one("question %s: %s asks for a completion of your model", name, p.GetServer()),
-			"  "+escape(cut(q.Sampling.GetRequestJson(), 2000)))
+			messageLines(q.Sampling.GetRequestJson())...)
 	case *mcphubv1.Prompt_ElicitationForm:
 		return append(one("question %s: %s asks: %s", name, p.GetServer(), q.ElicitationForm.GetMessage()),
-			"  form: "+escape(cut(q.ElicitationForm.GetSchemaJson(), 2000)))
+			fieldLines(q.ElicitationForm.GetSchemaJson())...)
 	case *mcphubv1.Prompt_ElicitationUrl:
 		ask := "asks you to visit"
 		if q.ElicitationUrl.GetWaiting() {

@@ -155,7 +155,7 @@ func TestTeller(t *testing.T) {
 					PromptId: "p", Server: "s",
 					Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: "rm",
 						Description: "Removes.\nAll.", ArgumentsJson: `{"x":1}`}},
-				}}}}, []string{"question p: may rm run on s?", "  Removes.", `  arguments: {"x":1}`}},
+				}}}}, []string{"question p: may rm run on s?", "  Removes.", "  arguments:", "    x: 1"}},
 	}
 	tell := newTeller("own")
 	for _, test := range tests {

@@ -97,7 +97,8 @@ func setArgument(object map[string]any, schema *argument, whole, key, raw string
 		if names == "" {
 			return fmt.Errorf("-a %s: the tool takes no argument there", whole)
 		}
-		return fmt.Errorf("-a %s: the tool has no such argument%s; it has %s", whole, nearmiss.Hint(key, schema.names()), names)
+		return fmt.Errorf("-a %s: the tool has no such argument%s; it has %s", whole, nearmiss.Hint(key, schema.names()),
+			names)
 	}
 	before, again := object[key]
 	value, ok := property.read(raw)

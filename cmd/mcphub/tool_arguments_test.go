@@ -73,7 +73,8 @@ func TestToolPage(t *testing.T) {
 	var page strings.Builder
 	writeTool(&page, &mcphubv1.Tool{Server: "s", Name: "plant", Description: "Plants.\n\x1b[31mRed",
 		DefinitionJson: plantDefinition}, []string{"--stdio", "it's x", "--env", "A"})
-	for _, want := range []string{"plant (-)", `\x1b[31mRed`, "count  ", "integer, required, default 2", "\"oak\", \"elm\"",
+	for _, want := range []string{"plant (-)", `\x1b[31mRed`, "count  ", "integer, required, default 2",
+		"\"oak\", \"elm\"",
 		": Which tree", "place.x", `mcphub call --stdio 'it'\''s x' --env A plant -a count=2 -a kind=oak`} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q:\n%s", want, page.String())

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // Bounds of what is read of a schema: a stranger may write its references in a circle, on many ways at once.
@@ -28,14 +30,17 @@ type argument struct {
 
 // readToolArguments reads the input schema in a tool's definition. Of what is no schema nothing is known.
 func readToolArguments(definition string) argument {
-	var tool struct {
-		InputSchema map[string]any `json:"inputSchema"`
-	}
-	if json.Unmarshal([]byte(definition), &tool) != nil {
+	return readArguments(string(jsontext.Get([]byte(definition), "inputSchema")))
+}
+
+// readArguments reads a schema whose root is an object.
+func readArguments(schema string) argument {
+	var root map[string]any // keys are compared exactly, and of two the last one counts, as in jsontext
+	if json.Unmarshal([]byte(schema), &root) != nil {
 		return argument{open: true}
 	}
-	r := schemaReader{root: tool.InputSchema, left: maxSchemas}
-	return r.read("", tool.InputSchema, maxDepth)
+	r := schemaReader{root: root, left: maxSchemas}
+	return r.read("", root, maxDepth)
 }
 
 // schemaReader reads the schemas within root.

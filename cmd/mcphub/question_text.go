@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
+
+// Bounds of what is shown of a question: whoever asks chooses how much it is.
+const (
+	maxArgumentBytes = 16 << 10 // of the arguments of a call together
+	maxFields        = 50       // of a form
+	maxMessages      = 10       // of a completion
+)
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// argumentLines tells the arguments of a call, one on each line, as the JSON that they are: a text that spells another
+// line stays within its quotes. They are shown whole up to a bound, as what is not seen is not approved; what is left
+// out is said loudly.
+func argumentLines(text string) []string {
+	b := []byte(text)
+	if !jsontext.IsObject(b) {
+		return one("  arguments: %s", orDash(text))
+	}
+	lines := []string{"  arguments:"}
+	used, hidden := 0, 0
+	jsontext.Members(b, func(name []byte, value json.RawMessage) bool {
+		shown := string(name)
+		if !plainName.MatchString(shown) {
+			shown = strconv.Quote(shown)
+		}
+		line := escape("    " + shown + ": " + string(value))
+		if used += len(line); used > maxArgumentBytes {
+			hidden += len(name) + len(value)
+			return true
+		}
+		lines = append(lines, line)
+		return true
+	})
+	switch {
+	case len(lines) == 1 && hidden == 0:
+		return []string{"  arguments: none"}
+	case hidden > 0:
+		lines = append(lines, fmt.Sprintf("    NOT SHOWN: %s more of arguments. Say no unless you know them.",
+			bounds.Bytes(hidden)))
+	}
+	if name, twice := jsontext.Repeated(b); twice {
+		lines = append(lines, one("    NOTE: %q is there twice: a server may take either", name)...)
+	}
+	return lines
+}
+
+// fieldLines tells the fields of a form: their names, what they take, and what they are about.
+func fieldLines(schema string) []string {
+	form := readArguments(schema)
+	if len(form.properties) == 0 {
+		return one("  form: %s", cut(schema, 2000))
+	}
+	var lines []string
+	for i, f := range form.properties {
+		if i == maxFields {
+			return append(lines, fmt.Sprintf("    and %d more fields", len(form.properties)-i))
+		}
+		about := f.wants()
+		if f.required {
+			about += ", required"
+		}
+		if f.def != "" {
+			about += ", default " + cut(f.def, 60)
+		}
+		if f.description != "" {
+			about += ": " + strings.Join(strings.Fields(f.description), " ")
+		}
+		lines = append(lines, one("    %s: %s", shortName(f.name), cut(about, 400))...)
+	}
+	return lines
+}
+
+// messageLines tells what a model would be asked (2025-11-25 client/sampling, "Creating Messages").
+func messageLines(request string) []string {
+	var lines []string
+	if system := jsontext.String(jsontext.Get([]byte(request), "systemPrompt")); system != "" {
+		lines = append(lines, one("    system: %s", cut(system, 400))...)
+	}
+	n := 0
+	jsontext.Elements(jsontext.Get([]byte(request), "messages"), func(m json.RawMessage) bool {
+		if n++; n > maxMessages {
+			return true
+		}
+		content := jsontext.Get(m, "content")
+		text := jsontext.String(jsontext.Get(content, "text"))
+		if blockType(content) != "text" {
+			text = cut(string(content), 400)
+		}
+		lines = append(lines, one("    %s: %s", jsontext.String(jsontext.Get(m, "role")), cut(text, 400))...)
+		return true
+	})
+	if n == 0 {
+		return one("  %s", cut(request, 2000))
+	}
+	if n > maxMessages {
+		lines = append(lines, fmt.Sprintf("    and %d more messages", n-maxMessages))
+	}
+	return lines
+}
