@@ -229,7 +229,7 @@ func (l *commandLine) addConfig() {
 	c := l.add(l.root, spec{
 		group: groupLook, use: "config check|places [FLAGS]",
 		short: "check config files, and tell where applications keep theirs",
-		page:  "Looks at config files. No hub is spawned, and nothing that a file names is run, read or connected to.",
+		page:  "Looks at config files. No hub is spawned, and nothing that a file names is run or connected to.",
 		run:   func([]string) int { return usageError(l.env, "config", errNoConfigCommand) },
 	})
 	c.PersistentFlags().SortFlags = false
@@ -239,7 +239,11 @@ func (l *commandLine) addConfig() {
 		use:   "check [FILE...] [FLAGS]",
 		short: "the verdict on each server of the files",
 		page: `Reads config files in every dialect and gives its verdict on each server, what is wrong with file, line
-and column. No hub is spawned, nothing is run, and no value of an argument, a variable, a header or a query is shown.
+and column. Each is looked at as its start would: references are resolved, the program, the working directory and
+envFile are looked for. An error is what would make the start fail. No hub is spawned, nothing that a file names is
+run, and no value of an argument, a variable, a header or a query is shown; for a program that is not found without
+it, the login shell is asked for its PATH.
+
 Without FILE it looks at those of this user and of the folder that are in known places; a FILE in such a place is read
 as what it is there.
 
@@ -248,7 +252,7 @@ With --json: {"servers": [{"name", "dialect", "origin": {"file", "line", "scope"
 "key", "message", "fatal"}], "files": [...]}. Timeouts are Go durations, those that count, and "0s" is no limit. The
 outer problems are all of them.
 
-Exit status: 0 all can be used, 1 something is broken, 2 usage.
+Exit status: 0 all can be used, warnings or not; 1 something is broken; 2 usage.
 `,
 		most: manyFiles,
 		run:  func(files []string) int { return runConfigCheck(l.env, &o, files) },

@@ -85,7 +85,7 @@ func (r *configReport) print(w io.Writer, verbose bool) {
 
 func (s *serverReport) row() []string {
 	timeouts := []string{toldTimeout(s.Timeouts.Connect), toldTimeout(s.Timeouts.Idle), toldTimeout(s.Timeouts.Total)}
-	if s.Verdict == verdictBroken {
+	if s.Transport == "" {
 		timeouts = []string{"-", "-", "-"}
 	}
 	return append(append([]string{strconv.Itoa(s.Origin.Line), s.Name, orDash(s.Dialect), orDash(s.Transport), s.runs()},

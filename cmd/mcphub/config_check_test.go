@@ -31,6 +31,8 @@ func (p *program) atHome(files map[string]string) (work string) {
 			p.t.Fatal(err)
 		}
 	}
+	p.programs("docs-server", "node", "npx", "srv", "a")
+	p.t.Setenv("SHELL", "/bin/sh")
 	p.t.Setenv("HOME", home)
 	p.t.Setenv("USERPROFILE", home)
 	p.t.Setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
@@ -40,6 +42,24 @@ func (p *program) atHome(files map[string]string) (work string) {
 		p.t.Setenv(name, "")
 	}
 	return work
+}
+
+// programs puts programs of these names, which do nothing, in a folder that is first in the PATH.
+func (p *program) programs(names ...string) {
+	p.t.Helper()
+	bin := filepath.Join(p.dir, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range names {
+		if filepath.Ext(p.path) != "" {
+			name += filepath.Ext(p.path)
+		}
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // mixed are two files with an entry for every verdict.
@@ -203,6 +223,7 @@ func TestConfigCheckJSON(t *testing.T) {
 // TestConfigCheckListsSoundServersBesideBrokenOnes: neither a broken entry nor a broken file hides anything else.
 func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
 	p := build(t)
+	p.programs("a")
 	half := p.config("half.json", `{"mcpServers": {"a": {`)
 	file := p.config("mcp.json",
 		`{"mcpServers": {"first": {"command": "a"}, "bad": {"args": 7}, "second": {"url": "https://b.example"}}}`)

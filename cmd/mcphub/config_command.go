@@ -39,8 +39,8 @@ func (o *configOptions) flags() *pflag.FlagSet {
 
 var errNoConfigCommand = errors.New("what of it? config check or config places")
 
-// runConfigCheck gives the verdict on config files. No hub is spawned, and nothing that a file names is run, read or
-// connected to.
+// runConfigCheck gives the verdict on config files. No hub is spawned, and nothing that a file names is run or
+// connected to; where a program is not found without it, the login shell is asked for its PATH, as a start does.
 func runConfigCheck(env environment, o *configOptions, files []string) int {
 	if err := o.origins.check(); err != nil {
 		return usageError(env, "config check", err)

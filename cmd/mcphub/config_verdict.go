@@ -12,7 +12,7 @@ import (
 
 // The verdicts on an entry, the first that fits.
 const (
-	verdictBroken   = "broken"   // it cannot be used
+	verdictBroken   = "broken"   // it cannot be used, or its start would fail
 	verdictReplaced = "replaced" // another entry of its name counts
 	verdictDisabled = "disabled"
 	verdictWarning  = "warning" // it counts, and something about it is odd
@@ -91,8 +91,8 @@ type fileReport struct {
 	Folder  string `json:"folder,omitempty"`
 }
 
-// judge reads the sources and gives its verdict on each entry. The entries are in the order of the sources, and within
-// one in that of the file.
+// judge reads the sources and gives its verdict on each entry, as a start of it would. The entries are in the order of
+// the sources, and within one in that of the file.
 func judge(sources []config.Source) configReport {
 	servers, problems := config.All(sources)
 	r := configReport{Servers: []serverReport{}, Problems: []problemReport{}, Files: []fileReport{}}
@@ -112,6 +112,10 @@ func judge(sources []config.Source) configReport {
 	}
 	r.addBroken()
 	r.share()
+	r.tryStarts(sources, servers)
+	slices.SortStableFunc(r.Problems, func(a, b problemReport) int {
+		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	for i := range r.Servers {
 		r.Servers[i].settle()
 	}
@@ -233,7 +237,7 @@ func (r *configReport) broken() bool {
 // runs is what the hub would run, or connect to, without what may be secret.
 func (s *serverReport) runs() string {
 	switch {
-	case s.Verdict == verdictBroken:
+	case s.Transport == "":
 		return "-"
 	case s.remote && s.URL == "":
 		return "an address with variables in it"

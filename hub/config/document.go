@@ -101,12 +101,27 @@ func (d *document) syntaxProblem(err error) Problem {
 	// hujson shows the literal, which may be half a secret.
 	if strings.HasPrefix(message, "invalid literal") {
 		message = "invalid string, number or word"
+		if at := d.lines[p.Line-1]; badEscape.Match(d.text[at:d.endOfLine(at)]) {
+			message = `invalid string: a backslash begins an escape; write \\ for each backslash of a path`
+		}
 	}
 	if text := bytes.TrimSpace(d.text); len(text) > 0 && text[0] == '"' {
 		message += "; a part of a file needs { before it and } behind it" // as people copy it from instructions
 	}
 	p.Message = "not JSON: " + strings.TrimPrefix(message, "hujson: ")
 	return p
+}
+
+// badEscape finds a backslash that begins none of the escapes of JSON (RFC 8259, section 7).
+var badEscape = regexp.MustCompile(
+	`^(?:[^\\]|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{4})*\\(?:[^"\\/bfnrtu]|u(?:[^0-9A-Fa-f]|.{1,3}[^0-9A-Fa-f]))`)
+
+// endOfLine is where the line of an offset ends.
+func (d *document) endOfLine(at int) int {
+	if i := bytes.IndexByte(d.text[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(d.text)
 }
 
 // position turns an offset into a line and a column in characters, both from 1.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -20,24 +21,58 @@ func (r *entryReader) command(k key) {
 	}
 	// A program in a path with blanks is one program; "npx -y x" is a command line.
 	if word, _, more := strings.Cut(strings.TrimSpace(r.s.Command), " "); more && !strings.ContainsAny(word, `/\${`) {
-		r.warn(k.value.at(), k.path,
-			`is looked for as one program of that whole name; if it holds arguments, move them to "args"`)
+		r.warn(k.value.at(), k.path, `is one program of that whole name; if it holds arguments, write "command": %s, `+
+			`and move what follows into "args", as one text for each word`, quote(word))
 	}
+	r.path(k)
 	r.mark("command", k)
+}
+
+// path refuses what no path is: a backslash of Windows, written once, that makes a line end of C:\node.exe.
+func (r *entryReader) path(k key) {
+	if s, _ := k.value.str(); strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != 0 }) {
+		r.fail(k.value.at(), k.path, `holds %s; write \\ for each backslash of a path`, controlsOf(s))
+	}
+}
+
+// driven begins like a path of Windows whose backslash was read as the beginning of an escape.
+var driven = regexp.MustCompile("^[A-Za-z]:[\b\t\n\f\r]")
+
+// controlsOf names the first control character of a text, as JSON and TOML write it.
+func controlsOf(s string) string {
+	for _, c := range []struct{ text, name string }{
+		{"\n", `a line end, which is what \n is read as`}, {"\t", `a tab, which is what \t is read as`},
+		{"\r", `a carriage return, which is what \r is read as`}, {"\b", `a backspace, which is what \b is read as`},
+		{"\f", `a form feed, which is what \f is read as`},
+	} {
+		if strings.Contains(s, c.text) {
+			return c.name
+		}
+	}
+	return "a control character"
 }
 
 func (r *entryReader) args(k key) {
 	r.s.Args = r.texts(k.path, k.value)
+	if values, ok := k.value.array(); ok {
+		for i, v := range values {
+			if s, _ := v.str(); driven.MatchString(s) {
+				r.warn(v.at(), fmt.Sprintf("%s[%d]", k.path, i), `holds %s; write \\ for each backslash of a path`, controlsOf(s))
+			}
+		}
+	}
 	r.mark("args", k)
 }
 
 func (r *entryReader) cwd(k key) {
 	r.s.Dir = r.text(k.path, k.value)
+	r.path(k)
 	r.mark("cwd", k)
 }
 
 func (r *entryReader) envFile(k key) {
 	r.s.EnvFile = r.text(k.path, k.value)
+	r.path(k)
 	r.mark("envFile", k)
 }
 

@@ -54,6 +54,9 @@ func (d *document) tomlProblem(err error) Problem {
 // notTOML words an error of the library. Of a number that cannot be, the library shows the text.
 func notTOML(message string) string {
 	message, _, _ = strings.Cut(message, ": strconv.")
+	if strings.Contains(message, "invalid escape") {
+		message += `; write \\ for each backslash of a path, or put it between single quotes`
+	}
 	return "not TOML: " + bounded(strings.TrimPrefix(message, "toml: "))
 }
 

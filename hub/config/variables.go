@@ -64,6 +64,18 @@ func (e *ResolveError) Error() string { return e.Problem.String() }
 // The error is a *[ResolveError]; or, when nothing but that is in the way, a *[MissingInputError] for the first input
 // without a value. Resolve has no state and does not change s, with which the result shares nothing that it changed.
 func (s Server) Resolve(v Variables) (Resolved, error) {
+	r, _, err := s.resolve(v)
+	return r, err
+}
+
+// Judge is everything that Resolve finds wrong, and what it warns of, in the order in which it looks. None of it holds
+// a value.
+func (s Server) Judge(v Variables) []Problem {
+	_, found, _ := s.resolve(v)
+	return found
+}
+
+func (s Server) resolve(v Variables) (r Resolved, found []Problem, err error) {
 	e := newExpander(s, v)
 	out := s.clone()
 	out.eachText(e.grammar.fields, func(field string, text *string) { *text = e.expand(field, *text) })
@@ -76,13 +88,17 @@ func (s Server) Resolve(v Variables) (Resolved, error) {
 		e.check(&out)
 	}
 	if e.failed != nil {
-		return Resolved{}, e.failed
+		return Resolved{}, e.found, e.failed
 	}
 	if e.missing != nil {
-		return Resolved{}, e.missing
+		return Resolved{}, e.found, e.missing
 	}
 	e.keepSecret(&out)
-	return Resolved{Server: out, Secrets: e.secrets.list(), Warnings: e.warnings, FromFile: e.fromFile}, nil
+	r = Resolved{Server: out, Secrets: e.secrets.list(), FromFile: e.fromFile}
+	for _, p := range e.found { // none of them is fatal
+		r.Warnings = append(r.Warnings, p.String())
+	}
+	return r, e.found, nil
 }
 
 // Shown is the server as a person is asked about it before it starts: folders and the home directory are put in, and
@@ -242,6 +258,8 @@ func wrongURL(s string) string {
 		return "does not begin with https:// or http://"
 	case u.Hostname() == "":
 		return "has no host"
+	case !validPort(u.Port()):
+		return "has a port that is none: it must be 1 to 65535"
 	case u.User != nil:
 		return "holds a user name or password"
 	case strings.Contains(s, "#"):

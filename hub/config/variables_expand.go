@@ -21,7 +21,7 @@ type expander struct {
 
 	failed   error // the first one
 	missing  error // the first input that has no value
-	warnings []string
+	found    []Problem
 	secrets  secrets
 	fromFile map[string]string
 }
@@ -97,17 +97,17 @@ func shorterThan(s string, most int) bool {
 	return units <= most
 }
 
-// place finds where a field was configured.
-func (e *expander) place(field string) Problem {
-	o := e.server.Origin
-	p := Problem{File: o.File, Line: o.Line, Column: 1, Server: e.server.Name, Key: field, Fatal: true}
+// ProblemAt is a problem of a field of the normal form, with the place where it was configured.
+func (s *Server) ProblemAt(field, message string, fatal bool) Problem {
+	o := s.Origin
+	p := Problem{File: o.File, Line: o.Line, Column: 1, Server: s.Name, Key: field, Message: message, Fatal: fatal}
 	if o.Line == 0 {
 		p.Column = 0
 	}
 	base, _, _ := strings.Cut(field, "[")
 	base, _, _ = strings.Cut(base, ".")
 	for _, name := range []string{field, base} {
-		if at, ok := e.server.Fields[name]; ok {
+		if at, ok := s.Fields[name]; ok {
 			p.Line, p.Column = at.Line, at.Column
 			if at.Key != "" && name == field {
 				p.Key = at.Key
@@ -119,19 +119,23 @@ func (e *expander) place(field string) Problem {
 }
 
 func (e *expander) fail(field, format string, args ...any) {
+	p := e.note(field, fmt.Sprintf(format, args...), true)
 	if e.failed == nil {
-		p := e.place(field)
-		p.Message = fmt.Sprintf(format, args...)
 		e.failed = &ResolveError{Problem: p}
 	}
 }
 
-func (e *expander) warn(field, format string, args ...any) {
-	p := e.place(field)
-	p.Message = fmt.Sprintf(format, args...)
-	if text := p.String(); !slices.Contains(e.warnings, text) {
-		e.warnings = append(e.warnings, text)
+// note keeps a problem, once.
+func (e *expander) note(field, message string, fatal bool) Problem {
+	p := e.server.ProblemAt(field, message, fatal)
+	if !slices.Contains(e.found, p) {
+		e.found = append(e.found, p)
 	}
+	return p
+}
+
+func (e *expander) warn(field, format string, args ...any) {
+	e.note(field, fmt.Sprintf(format, args...), false)
 }
 
 // env gives a variable of the environment; what it holds is a secret.
@@ -144,6 +148,21 @@ func (e *expander) env(name string) (string, bool) {
 		e.secrets.add(value)
 	}
 	return value, ok
+}
+
+// orEmpty gives a variable of the environment in a grammar in which one that is not set is empty, as in a shell; that
+// it is not set is told. sure: nothing but a variable is written like this; else it may be a part of a password, and
+// what does not look like the name of a variable is not shown.
+func (e *expander) orEmpty(field, name string, sure bool) string {
+	value, ok := e.env(name)
+	switch {
+	case ok || e.placesOnly:
+	case sure || conventional.MatchString(name):
+		e.warn(field, "the environment variable %s is not set; its reference becomes an empty text", quote(name))
+	default:
+		e.warn(field, "refers to an environment variable that is not set; the reference becomes an empty text")
+	}
+	return value
 }
 
 // stays tells that a variable is not set, and its reference stays.

@@ -91,8 +91,7 @@ func vscodeReference(e *expander, field string, m []string) (string, bool) {
 			e.fail(field, "refers to an environment variable without a name")
 			return "", false
 		}
-		value, _ := e.env(argument)
-		return value, !e.placesOnly
+		return e.orEmpty(field, argument, true), !e.placesOnly
 	case "command", "config":
 		// Commands run code, and the editor's settings are not the hub's to read.
 		e.fail(field, "refers to %s, which the hub does not resolve", quote(m[0]))
@@ -203,8 +202,7 @@ func opencodeReference(e *expander, field string, m []string) (string, bool) {
 	if m[1] == "file" {
 		return e.file(field, m[2])
 	}
-	value, _ := e.env(m[2])
-	return value, !e.placesOnly
+	return e.orEmpty(field, m[2], true), !e.placesOnly
 }
 
 var crushBody = regexp.MustCompile(`^([A-Za-z_]\w*)(?:(:-|-)([^$` + "`" + `]*))?$`)
@@ -227,14 +225,16 @@ func crushReference(e *expander, field string, m []string) (string, bool) {
 			e.fail(field, "holds a reference of a form that the hub does not know; it knows $NAME, ${NAME} and ${NAME:-default}")
 			return "", false
 		}
+		if body[2] == "" {
+			return e.orEmpty(field, body[1], false), true
+		}
 		value, ok := e.env(body[1])
-		if body[2] != "" && !ok || body[2] == ":-" && value == "" {
+		if !ok || body[2] == ":-" && value == "" {
 			value = body[3]
 		}
 		return value, true
 	}
-	value, _ := e.env(name)
-	return value, true
+	return e.orEmpty(field, name, false), true
 }
 
 // unknownReference serves files of which nothing tells the grammar: better a text that is plainly not replaced than one

@@ -19,14 +19,7 @@ func (s Server) References(v Variables) (env, files []string) {
 		paths[path] = struct{}{}
 		return []byte("x"), nil
 	}
-	v.Input = func(id string) (string, bool) {
-		for _, in := range s.Inputs {
-			if in.ID == id && len(in.Options) > 0 {
-				return in.Options[0].Value, true
-			}
-		}
-		return "x", true
-	}
+	v.Input = Inputs(s.StandIns(nil))
 	s.EnvFile = ""
 	_, _ = s.Resolve(v) // what is wrong is told when the server is to start
 	return slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(paths))

@@ -98,7 +98,7 @@ func TestVSCodeVariables(t *testing.T) {
 		{text: "${input:unknown}", err: `refers to the input "unknown", which its file does not have`},
 		{text: "${input:}", err: `refers to the input ""`},
 		{text: "x${env:TOKEN}y", want: "xs3cret-tokeny"},
-		{text: "x${env:UNSET}y", want: "xy"}, // as a shell has it, and VS Code
+		{text: "x${env:UNSET}y", want: "xy", warning: `"UNSET" is not set`}, // as a shell has it, and VS Code
 		{text: "${env:}", err: "without a name"},
 		{text: "${env}", err: "without a name"},
 		{text: "${env:REF}", want: "${env:TOKEN} ${TOKEN} $TOKEN {env:TOKEN} s3cret"},
@@ -228,7 +228,7 @@ func TestGeminiVariables(t *testing.T) {
 
 func TestOpencodeVariables(t *testing.T) {
 	testExpansions(t, DialectOpencode, []expansion{
-		{text: "a{env:TOKEN}b{env:UNSET}c", want: "as3cret-tokenbc"},
+		{text: "a{env:TOKEN}b{env:UNSET}c", want: "as3cret-tokenbc", warning: `"UNSET" is not set`},
 		{text: "{file:key.txt}", want: "s3cret-conf {env:TOKEN}"}, // relative to the file; trimmed; not expanded again
 		{text: "{file:./key.txt}", want: "s3cret-conf {env:TOKEN}"},
 		{text: "{file:/abs/key.txt}", want: "s3cret-abs {env:TOKEN}"},
@@ -244,7 +244,8 @@ func TestOpencodeVariables(t *testing.T) {
 func TestCrushVariables(t *testing.T) {
 	testExpansions(t, DialectCrush, []expansion{
 		{text: "$TOKEN ${TOKEN} ${UNSET:-d} ${EMPTY:-d} ${EMPTY-d}|${UNSET-d}", want: "s3cret-token s3cret-token d d |d"},
-		{text: "$UNSET|${UNSET}|", want: "||"}, // as a shell has it, and Crush
+		{text: "$UNSET|${UNSET}|", want: "||", warning: `"UNSET" is not set`}, // as a shell has it, and Crush
+		{text: "pa$sword", want: "pa", warning: "refers to an environment variable that is not set"},
 		{text: `\$TOKEN \${TOKEN} \x $5 $`, want: `$TOKEN ${TOKEN} \x $5 $`},
 		{text: "$REF", want: "${env:TOKEN} ${TOKEN} $TOKEN {env:TOKEN} s3cret"},
 		{text: "${TOKEN:?s3cret}", err: "of a form that the hub does not know"},
@@ -258,7 +259,7 @@ func TestCrushVariables(t *testing.T) {
 	s := Server{URL: "https://x.example", Header: map[string]string{"A": "$UNSET", "B": "", "C": "x"},
 		Origin: Origin{Dialect: DialectCrush}}
 	r, err := s.Resolve(world())
-	if diff := cmp.Diff(map[string]string{"B": "", "C": "x"}, r.Header); diff != "" || err != nil || len(r.Warnings) != 1 {
+	if diff := cmp.Diff(map[string]string{"B": "", "C": "x"}, r.Header); diff != "" || err != nil || len(r.Warnings) != 2 {
 		t.Errorf("%v, %s, %q", err, diff, r.Warnings)
 	}
 }

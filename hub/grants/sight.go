@@ -3,7 +3,6 @@ package grants
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -18,6 +17,8 @@ type Sight struct {
 	// Resolved is what would be started, unless Err says why there is nothing.
 	Resolved config.Resolved
 	Err      error
+	// NotFound is why there is no program to run; the start of it fails with these words.
+	NotFound error
 
 	// The rest is known for processes, and what is not exported for those of a workspace alone.
 
@@ -37,10 +38,7 @@ type Finder func(w userenv.Wanted) userenv.Found
 // Look resolves an entry and finds its program. Without the values of all inputs it sees as much as does not depend on
 // them. It reads files.
 func Look(conf config.Server, v config.Variables, inputs map[string]string, find Finder) Sight {
-	v.Input = func(id string) (string, bool) {
-		value, ok := inputs[id]
-		return value, ok
-	}
+	v.Input = config.Inputs(inputs)
 	r, err := conf.Resolve(v)
 	seen := Sight{Resolved: r, Err: err}
 	if conf.URL != "" {
@@ -48,7 +46,7 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 	}
 	if !conf.Origin.NeedsConsent() {
 		if err == nil {
-			_ = seen.find(r, transport.Own, find) // a program that is not there fails the start, with the same words
+			seen.find(r, transport.Own, find)
 		}
 		return seen
 	}
@@ -59,19 +57,19 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 				return seen
 			}
 		}
-		v.Input = standIns(conf, inputs)
+		v.Input = config.Inputs(conf.StandIns(inputs))
 		r, err = conf.Resolve(v)
 	}
 	if err != nil {
 		seen.unknown = err.Error()
 		return seen
 	}
-	if err := seen.find(r, transport.Stranger, find); err != nil {
+	if seen.find(r, transport.Stranger, find); seen.NotFound != nil {
 		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
 		// other letters.
 		var own redact.Redactor
 		own.Add(r.Secrets...)
-		seen.unknown = own.Text(err.Error())
+		seen.unknown = own.Text(seen.NotFound.Error())
 	}
 	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
 	seen.own = strings.ContainsAny(r.Command, `/\`)
@@ -87,25 +85,11 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 }
 
 // find looks for the program, and keeps with what would be started how it would be.
-func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) error {
+func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) {
 	f := find(userenv.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
 	seen.Program, seen.from, seen.inherited = f.Program, f.From, f.Inherited
 	seen.Resolved.Program, seen.Resolved.Environ, seen.Resolved.Searched = f.Program.Path, f.Env, f.Searched
-	return f.Err
-}
-
-// standIns gives each input without a value one that its file allows: enough to see what does not depend on it.
-func standIns(conf config.Server, inputs map[string]string) func(id string) (string, bool) {
-	return func(id string) (string, bool) {
-		if value, ok := inputs[id]; ok {
-			return value, true
-		}
-		i := slices.IndexFunc(conf.Inputs, func(in config.Input) bool { return in.ID == id })
-		if i >= 0 && len(conf.Inputs[i].Options) > 0 {
-			return conf.Inputs[i].Options[0].Value, true
-		}
-		return "x", true
-	}
+	seen.NotFound = f.Err
 }
 
 // Refusal is why what was seen must not be started whatever the user says, nil when it may.

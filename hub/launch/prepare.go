@@ -39,10 +39,7 @@ func (l *Launch) Prepare(ctx context.Context, conf config.Server, byHand bool) (
 // Resolve puts values in for the references in the config. It is called without the lock.
 func (l *Launch) Resolve(conf config.Server, values map[string]string) (config.Resolved, error) {
 	v := l.variables(now(), conf)
-	v.Input = func(id string) (string, bool) {
-		value, ok := values[id]
-		return value, ok
-	}
+	v.Input = config.Inputs(values)
 	r, err := conf.Resolve(v)
 	return l.usable(conf, r, err)
 }

@@ -201,7 +201,7 @@ func TestStartErrors(t *testing.T) {
 		{"relative PATH", Command{Path: "sh", Env: []string{"PATH=.:bin"}}, "command", fs.ErrNotExist,
 			"not found in the PATH"},
 		{"a command line", Command{Path: "npx -y server", Env: []string{path}}, "command", fs.ErrNotExist,
-			`move them to "args"`},
+			`move what follows into "args"`},
 		{"not executable in PATH", Command{Path: "not-executable", Env: []string{path}}, "command", fs.ErrPermission,
 			"not executable"},
 		{"no file", Command{Path: filepath.Join(dir, "nothing")}, "command", fs.ErrNotExist, "there is no file"},

@@ -97,10 +97,15 @@ func resolveProgram(c Command, fail func(setting string, err error, format strin
 
 // argsHint names the most common mistake: a whole command line in "command".
 func argsHint(path string) string {
-	if strings.ContainsAny(path, " \t") {
+	word, _, more := strings.Cut(strings.TrimSpace(path), " ")
+	switch {
+	case !more:
+		return ""
+	case strings.ContainsAny(word, `/\`): // a path may have blanks in it
 		return `; if it holds arguments, move them to "args"`
 	}
-	return ""
+	return fmt.Sprintf(`; if it holds arguments, write "command": %q, and move what follows into "args", as one text for `+
+		`each word`, word)
 }
 
 // explainStart turns the error of starting a file that is there into advice.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is told with its place, and ends with
+// status 1; what a start would only warn of is a warning. Finding D3.
+func TestConfigCheckJudgesAsAStart(t *testing.T) {
+	p := build(t)
+	work := p.atHome(map[string]string{"project/here.env": "A=1\n"})
+	t.Setenv("SET_HERE", "x")
+	os.Unsetenv("NOT_SET_HERE")
+	const inputs = `"inputs": [{"type": "promptString", "id": "any"}, {"type": "promptString", "id": "port"},
+		{"type": "pickString", "id": "which", "options": ["node", "npx"]}]`
+	for _, tt := range []struct {
+		dialect, entry, verdict, key, want string
+	}{
+		{"vscode", `{"command": "node", "args": ["${input:nope}"]}`, "broken", "args[0]", `refers to the input "nope"`},
+		{"vscode", `{"command": "node", "args": ["${config:x}"]}`, "broken", "args[0]",
+			`"${config:x}", which the hub does not`},
+		{"vscode", `{"command": "node", "args": ["${command:x}"]}`, "broken", "args[0]",
+			`"${command:x}", which the hub does not`},
+		{"vscode", `{"command": "node", "cwd": "${workspaceFolder:x}"}`, "broken", "cwd",
+			"there is no such workspace folder"},
+		{"vscode", `{"command": "npx -y x"}`, "broken", "command",
+			`write "command": "npx", and move what follows into "args"`},
+		{"vscode", `{"url": "https://${env:NOT_SET_HERE}/mcp"}`, "broken", "url", `variable "NOT_SET_HERE" is not set`},
+		{"vscode", `{"url": "https://a.example/${env:NOT_SET_HERE}"}`, "warning", "url", `"NOT_SET_HERE" is not set`},
+		{"vscode", `{"command": "node", "env": {"A": "${env:NOT_SET_HERE}"}}`, "warning", "env.A", "is not set"},
+		{"portable", `{"command": "node", "args": ["${NOT_SET_HERE}"]}`, "warning", "args[0]", "is not set"},
+		{"portable", `{"type": "http", "url": "https://a.example", "headers": {"X": "${NOT_SET_HERE}"}}`, "warning",
+			"headers.X",
+			"is not set"},
+		{"portable", `{"type": "http", "url": "https://${NOT_SET_HERE}/mcp"}`, "broken", "url", "is not a URL"},
+		{"portable", `{"command": "node", "inheritEnv": ["NOT_SET_HERE"]}`, "warning", "inheritEnv[0]", "is not set"},
+		{"vscode", `{"url": "https://a.example:99999/mcp"}`, "broken", "url", "has a port that is none"},
+		{"vscode", `{"command": "C:\node.exe"}`, "broken", "command", `write \\ for each backslash`},
+		{"vscode", `{"command": "node", "cwd": "/is/nowhere"}`, "broken", "cwd", "does not exist"},
+		{"vscode", `{"command": "is-nowhere"}`, "broken", "command", "was not found in the PATH"},
+		{"vscode", `{"command": "node", "envFile": "nowhere.env"}`, "broken", "envFile", "cannot be read"},
+		{"vscode", `{"url": "https://a.example", "headers": {"a b": "c"}}`, "broken", "headers.a b", "the name of a header"},
+		{"opencode", `{"type": "local", "command": ["node", "{file:nowhere}"]}`, "broken", "args[0]", "cannot be read"},
+		// What holds, and what only a person can say.
+		{"vscode", `{"command": "node", "envFile": "here.env", "args": ["${env:SET_HERE}", "${workspaceFolder}"]}`, "ok", "",
+			""},
+		{"vscode", `{"command": "${input:which}", "args": ["${input:any}"]}`, "ok", "", ""},
+		{"vscode", `{"command": "node", "cwd": "${input:any}", "envFile": "${input:any}"}`, "ok", "", ""},
+		{"vscode", `{"url": "${input:any}/mcp"}`, "ok", "", ""},
+		{"vscode", `{"url": "http://localhost:${input:port}/mcp"}`, "ok", "", ""},
+		{"vscode", `{"command": "is-nowhere", "args": ["${input:nope}"], "disabled": true}`, "disabled", "", ""},
+	} {
+		holder := map[string]string{"vscode": "servers", "opencode": "mcp"}[tt.dialect]
+		if holder == "" {
+			holder = "mcpServers"
+		}
+		text := `{"` + holder + "\": {\n\"s\": " + tt.entry + "}"
+		if tt.dialect == "vscode" {
+			text += ", " + inputs
+		}
+		file := filepath.Join(work, tt.dialect+".json")
+		if err := os.WriteFile(file, []byte(text+"}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		report, _, r := checkJSON(t, p, "--folder", work, "--dialect", tt.dialect, file)
+		status := map[bool]int{true: 1}[tt.verdict == "broken"]
+		if len(report.Servers) != 1 || report.Servers[0].Verdict != tt.verdict || r.status != status {
+			t.Errorf("%s: status %d, want %s\n%s", tt.entry, r.status, tt.verdict, r.stdout)
+			continue
+		}
+		found := tt.want == "" && len(report.Problems) == 0
+		for _, q := range report.Problems {
+			found = found || q.Key == tt.key && q.Line == 2 && strings.Contains(q.Message, tt.want) && tt.want != ""
+		}
+		if !found || len(report.Problems) != len(report.Servers[0].Problems) {
+			t.Errorf("%s: want key %q with %q\n%s", tt.entry, tt.key, tt.want, r.stdout)
+		}
+	}
+}
+
+// TestConfigCheckAsksTheLoginShell: a program that only the login shell's PATH has is found, and a shell that never
+// answers is not waited for without end.
+func TestConfigCheckAsksTheLoginShell(t *testing.T) {
+	p := build(t)
+	if filepath.Ext(p.path) != "" {
+		t.Skip("Windows has no login shell")
+	}
+	p.atHome(nil)
+	folder := filepath.Join(p.dir, "of the shell")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(file, text string) {
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(folder, "shell-has-it"), "#!/bin/sh\n")
+	shell := filepath.Join(p.dir, "shell")
+	t.Setenv("SHELL", shell)
+	file := p.config("mcp.json", `{"mcpServers": {"s": {"command": "shell-has-it"}}}`)
+	write(shell, "#!/bin/sh\nPATH=\"$PATH:"+folder+"\"; export PATH; shift 3; eval \"$1\"\n")
+	if r := p.run("config", "check", file); r.status != 0 || !strings.Contains(r.stdout, "1 ok") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	write(shell, "#!/bin/sh\nexit 3\n")
+	if r := p.run("config", "check", file); r.status != 1 || !strings.Contains(r.stdout, "the login shell "+shell) {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}

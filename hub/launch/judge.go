@@ -1,0 +1,43 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// Judge tells what a start of an entry would find wrong, and what it would warn of, without asking anybody: it looks as
+// Prepare does, with stand-ins for what a person would type. Where a program is not found without the login shell, the
+// shell's answer is waited for within ctx. What is fatal would make the start fail. None of it holds a value.
+func (m *Maker) Judge(ctx context.Context, conf config.Server) []config.Problem {
+	v := m.variables(ctx, conf)
+	values := conf.StandIns(nil)
+	v.Input = config.Inputs(values)
+	undecided := len(conf.DecidingInputs()) > 0
+	if undecided { // there is no file to look for before a person has chosen
+		v.ReadFile = func(string) ([]byte, error) { return nil, nil }
+	}
+	found := conf.Judge(v)
+	if undecided || conf.URL != "" || slices.ContainsFunc(found, func(p config.Problem) bool { return p.Fatal }) {
+		return found
+	}
+	seen := grants.Look(conf, v, values, m.finder(ctx))
+	if seen.NotFound == nil {
+		return found
+	}
+	setting, text := "command", seen.NotFound.Error()
+	if e, ok := errors.AsType[*transport.StartError](seen.NotFound); ok {
+		text = e.Message
+		if e.Setting != "" {
+			setting = e.Setting
+		}
+	}
+	var own redact.Redactor // nothing of a file that is only looked at goes to the hub's
+	own.Add(seen.Resolved.Secrets...)
+	return append(found, conf.ProblemAt(setting, own.Text(text), true))
+}
