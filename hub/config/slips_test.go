@@ -8,7 +8,7 @@ import (
 // What a start would trip over is told when the file is read, as far as the text shows it. Finding D3.
 func TestSlipsThatAStartWouldMeet(t *testing.T) {
 	for entry, want := range map[string]string{
-		`{"command":"npx -y x"}`: `one program of that whole name; if it holds arguments, write "command": "npx", and move`,
+		`{"command":"npx -y x"}`: `that whole name; if it holds arguments, write "command": "npx", and move`,
 		// JSON reads a backslash before some letters as an escape, and refuses it before others.
 		`{"command":"C:\node.exe"}`:                 `a line end, which is what \n is read as; write \\ for each backslash`,
 		`{"command":"node","cwd":"C:\temp"}`:        `holds a tab, which is what \t is read as; write \\ for each`,

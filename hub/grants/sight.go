@@ -1,6 +1,7 @@
 package grants
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,14 +18,12 @@ type Sight struct {
 	// Resolved is what would be started, unless Err says why there is nothing.
 	Resolved config.Resolved
 	Err      error
-	// NotFound is why there is no program to run; the start of it fails with these words.
-	NotFound error
-
 	// The rest is known for processes, and what is not exported for those of a workspace alone.
 
 	Program   transport.Program // zero: not known
 	from      string            // where it was found, in words; "": the entry names the file itself
 	unknown   string            // why not
+	notFound  error             // why there is no program to run; the start of it fails with these words
 	own       bool              // the entry itself decides where the program is looked for
 	inherited []string          // names of the user's settings that the process gets
 	// fromFile is what the envFile sets, loading what the variables that load code are set to in the end, PATH excepted:
@@ -64,12 +63,12 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 		seen.unknown = err.Error()
 		return seen
 	}
-	if seen.find(r, transport.Stranger, find); seen.NotFound != nil {
+	if seen.find(r, transport.Stranger, find); seen.notFound != nil {
 		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
 		// other letters.
 		var own redact.Redactor
 		own.Add(r.Secrets...)
-		seen.unknown = own.Text(seen.NotFound.Error())
+		seen.unknown = own.Text(seen.notFound.Error())
 	}
 	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
 	seen.own = strings.ContainsAny(r.Command, `/\`)
@@ -89,7 +88,21 @@ func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) {
 	f := find(userenv.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
 	seen.Program, seen.from, seen.inherited = f.Program, f.From, f.Inherited
 	seen.Resolved.Program, seen.Resolved.Environ, seen.Resolved.Searched = f.Program.Path, f.Env, f.Searched
-	seen.NotFound = f.Err
+	seen.notFound = f.Err
+}
+
+// Missing tells why there is no program to run, without secrets, and which setting to change; "" when there is one.
+func (seen *Sight) Missing() (setting, why string) {
+	if seen.notFound == nil {
+		return "", ""
+	}
+	setting, why = "command", seen.notFound.Error()
+	if e, ok := errors.AsType[*transport.StartError](seen.notFound); ok {
+		setting, why = cmp.Or(e.Setting, setting), e.Message
+	}
+	var own redact.Redactor // nothing of what is only looked at goes to the hub's
+	own.Add(seen.Resolved.Secrets...)
+	return setting, own.Text(why)
 }
 
 // Refusal is why what was seen must not be started whatever the user says, nil when it may.

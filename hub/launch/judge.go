@@ -2,13 +2,10 @@ package launch
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/redact"
-	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // Judge tells what a start of an entry would find wrong, and what it would warn of, without asking anybody: it looks as
@@ -27,17 +24,8 @@ func (m *Maker) Judge(ctx context.Context, conf config.Server) []config.Problem 
 		return found
 	}
 	seen := grants.Look(conf, v, values, m.finder(ctx))
-	if seen.NotFound == nil {
-		return found
+	if setting, why := seen.Missing(); why != "" {
+		found = append(found, conf.ProblemAt(setting, why, true))
 	}
-	setting, text := "command", seen.NotFound.Error()
-	if e, ok := errors.AsType[*transport.StartError](seen.NotFound); ok {
-		text = e.Message
-		if e.Setting != "" {
-			setting = e.Setting
-		}
-	}
-	var own redact.Redactor // nothing of a file that is only looked at goes to the hub's
-	own.Add(seen.Resolved.Secrets...)
-	return append(found, conf.ProblemAt(setting, own.Text(text), true))
+	return found
 }
