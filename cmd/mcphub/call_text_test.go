@@ -46,7 +46,8 @@ func TestAnswerText(t *testing.T) {
 		{fill(`{"messages":[]}`), `{"messages":[]}`, nil},
 		{toolAnswer(`{"content":[{"type":"text","text":"t"}]}`), "t", nil},
 		{toolAnswer(noText), noText, []string{"image, image/png, 3 bytes", "audio, audio/wav, 1 bytes",
-			"resource, a:b, text/plain, 4 bytes", "resource, a:b, 2 bytes", `link, a:c, a\u001b name, 70000 bytes`, "link, a:d",
+			"resource, a:b, text/plain, 4 bytes", "resource, a:b, 2 bytes",
+			`link, a:c, a\u001b name, 70000 bytes`, "link, a:d",
 			"new, 20 bytes", "a part without a type, 2 bytes"}},
 	}
 	for _, test := range tests {
@@ -91,8 +92,8 @@ func TestStructuredContentOnce(t *testing.T) {
 	}
 }
 
-// TestTextForTerminal: of a result of pictures alone nothing is left but their names, and structured content follows the
-// text.
+// TestTextForTerminal: of a result of pictures alone nothing is left but their names, and structured content follows
+// the text.
 func TestTextForTerminal(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[{"type":"image","data":"AAAA"}]}`:                                    "",

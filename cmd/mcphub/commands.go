@@ -158,6 +158,7 @@ func (l *commandLine) addLists() {
 				s := o.sourceFlags
 				switch names := s.take(words); {
 				case name == "servers":
+					return serverNames(&s)
 				case name == "tools" && o.single() != "":
 					return toolNames(o.single())
 				case name == "tools" && len(names) == 1:
@@ -201,9 +202,9 @@ Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted,
 		},
 		run: func(args []string) int { return runDoctor(l.env, doctor, args) },
 	})
-	list("servers", "servers [FILE...] [--start] [--watch] [FLAGS]", "list the configured servers",
-		`Lists every configured server, broken entries with what is wrong with them included. With --watch it goes on
-and tells what changes, the config files among it.
+	list("servers", "servers [FILE...] [SERVER...] [--start] [--watch] [FLAGS]", "list the configured servers",
+		`Lists every configured server, or those that are named, broken entries with what is wrong with them included.
+With --watch it goes on and tells what changes, the config files among it.
 
 `+sourceHelp, runServers)
 	list("tools", "tools [FILE...] [SERVER [TOOL]] [FLAGS]", "list their tools, or the arguments of one",

@@ -59,7 +59,7 @@ func (r *configReport) print(w io.Writer, verbose bool) {
 		}
 		if rows != nil {
 			writeTable(w, terminalWidth(w), []string{"LINE", "SERVER", "DIALECT", "OVER", "RUNS", "CONNECT", "IDLE", "TOTAL",
-				"VERDICT"}, rows)
+				"VERDICT"}, rows, nil)
 		} else {
 			fmt.Fprintln(w, "no servers")
 		}
@@ -152,6 +152,6 @@ func (o *configOptions) places(env environment) int {
 		}
 		rows[i] = []string{p.Scope, p.Dialect, there, p.File}
 	}
-	writeTable(env.stdout, terminalWidth(env.stdout), []string{"SCOPE", "DIALECT", "THERE", "FILE"}, rows)
+	writeTable(env.stdout, terminalWidth(env.stdout), []string{"SCOPE", "DIALECT", "THERE", "FILE"}, rows, nil)
 	return exitOK
 }

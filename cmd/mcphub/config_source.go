@@ -33,7 +33,7 @@ type sourceFlags struct {
 	configs []string
 	origins originFlags // of the config files
 	stdio   string
-	env     []string // NAME=VALUE, for the command of stdio
+	env     []string // NAME=VALUE, for the one server
 	remote  urlFlags
 	era     string
 	connect *time.Duration // nil: what the config says
@@ -70,8 +70,8 @@ func (s *sourceFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&s.stdio, "stdio", "",
 		"'CMD ARGS'\trun this, in the current folder, as the one server, named stdio; no shell reads it")
 	set.Func("env",
-		"NAME=VALUE\twith --stdio: set this variable for the command, which other users of this machine can see "+
-			"here; NAME alone passes that of the environment; may be repeated", func(v string) error {
+		"NAME=VALUE\tset this variable for the one server, over what its entry says; other users of this machine can "+
+			"see it here; NAME alone passes that of the environment; may be repeated", func(v string) error {
 			s.env = append(s.env, v) // a refusal here would quote the value
 			return nil
 		})
@@ -97,8 +97,8 @@ func (s *sourceFlags) check() error {
 	switch {
 	case s.own() && (s.origins.scope != "" || s.origins.dialect != ""):
 		return errors.New("--scope and --dialect say what a FILE is, and none is named")
-	case len(s.env) > 0 && s.stdio == "":
-		return errors.New("--env goes with --stdio; in a config file, set the key env in the server's entry")
+	case len(s.env) > 0 && s.remote.url != "":
+		return errors.New("--env is for a server that is started here, and that of --url is reached")
 	case len(s.configs) > 0 && s.single() != "":
 		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.single())
 	case s.stdio != "" && s.remote.url != "":
@@ -147,16 +147,40 @@ func (s *sourceFlags) files() []config.Source {
 	return sources
 }
 
+// ofOneServer names the flags that are set in the entry of one server.
+func (s *sourceFlags) ofOneServer() string {
+	var names []string
+	for name, given := range map[string]bool{"--env": len(s.env) > 0, "--era": s.era != "",
+		"--connect-timeout": s.connect != nil} {
+		if given {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " and ")
+}
+
 // keys are what the flags set in the entry of a server, as JSON by the path in it.
-func (s *sourceFlags) keys() map[string]any {
+func (s *sourceFlags) keys() (map[string]any, error) {
 	keys := map[string]any{}
+	environment, err := s.environment()
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range environment {
+		if strings.ContainsAny(value, "$`") || strings.Contains(value, "{env:") || strings.Contains(value, "{file:") {
+			return nil, fmt.Errorf("--env %s: its value has characters that a config file reads as a reference; set it in the "+
+				"server's entry", name)
+		}
+		keys["env/"+pointer(name)] = value
+	}
 	if s.era != "" {
 		keys["era"] = s.era
 	}
 	if s.connect != nil {
 		keys["timeouts/connect"] = s.connect.String()
 	}
-	return keys
+	return keys, nil
 }
 
 // sources gives the config for the hub. What the flags say of a server is set in the entry of the one that is named;
@@ -176,8 +200,12 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 		}
 		return []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: text}}, nil
 	}
-	keys := s.keys()
+	keys, err := s.keys()
+	if err != nil {
+		return nil, err
+	}
 	files := s.files()
+	reached := len(keys) == 0 || server == ""
 	sources := make([]*mcphubv1.ConfigSource, len(files))
 	at := s.placeOf(server)
 	for i, f := range files {
@@ -186,10 +214,15 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 			continue
 		}
 		if strings.EqualFold(filepath.Ext(f.Path), ".toml") {
-			return nil, fmt.Errorf("--era and --connect-timeout do not reach into %s, which is TOML: set the keys era and "+
-				"timeouts in the server's entry", f.Path)
+			return nil, fmt.Errorf("%s: this does not reach into %s, which is TOML: set the keys env, era and timeouts in the "+
+				"server's entry", s.ofOneServer(), f.Path)
 		}
 		sources[i].Json = withKeys(f.Path, server, keys)
+		reached = reached || sources[i].Json != ""
+	}
+	if !reached && slices.Contains(serverNames(s), server) {
+		return nil, fmt.Errorf("%s: the entry of %s stands where this does not reach: set the keys env, era and timeouts "+
+			"in it", s.ofOneServer(), shortName(server))
 	}
 	return sources, nil
 }
@@ -309,10 +342,9 @@ func withKeys(file, server string, keys map[string]any) string {
 	if err != nil {
 		return ""
 	}
-	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(server)
 	found := false
 	for _, section := range []string{"mcpServers", "servers", "mcp", "mcp_servers"} {
-		entry := "/" + section + "/" + escaped
+		entry := "/" + section + "/" + pointer(server)
 		v := value.Find(entry)
 		if v == nil {
 			continue
@@ -321,11 +353,18 @@ func withKeys(file, server string, keys map[string]any) string {
 			continue
 		}
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			member := keys[key]
+			if command := value.Find(entry + "/command"); command != nil {
+				// opencode has the program and its arguments in one list, and a word of its own for the variables.
+				if _, list := command.Value.(*hujson.Array); list && strings.HasPrefix(key, "env/") {
+					key = "environment" + strings.TrimPrefix(key, "env")
+				}
+			}
 			parent, _, nested := strings.Cut(key, "/")
 			if nested && value.Find(entry+"/"+parent) == nil && !added(&value, entry+"/"+parent, struct{}{}) {
 				return ""
 			}
-			if !added(&value, entry+"/"+key, keys[key]) {
+			if !added(&value, entry+"/"+key, member) {
 				return ""
 			}
 		}
@@ -336,6 +375,9 @@ func withKeys(file, server string, keys map[string]any) string {
 	}
 	return string(value.Pack())
 }
+
+// pointer spells a name as a part of a path in JSON (RFC 6901).
+func pointer(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // added sets a member of a JSON text.
 func added(value *hujson.Value, path string, member any) bool {

@@ -70,7 +70,8 @@ func TestSourceFlagsMistakes(t *testing.T) {
 		{[]string{"--stdio", "srv", "--era", "modern"}, ""},
 		{nil, "--config"}, // this user has no files, see below
 		{[]string{"--scope", "user"}, "none is named"},
-		{[]string{"--config", there, "--env", "A=b"}, "--env goes with --stdio"},
+		{[]string{"--config", there, "--env", "A=b"}, ""},
+		{[]string{"--url", "https://a.example", "--env", "A=b"}, "started here"},
 		{[]string{"--url", "https://a.example/mcp?key=x", "--transport", "http", "--header", "A:b", "--header", "B:"}, ""},
 		{[]string{"--config", there, "--url", "https://a.example"}, "--config and --url exclude each other"},
 		{[]string{"--stdio", "srv", "--url", "https://a.example"}, "--stdio and --url exclude each other"},
@@ -154,6 +155,37 @@ func TestEraGoesIntoTheEntry(t *testing.T) {
 		}
 		if sources[0].GetPath() != file {
 			t.Errorf("server %q: the source is named %q, not after its file", test.server, sources[0].GetPath())
+		}
+	}
+}
+
+// TestEnvGoesIntoTheEntry: --env sets a variable in the entry of the server that is named, in the dialect's own word,
+// and where it cannot, that is said without the value.
+func TestEnvGoesIntoTheEntry(t *testing.T) {
+	dir := t.TempDir()
+	for i, test := range []struct{ name, text, value, want, wrong string }{
+		{"a.json", `{"mcpServers":{"s":{"command":"x"}}}`, "A=b=c", `{"mcpServers":{"s":{"command":"x","env":{"A":"b=c"}}}}`,
+			""},
+		{"b.json", `{"servers":{"s":{"command":"x","env":{"A":"old","B":"1"}}}}`, "A=new",
+			`{"servers":{"s":{"command":"x","env":{"A":"new","B":"1"}}}}`, ""},
+		{"opencode.json", `{"mcp":{"s":{"type":"local","command":["x"]}}}`, "A=b",
+			`{"mcp":{"s":{"type":"local","command":["x"],"environment":{"A":"b"}}}}`, ""},
+		{"c.json", `{"mcpServers":{"s":{"command":"x"}}}`, "A=s3cret$HOME", "", "reads as a reference"},
+		{"c.toml", "[mcp_servers.s]\ncommand = \"x\"\n", "A=s3cret", "", "TOML"},
+	} {
+		file := filepath.Join(dir, test.name)
+		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sources, err := parseSources(t, "--config", file, "--env", test.value).sources("s")
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%d: error %v, want %q", i, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil || sources[0].GetJson() != test.want {
+			t.Errorf("%d: %v, %s; want %s", i, err, sources, test.want)
 		}
 	}
 }

@@ -218,7 +218,7 @@ func TestCallAsksOnTerminal(t *testing.T) {
 		p := build(t)
 		line, _ := p.demoServer()
 		term := p.onTerminal(nil, "call", "--stdio", line, "--tool", "echo", "--args", `{"text":"hi"}`)
-		term.expect("may echo run on stdio?", `{"text":"hi"}`, "[y/N] ")
+		term.expect("may echo run on stdio?", `text: "hi"`, "[y/N] ")
 		term.enter(answer)
 		if status := term.wait(); status != want {
 			t.Errorf("answer %q: status %d, want %d\n%s", answer, status, want, term.said.String())

@@ -23,10 +23,11 @@ func newPage(w io.Writer) *page {
 
 // Colours of the page.
 const (
-	bold  = "1"
-	dim   = "2"
-	red   = "31"
-	green = "32"
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
 )
 
 func (p *page) paint(colour, s string) string {

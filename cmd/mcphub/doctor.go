@@ -162,5 +162,14 @@ func (o *doctorOptions) write(env environment, report *doctor.Report) error {
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(report)
 	}
-	return report.WriteText(env.stdout, terminalWidth(env.stdout), o.all)
+	return report.WriteText(env.stdout, terminalWidth(env.stdout), o.all, o.paint(env))
+}
+
+// paint colours the headings of a report, where there are colours.
+func (o *doctorOptions) paint(env environment) func(doctor.Level, string) string {
+	if !hasColours(env.stdout) {
+		return nil
+	}
+	colours := map[doctor.Level]string{doctor.Mend: red, doctor.Improve: yellow, doctor.Note: bold, doctor.Good: green}
+	return func(level doctor.Level, text string) string { return painted(colours[level], text) }
 }

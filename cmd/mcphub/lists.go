@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
@@ -40,9 +40,9 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := o.answers.checkStart(); err != nil {
 		return usageError(env, name, err)
 	}
-	if (o.era != "" || o.connect != nil) && o.single() == "" && server == "" {
-		return usageError(env, name, errors.New(
-			"--era and --connect-timeout are for one server: name it, or set the keys era and timeouts in its config entry"))
+	if flags := o.ofOneServer(); flags != "" && o.single() == "" && server == "" {
+		return usageError(env, name, fmt.Errorf(
+			"%s: this is for one server: name it, or set the keys env, era and timeouts in its config entry", flags))
 	}
 	sources, err := o.sources(server)
 	if err != nil {

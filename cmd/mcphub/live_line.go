@@ -26,15 +26,30 @@ type liveLine struct {
 // newLiveLine gives one for w when that is a terminal that can clear a line; nil, when it is none. Such is every one
 // that says what it is, unless that is dumb, and on Windows the one that says what it is.
 func newLiveLine(w io.Writer) *liveLine {
+	if !takesEscapes(w) {
+		return nil
+	}
+	return &liveLine{w: w, width: func() int { return terminalWidth(w) }, colour: hasColours(w)}
+}
+
+// takesEscapes tells whether w is a terminal that takes escape sequences.
+func takesEscapes(w io.Writer) bool {
 	said := os.Getenv("TERM")
 	if runtime.GOOS == "windows" {
 		said = os.Getenv("WT_SESSION")
 	}
-	if !isTerminal(w) || said == "" || said == "dumb" {
-		return nil
+	return isTerminal(w) && said != "" && said != "dumb"
+}
+
+// hasColours tells whether what goes to w may be coloured (https://no-color.org).
+func hasColours(w io.Writer) bool { return takesEscapes(w) && os.Getenv("NO_COLOR") == "" }
+
+// painted gives a text in a colour; "" is none.
+func painted(colour, s string) string {
+	if colour == "" || s == "" {
+		return s
 	}
-	// https://no-color.org
-	return &liveLine{w: w, width: func() int { return terminalWidth(w) }, colour: os.Getenv("NO_COLOR") == ""}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
 }
 
 const clearLine = "\r\x1b[K"
@@ -83,10 +98,10 @@ func (l *liveLine) show(text string) {
 
 // paint colours a text, when there are colours. l may be nil.
 func (l *liveLine) paint(colour, s string) string {
-	if l == nil || !l.colour || colour == "" || s == "" {
+	if l == nil || !l.colour {
 		return s
 	}
-	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+	return painted(colour, s)
 }
 
 // showProgress shows the progress of a request: a bar where the whole is known, and what the server says of it.
@@ -139,7 +154,6 @@ func cells(r rune) int {
 // colourOf gives the colour of what is told of an event: green is a good end, red a bad one, yellow a cancel; what the
 // server says by the way is dim.
 func colourOf(event *mcphubv1.AttachResponse) string {
-	const yellow = "33"
 	switch e := event.GetEvent().(type) {
 	case *mcphubv1.AttachResponse_McpRequestFinished:
 		if f := e.McpRequestFinished; f.GetHubError() != nil || f.GetMcpError() != nil || f.GetIsError() {

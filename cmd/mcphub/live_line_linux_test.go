@@ -33,3 +33,19 @@ func TestCallOnTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestListsHaveColours: a list says by colour what works, on a terminal that wants colours.
+func TestListsHaveColours(t *testing.T) {
+	p := build(t)
+	file := p.config("mcp.json", `{"mcpServers": {"off": {"command": "x", "disabled": true}, "odd": {"command": 7}}}`)
+	for setting, want := range map[string]bool{"NO_COLOR=": true, "NO_COLOR=1": false} {
+		term := p.onTerminal([]string{"TERM=xterm", setting}, "servers", file)
+		status := term.wait()
+		<-term.read
+		said := term.said.String()
+		if got := strings.Contains(said, "\x1b[31mbroken\x1b[0m"); status != 0 || got != want ||
+			strings.Contains(said, "\x1b[") != want {
+			t.Errorf("%s: status %d, colours %v\n%q", setting, status, got, said)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func TestTable(t *testing.T) {
 		{"a", "ready", "short"},
 		{"löngér", "-", strings.Repeat("long ", 20)},
 		{"evil\x1b[2J", "x", "two\nlines"},
-	})
+	}, colourOfState)
 	want := `NAME         STATE  ABOUT
 a            ready  short
 löngér       -      long long long long…
@@ -55,7 +55,7 @@ func TestJSONLineIsHarmless(t *testing.T) {
 func TestLongNamesAreShortened(t *testing.T) {
 	name := strings.Repeat("x", 100_000)
 	var out bytes.Buffer
-	writeTable(&out, 80, []string{"TOOL", "ABOUT"}, [][]string{{name, "about"}})
+	writeTable(&out, 80, []string{"TOOL", "ABOUT"}, [][]string{{name, "about"}}, nil)
 	said := strings.Join(newTeller("").question(&mcphubv1.Prompt{Server: "s",
 		Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: name}}}), "\n")
 	for _, text := range []string{out.String(), said, requestAbout(&mcphubv1.Request{Tool: name})} {

@@ -53,7 +53,7 @@ func runResources(env environment, o *listOptions, args []string) int {
 			return exitOK
 		}
 		writeTable(env.stdout, terminalWidth(env.stdout), []string{"URI", "NAME", "TYPE", "ABOUT"},
-			resourceRows(resources.GetResources(), templates.GetResourceTemplates()))
+			resourceRows(resources.GetResources(), templates.GetResourceTemplates()), nil)
 		return exitOK
 	})
 }
@@ -87,7 +87,7 @@ func runPrompts(env environment, o *listOptions, args []string) int {
 		for i, p := range r.GetPrompts() {
 			rows[i] = []string{p.GetName(), orDash(templateArguments(p)), about(p.GetTitle(), p.GetDescription())}
 		}
-		writeTable(env.stdout, terminalWidth(env.stdout), []string{"PROMPT", "ARGUMENTS", "ABOUT"}, rows)
+		writeTable(env.stdout, terminalWidth(env.stdout), []string{"PROMPT", "ARGUMENTS", "ABOUT"}, rows, nil)
 		return exitOK
 	})
 }

@@ -5,28 +5,38 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 func runServers(env environment, o *listOptions, words []string) int {
-	if names := o.take(words); len(names) > 0 {
-		return usageError(env, "servers", fmt.Errorf("%q is no config file: its name would have a %c in it, or end in .json "+
-			"or .toml; mcphub tools SERVER asks one server", names[0], filepath.Separator))
+	names, one := o.take(words), ""
+	if len(names) == 1 {
+		one = names[0]
 	}
-	return o.withHub(env, "servers", "", func(ctx context.Context, client *hubClient) int {
+	if len(names) > 0 && o.watch {
+		return usageError(env, "servers", errors.New("--watch tells of all servers: leave out their names"))
+	}
+	return o.withHub(env, "servers", one, func(ctx context.Context, client *hubClient) int {
 		r, err := client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
+		if err == nil {
+			err = pick(r, names)
+		}
 		status := exitOK
 		if err == nil && o.start {
 			if startAll(ctx, client, r.GetServers()) > 0 {
 				status = exitServer
 			}
-			r, err = client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
+			if r, err = client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{}); err == nil {
+				err = pick(r, names)
+			}
 		}
 		if err != nil {
 			return o.fail(env, "servers", ctx, err)
@@ -36,7 +46,7 @@ func runServers(env environment, o *listOptions, words []string) int {
 		} else {
 			writeTable(env.stdout, terminalWidth(env.stdout),
 				[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"},
-				serverRows(r.GetServers(), time.Now()))
+				serverRows(r.GetServers(), time.Now()), colourOfState)
 		}
 		if o.watch { // the window tells the rest
 			<-ctx.Done()
@@ -46,6 +56,45 @@ func runServers(env environment, o *listOptions, words []string) int {
 		}
 		return status
 	})
+}
+
+// pick leaves the servers that are named; without names, all.
+func pick(r *mcphubv1.ListServersResponse, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	var all []string
+	var picked []*mcphubv1.Server
+	for _, s := range r.GetServers() {
+		if all = append(all, s.GetName()); slices.Contains(names, s.GetName()) {
+			picked = append(picked, s)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(all, n) {
+			return &failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND",
+				Message: fmt.Sprintf("there is no server %q in the config%s", shortName(n), nearmiss.Hint(n, all))}
+		}
+	}
+	r.Servers = picked
+	return nil
+}
+
+// colourOfState gives the colour of the second column of the list of servers: what works is green, what does not is
+// red.
+func colourOfState(column int, cell string) string {
+	if column != 1 {
+		return ""
+	}
+	switch state, _, _ := strings.Cut(cell, ","); state {
+	case "ready":
+		return green
+	case "failed", "broken", "given up":
+		return red
+	case "stopped", "disabled":
+		return dim
+	}
+	return yellow
 }
 
 // startAll starts every server that can be started, all at once, and gives the number that failed.

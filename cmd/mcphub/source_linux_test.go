@@ -44,6 +44,10 @@ func TestWhichServers(t *testing.T) {
 	}
 	said("", "mine ", "servers")
 	said("", "two ", "servers", "named.json")
+	if r := p.in(folder, "", "servers", "named.json", "two"); r.status != 0 || strings.Contains(r.stdout, "\none ") ||
+		!strings.Contains(r.stdout, "\ntwo ") {
+		t.Errorf("one of two: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
 	said("", "-a text=TEXT", "tools", "mine", "echo")
 	said("", "-a text=TEXT", "tools", "./named.json", "two", "echo")
 	said("", "typed", "call", "mine", "echo", "-a", "text=typed", "--approve", "allow") // the one server of the user
@@ -62,7 +66,9 @@ func TestWhichServers(t *testing.T) {
 		{`did you mean "text"?`, []string{"call", "mine", "echo", "-a", "txt=x", "--approve", "allow"}},
 		{"too many", []string{"call", "mine", "echo", "more"}},
 		{"too many", []string{"tools", "mine", "echo", "more"}},
-		{"no config file", []string{"servers", "mine"}},
+		{`did you mean "mine"?`, []string{"servers", "mien"}},
+		{"one server", []string{"servers", "named.json", "one", "two", "--env", "A=b"}},
+		{"all servers", []string{"servers", "mine", "--watch"}},
 		{"none.json", []string{"call", "mine", "echo", "--args", "@none.json"}},
 	} {
 		if r := p.in(folder, "", test.args...); r.status != 2 || !strings.Contains(r.stderr, test.want) {

@@ -8,8 +8,11 @@ import (
 )
 
 // writeTable writes rows under header in columns two blanks apart. The last column takes what is left of width and is
-// cut there; width 0 means no limit. Cells are escaped, and names are shortened: most come from servers.
-func writeTable(w io.Writer, width int, header []string, rows [][]string) {
+// cut there; width 0 means no limit. Cells are escaped, and names are shortened: most come from servers. colourOf gives
+// the colour of a cell where w has colours; nil leaves all plain.
+func writeTable(w io.Writer, width int, header []string, rows [][]string,
+	colourOf func(column int, cell string) string) {
+	colours := hasColours(w)
 	widths := make([]int, len(header))
 	all := append([][]string{header}, rows...)
 	for _, row := range all {
@@ -29,14 +32,23 @@ func writeTable(w io.Writer, width int, header []string, rows [][]string) {
 		// A terminal too narrow for the table wraps: a stub of a last column would say nothing.
 		widths[last] = max(left, 20)
 	}
-	for _, row := range all {
+	for n, row := range all {
 		var line strings.Builder
 		for i, cell := range row {
+			colour := bold // of the header
+			if n > 0 && colourOf != nil {
+				colour = colourOf(i, cell)
+			} else if n > 0 {
+				colour = ""
+			}
+			if !colours {
+				colour = ""
+			}
 			if i == last {
-				line.WriteString(cut(cell, widths[last]))
+				line.WriteString(painted(colour, cut(cell, widths[last])))
 				break
 			}
-			fmt.Fprintf(&line, "%-*s  ", widths[i], cell)
+			line.WriteString(painted(colour, cell) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}

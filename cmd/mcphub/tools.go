@@ -32,7 +32,8 @@ func runTools(env environment, o *listOptions, positional []string) int {
 				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"),
 					about(t.GetTitle(), t.GetDescription())}
 			}
-			writeTable(env.stdout, terminalWidth(env.stdout), []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows)
+			writeTable(env.stdout, terminalWidth(env.stdout), []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows,
+				colourOfPolicy)
 			for _, trouble := range r.GetTroubles() {
 				env.say("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
 			}
@@ -43,6 +44,14 @@ func runTools(env environment, o *listOptions, positional []string) int {
 		}
 		return exitOK
 	})
+}
+
+// colourOfPolicy gives the colour of the third column of the list of tools: green runs without asking, red never.
+func colourOfPolicy(column int, cell string) string {
+	if column != 2 {
+		return ""
+	}
+	return map[string]string{"allow": green, "ask": yellow, "deny": red}[cell]
 }
 
 // tellTool tells one tool of those that were listed.

@@ -41,7 +41,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"call", "--stdio", "x"}, "--tool"},
 		{[]string{"call", "--tool", "x", "--stdio", "a | b"}, "quoted"},
 		{[]string{"servers", "--config", p.dir + "/none.json"}, "no such file"},
-		{[]string{"servers", "extra", "--config", "x"}, "extra"},
+		{[]string{"servers", "extra", "--config", "x"}, "no such file"},
 		{[]string{"tools", "--config", p.dir, "--era", "legacy"}, "--era"},
 		{[]string{"tools", "--stdio", "x", "--sign-in", "yes"}, "print, decline or hang"},
 		{[]string{"resources", "--config", p.dir}, "which server"},

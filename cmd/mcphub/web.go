@@ -56,12 +56,9 @@ func runWeb(env environment, o webOptions, files []string) int {
 	if err := o.webFlags.check(); err != nil {
 		return usageError(env, "web", err)
 	}
-	if (o.era != "" || o.connect != nil) && o.single() == "" {
-		return usageError(env,
-			"web",
-			errors.New(
-				"--era and --connect-timeout are for the one server of --stdio or --url: in a config file, set the keys era and "+
-					"timeouts in the server's entry"))
+	if flags := o.ofOneServer(); flags != "" && o.single() == "" {
+		return usageError(env, "web", fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set "+
+			"the keys env, era and timeouts in the server's entry", flags))
 	}
 	sources, err := o.sources("")
 	if err != nil {

@@ -16,8 +16,11 @@ const (
 var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
 
 // WriteText writes the report for people, in lines of at most width columns; 80 when that is not known. With all, what
-// is as it should be is told as well.
-func (r *Report) WriteText(w io.Writer, width int, all bool) error {
+// is as it should be is told as well. paint colours the headings by their levels; nil leaves them plain.
+func (r *Report) WriteText(w io.Writer, width int, all bool, paint func(Level, string) string) error {
+	if paint == nil {
+		paint = func(_ Level, text string) string { return text }
+	}
 	if width < leastWidth {
 		width = plainWidth
 	}
@@ -30,7 +33,7 @@ func (r *Report) WriteText(w io.Writer, width int, all bool) error {
 		if r.Count(level) == 0 || level == Good && !all {
 			continue
 		}
-		fmt.Fprintf(b, "\n%s\n", headings[level])
+		fmt.Fprintf(b, "\n%s\n", paint(level, headings[level]))
 		for _, f := range r.Findings {
 			if f.Level != level {
 				continue

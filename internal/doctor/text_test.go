@@ -19,7 +19,7 @@ func sample() *Report {
 
 func TestTextForPeople(t *testing.T) {
 	var b strings.Builder
-	if err := sample().WriteText(&b, 60, false); err != nil {
+	if err := sample().WriteText(&b, 60, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -38,7 +38,7 @@ func TestTextForPeople(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := sample().WriteText(&b, 60, true); err != nil || !strings.Contains(b.String(), "As it should be\n  ping") {
+	if err := sample().WriteText(&b, 60, true, nil); err != nil || !strings.Contains(b.String(), "As it should be\n  ping") {
 		t.Errorf("with all: %v\n%s", err, b.String())
 	}
 }
