@@ -185,6 +185,11 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(RELEASE) && go test -count=1 -timeout=10m ./...
 
+# ONLY="hub/config demo" for some of it; go run ./internal/wine -run PATTERN PACKAGE for one test.
+.PHONY: test-windows
+test-windows: ## the Windows build under Wine: the demo, and the Go tests (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
+	go run ./internal/wine $(ONLY)
+
 .PHONY: conformance
 conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's client scenarios against the built binary
 	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) ./$(CONFORMANCE)

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const modulePath = "github.com/mcphub-go/mcphub"
+
+// tested are the packages that run on Windows.
+var tested = []string{"./hub/...", "./plugin/...", "./ipc/...", "./cmd/mcphub/..."}
+
+const (
+	// atOnce is how many packages run side by side. All of them start processes, and some measure.
+	atOnce      = 2
+	demoLimit   = 3 * time.Minute
+	demoPackage = "demo" // how the demo is named among the packages
+)
+
+// longest are begun first, so that nobody waits for one of them at the end.
+var longest = []string{"hub", demoPackage, "hub/config/watch", "cmd/mcphub", "hub/transport", "hub/statefile", "ipc",
+	"hub/jsonrpc"}
+
+func main() {
+	root := flag.String("root", ".", "the `folder` of the repository")
+	run := flag.String("run", "", "only the tests that the `pattern` fits; nothing is said then about skipped.txt")
+	flag.Usage = func() {
+		fmt.Fprintf(os.Stderr, "usage: go run ./internal/wine [flags] [hub/config demo ...]\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := try(ctx, *root, *run, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "wine:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// try builds and runs what only names, or everything.
+func try(ctx context.Context, root, run string, only []string) (err error) {
+	if root, err = filepath.Abs(root); err != nil {
+		return err
+	}
+	list, err := readSkipped(filepath.Join(root, "internal/wine/skipped.txt"))
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mcphub-wine")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	begun := time.Now()
+
+	// The prefix is made while the compiler works.
+	var p prefix
+	made := make(chan error, 1)
+	go func() { made <- p.make(ctx, filepath.Join(dir, "prefix"), root) }()
+	packages, buildErr := build(ctx, root, filepath.Join(dir, "bin"), only, list)
+	err = <-made
+	defer p.end()
+	if err = cmp.Or(buildErr, err); err != nil {
+		return err
+	}
+	fmt.Printf("built, and the prefix made (%.0fs)\n", time.Since(begun).Seconds())
+
+	r := runner{root: root, bin: filepath.Join(dir, "bin"), prefix: &p, run: run, list: list}
+	failed := r.all(ctx, packages)
+	if run == "" {
+		failed = append(failed, list.unknown(packages, len(only) > 0)...)
+	}
+	fmt.Printf("%d packages under Wine, %d tests passed, %d are in skipped.txt (%.0fs)\n",
+		len(packages), r.passed, list.count(packages), time.Since(begun).Seconds())
+	if len(failed) > 0 {
+		return fmt.Errorf("failed:\n%s", strings.Join(failed, "\n"))
+	}
+	return ctx.Err()
+}
+
+// runner runs the packages; the results are guarded by mu.
+type runner struct {
+	root, bin string
+	prefix    *prefix
+	run       string
+	list      skipped
+
+	mu     sync.Mutex
+	passed int
+	failed []string
+}
+
+// all runs the packages, a few at once, and tells what failed.
+func (r *runner) all(ctx context.Context, packages []string) []string {
+	rank := func(name string) int {
+		if i := slices.Index(longest, name); i >= 0 {
+			return i
+		}
+		return len(longest)
+	}
+	packages = slices.Clone(packages)
+	slices.SortStableFunc(packages, func(a, b string) int { return rank(a) - rank(b) })
+	work := make(chan string)
+	var workers sync.WaitGroup
+	for range atOnce {
+		workers.Go(func() {
+			for name := range work {
+				r.one(ctx, name)
+			}
+		})
+	}
+	for _, name := range packages {
+		work <- name
+	}
+	close(work)
+	workers.Wait()
+	return r.failed
+}
+
+// one runs a package or the demo, and prints its line.
+func (r *runner) one(ctx context.Context, name string) {
+	if ctx.Err() != nil {
+		return
+	}
+	begun := time.Now()
+	var v verdict
+	if name == demoPackage {
+		v = r.demo(ctx)
+	} else {
+		v = r.test(ctx, name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.passed += v.passed
+	state := "ok  "
+	if len(v.faults) > 0 {
+		state = "FAIL"
+	}
+	fmt.Printf("%s %s: %d passed, %d listed (%.0fs)\n", state, name, v.passed, v.listed, time.Since(begun).Seconds())
+	for _, f := range v.faults {
+		r.failed = append(r.failed, name+": "+f)
+		fmt.Printf("     %s\n", f)
+	}
+	for _, line := range v.output {
+		fmt.Printf("       %s\n", line)
+	}
+}

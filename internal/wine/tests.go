@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// testLimit bounds one package. The tests' own limit comes first, and says where each goroutine is.
+const testLimit = 4 * time.Minute
+
+// verdict is what became of one package.
+type verdict struct {
+	passed, listed int
+	faults         []string
+	output         []string // what the faulty tests wrote, cut
+}
+
+// test runs the tests of a package from its folder.
+func (r *runner) test(ctx context.Context, pkg string) verdict {
+	exe := filepath.Join(r.bin, path.Base(pkg)+".test.exe")
+	out := func(name string, limit time.Duration, args ...string) ([]byte, error) {
+		cmd := r.prefix.command(ctx, limit, append([]string{exe}, args...)...)
+		cmd.Dir = filepath.Join(r.root, pkg)
+		// Tests that start the real hub take the one that is built.
+		cmd.Env = append(slices.Clone(cmd.Env), `MCPHUB_BINARY=`+windowsPath(filepath.Join(r.bin, "mcphub.exe")))
+		return output(cmd, filepath.Join(r.bin, path.Base(pkg)+name))
+	}
+	names, err := out(".list", time.Minute, "-test.list=.")
+	if err != nil {
+		return verdict{faults: []string{fmt.Sprintf("its tests could not be listed: %v: %s", err, names)}}
+	}
+	args := []string{"-test.short", "-test.v=test2json", fmt.Sprintf("-test.timeout=%v", testLimit-20*time.Second)}
+	if pattern := r.list.leftOut(pkg); r.run != "" {
+		args = append(args, "-test.run="+r.run) // to try what is left out, too
+	} else if pattern != "" {
+		args = append(args, "-test.skip="+pattern)
+	}
+	text, err := out(".out", testLimit, args...)
+	return judge(pkg, testNames(names), text, err, r.list, r.run != "")
+}
+
+// demo runs the demo of the binary as it would be released.
+func (r *runner) demo(ctx context.Context) (v verdict) {
+	cmd := r.prefix.command(ctx, demoLimit, filepath.Join(r.bin, "mcphub.exe"), "demo")
+	cmd.Dir = r.bin
+	text, err := output(cmd, filepath.Join(r.bin, "demo.out"))
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return verdict{faults: []string{fmt.Sprintf("mcphub.exe demo: %v", err)}, output: lastLines(text, 60)}
+	}
+	return verdict{passed: 1}
+}
+
+// windowsPath is a path of this system as Wine shows it.
+func windowsPath(file string) string { return "Z:" + strings.ReplaceAll(file, "/", `\`) }
+
+// testNames reads what -test.list wrote, without what has no result of its own.
+func testNames(text []byte) (names []string) {
+	for name := range strings.FieldsSeq(string(text)) {
+		if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// resultMark is how -test.v=test2json marks the result of a test at the top level, wherever in a line it stands.
+var (
+	resultMark = regexp.MustCompile(`\x16--- (PASS|FAIL|SKIP): (\S+) \(`)
+	nameMark   = regexp.MustCompile(`\x16=== (?:RUN|PAUSE|CONT|NAME) +(\S*)`)
+)
+
+// judge compares what the tests of a package did with the list. A test that skips itself counts as one that does not
+// pass: it has to be in the list like any other.
+func judge(pkg string, names []string, text []byte, err error, list skipped, some bool) (v verdict) {
+	results := map[string]string{}
+	for _, m := range resultMark.FindAllSubmatch(text, -1) {
+		results[string(m[2])] = string(m[1])
+	}
+	expected := false // a failure that is listed
+	for _, name := range names {
+		result, l := results[name], list.find(pkg, name)
+		switch {
+		case l != nil && (result == "FAIL" || result == "SKIP" || l.leftOut && result == ""):
+			v.listed++
+			expected = expected || result == "FAIL"
+		case l != nil && result == "PASS":
+			v.faults = append(v.faults, name+" passes: remove it from skipped.txt")
+		case result == "PASS":
+			v.passed++
+		case result == "" && some:
+		case result == "":
+			v.faults = append(v.faults, name+" has no result")
+		default:
+			v.faults = append(v.faults, fmt.Sprintf("%s: %s", result, name))
+			v.output = append(v.output, wrote(text, name)...)
+		}
+	}
+	for _, l := range list {
+		if l.pkg == pkg && l.test != whole && !slices.Contains(names, l.test) {
+			v.faults = append(v.faults, l.test+" does not exist: remove it from skipped.txt")
+		}
+	}
+	if err != nil && !expected && len(v.faults) == 0 || err != nil && strings.Contains(err.Error(), "signal:") {
+		v.faults = append(v.faults, "it ended with: "+err.Error())
+	}
+	if len(v.faults) > 0 && len(v.output) == 0 {
+		v.output = lastLines(text, 40)
+	}
+	return v
+}
+
+// wrote is what one test and its parts wrote, at most 40 lines.
+func wrote(text []byte, name string) (lines []string) {
+	current := ""
+	for line := range strings.Lines(string(text)) {
+		if m := nameMark.FindStringSubmatch(line); m != nil {
+			current, _, _ = strings.Cut(m[1], "/")
+			continue
+		}
+		if line = strings.TrimRight(strings.TrimLeft(line, "\x16"), "\r\n"); current == name && line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines[max(0, len(lines)-40):]
+}
+
+func lastLines(text []byte, most int) []string {
+	lines := strings.Split(strings.TrimRight(string(text), "\r\n"), "\n")
+	return lines[max(0, len(lines)-most):]
+}
