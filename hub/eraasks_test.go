@@ -17,7 +17,7 @@ func oldAsker(version string) *fakeserver.Server {
 	s.Tool("ask", func(c *fakeserver.CallContext) {
 		if strings.Contains(string(c.Param("_meta")), "2026-07-28") {
 			c.Result(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":"\"elicitation/create\" ` +
-				`cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map"}]}`)
+				`cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map"},{"type":"text","text":"and more"}]}`)
 			return
 		}
 		c.Text("asked")
@@ -37,9 +37,14 @@ func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 		busy := w.call(hub.CallRequest{ID: "busy", Server: "s", Tool: "hang"})
 		synctest.Wait()
 		e := w.ask().want(t, event.CodeFailedPrecondition, event.ReasonEraRefused)
-		if !strings.HasSuffix(e.Message, `and was not repeated; the server is connected in the legacy era as soon as nothing uses it; `+
-			`to have that from the start, set era: legacy in test.json:1`) {
+		if !strings.HasSuffix(e.Message,
+			`and was not repeated; the server is connected in the legacy era as soon as nothing uses it; `+
+				`to have that from the start, set era: legacy in test.json:1`) {
 			t.Error(e.Message)
+		}
+		if want := `"elicitation/create" cannot be sent while serving a request`; !strings.Contains(e.Message, want) ||
+			!strings.HasPrefix(e.Meta["said"], want) || !strings.HasSuffix(e.Meta["said"], "\nand more") {
+			t.Errorf("what the server said is lost: %s, %q", e.Message, e.Meta["said"])
 		}
 		calls := s.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" })
 		synctest.Wait()

@@ -2,10 +2,13 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // refusals are how SDKs word that a tool wanted to send a request of its own in the modern era, where it must ask by a
@@ -18,19 +21,36 @@ var refusals = []string{
 // refusalBytes is how much of an answer is looked at.
 const refusalBytes = 16 << 10
 
-// AsksTheOldWay tells whether a call of a session failed because its server asks as servers of the legacy era do.
-// result and err are what the call came to.
-func (s *Session) AsksTheOldWay(result *CallResult, err error) bool {
+// AskedTheOldWay tells whether a call of a session failed because its server asks as servers of the legacy era do, and
+// what the server said then: the message of its error, or the texts of its result. result and err are what the call
+// came to.
+func (s *Session) AskedTheOldWay(result *CallResult, err error) (said string, asked bool) {
 	if s == nil || s.Era() != Modern {
-		return false
+		return "", false
 	}
 	wire, failed := errors.AsType[*jsonrpc.Error](err)
 	for _, text := range refusals {
 		switch {
-		case failed && strings.Contains(wire.Message[:min(len(wire.Message), refusalBytes)], text),
-			err == nil && result.IsError && bytes.Contains(result.Raw[:min(len(result.Raw), refusalBytes)], []byte(text)):
-			return true
+		case failed && strings.Contains(wire.Message[:min(len(wire.Message), refusalBytes)], text):
+			return bounds.Cut(wire.Message, bounds.ErrorTextBytes), true
+		case err == nil && result.IsError && bytes.Contains(result.Raw[:min(len(result.Raw), refusalBytes)], []byte(text)):
+			return texts(result.Raw), true
 		}
 	}
-	return false
+	return "", false
+}
+
+// texts are those of a tool's result, as much of them as an error holds.
+func texts(result []byte) string {
+	var b strings.Builder
+	jsontext.Elements(jsontext.Get(result, "content"), func(part json.RawMessage) bool {
+		if text := jsontext.Get(part, "text"); jsontext.IsString(text) {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(jsontext.String(text))
+		}
+		return b.Len() < bounds.ErrorTextBytes
+	})
+	return bounds.Cut(b.String(), bounds.ErrorTextBytes)
 }

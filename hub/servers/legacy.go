@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/statefile"
@@ -65,17 +66,20 @@ func (s *Server) asksTheOldWay(session *mcp.Session) string {
 }
 
 // RefusedToAsk is the error of a call that failed because its server asks people as servers of the legacy era do, nil
-// for any other end of a call. what names what was called. The call is over, and is not repeated.
+// for any other end of a call. what names what was called. The call is over, and is not repeated. What the server said
+// in place of asking is handed on: it may be about more than that.
 func (s *Server) RefusedToAsk(session *mcp.Session, requestID, what string, result *mcp.CallResult,
 	err error) *event.Error {
-	if !session.AsksTheOldWay(result, err) {
+	said, asked := session.AskedTheOldWay(result, err)
+	if !asked {
 		return nil
 	}
+	said = s.Quote(said)
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonEraRefused,
-		[]string{"server", s.name, "request_id", requestID, "setting", "era"},
-		"%s of server %q wanted to ask something, and the server does not ask under protocol revision %s; "+
+		[]string{"server", s.name, "request_id", requestID, "setting", "era", "said", said},
+		"%s of server %q wanted to ask something, and the server does not ask under protocol revision %s; it said: %s; "+
 			"the call may have had effects and was not repeated; %s", what, s.name, session.Revision(),
-		s.asksTheOldWay(session))
+		bounds.Printable(said), s.asksTheOldWay(session))
 }
 
 // knowsVersion forgets that a server asks in the legacy era alone when it is another version than the one that did so:
