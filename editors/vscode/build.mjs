@@ -4,16 +4,18 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { packPage, pageLimit } from '../webview/pack/pack.js';
+import { notices } from './notices.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** Most bytes of the bundle: what the extension costs without its program and its page. */
 export const bundleLimit = 700_000;
 
-/** @returns {Promise<number>} size of the bundle in bytes */
+/** @returns {Promise<{ size: number, contains: string }>} its bytes, and the licences of what others wrote in it */
 export async function buildExtension() {
   const outfile = join(here, 'dist/extension.js');
-  await build({
+  const { metafile } = await build({
+    absWorkingDir: here,
     entryPoints: [join(here, 'src/extension.ts')],
     tsconfig: join(here, 'tsconfig.json'),
     outfile,
@@ -24,14 +26,15 @@ export async function buildExtension() {
     define: { 'import.meta.url': 'undefined' }, // as CommonJS has none; the host package then asks for __filename
     target: 'node20', // what the oldest supported editor, 1.100, runs
     external: ['vscode'],
-    legalComments: 'none',
+    legalComments: 'none', // notices has them, once each
     logLevel: 'warning',
+    metafile: true,
   });
   const { size } = await stat(outfile);
   if (size > bundleLimit) {
     throw new Error(`dist/extension.js has ${size} bytes, and ${bundleLimit} are allowed`);
   }
-  return size;
+  return { size, contains: await notices(metafile, here) };
 }
 
 /**
@@ -51,7 +54,7 @@ export async function shipPage() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const bundle = await buildExtension();
+  const { size: bundle } = await buildExtension();
   const page = await shipPage();
   console.log(`dist/extension.js: ${bundle} of ${bundleLimit} bytes; media/page: ${page} of ${pageLimit} bytes`);
 }

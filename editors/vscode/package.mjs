@@ -1,6 +1,8 @@
 // Makes the .vsix of one platform, with the hub's program for it inside.
 //
-//     npm run package -- --target linux-x64 [--out FILE] [--version 1.2.3] [--binary FILE]
+//     npm run package -- --target linux-x64 [--out FILE] [--version 1.2.3] [--binary FILE [--notices FILE]]
+//
+// --notices are the licences of what is linked into that program.
 import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
     version: { type: 'string' },
     binary: { type: 'string' },
+    notices: { type: 'string' },
   },
 });
 const target = values.target ?? `${process.platform}-${process.arch}`;
@@ -29,7 +32,7 @@ if (platform === undefined) {
   process.exit(2);
 }
 
-const bundle = await buildExtension();
+const { size: bundle, contains } = await buildExtension();
 const page = await shipPage();
 
 const program = platform.goos === 'windows' ? 'mcphub.exe' : 'mcphub';
@@ -54,6 +57,8 @@ try {
   }
   await cp(join(root, 'LICENSE'), join(stage, 'LICENSE'));
   await cp(join(root, 'CHANGELOG.md'), join(stage, 'CHANGELOG.md'));
+  const linked = values.notices === undefined ? '' : `\n\n${await readFile(values.notices, 'utf8')}`;
+  await writeFile(join(stage, 'THIRD_PARTY_NOTICES.txt'), contains + linked);
   await writeFile(join(stage, 'package.json'), JSON.stringify(await manifest(), undefined, 2));
   const out = resolve(values.out ?? join(here, `mcphub-${target}.vsix`));
   await mkdir(dirname(out), { recursive: true });

@@ -106,7 +106,7 @@ func (r *release) target(t target) error {
 		return err
 	}
 	if r.vsix {
-		if err := r.extension(t, program); err != nil {
+		if err := r.extension(t, program, notices); err != nil {
 			return err
 		}
 	}

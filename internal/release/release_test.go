@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,6 +149,63 @@ func TestRepacked(t *testing.T) {
 	other, err := repacked(pack("b/c", "a"))
 	if err != nil || !bytes.Equal(one, other) {
 		t.Errorf("they differ: %v", err)
+	}
+}
+
+// The .vsix is the same twice, brings the program that says its version, and names what others wrote in either part.
+func TestExtension(t *testing.T) {
+	if _, err := os.Stat("../../editors/node_modules/.installed"); err != nil {
+		t.Skip("the packages of editors/ are not installed: make test-release does it")
+	}
+	out := filepath.Join(t.TempDir(), "dist")
+	r := release{version: testVersion, root: "../..", out: out, vsix: true}
+	if err := r.make(own(t).name()); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(out, "mcphub-"+testVersion+"-"+own(t).name()+".vsix")
+	first, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(out, "programs", own(t).name(), own(t).program())
+	notices, err := os.ReadFile(program + ".notices.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.extension(own(t), program, notices); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := os.ReadFile(name); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("two files differ: %v", err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := func(name string) string {
+		f, err := z.Open("extension/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		text, err := io.ReadAll(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if !strings.Contains(within("package.json"), `"version": "`+testVersion+`"`) {
+		t.Error("the manifest has another version")
+	}
+	if len(within("bin/"+own(t).program())) < 1<<20 {
+		t.Error("there is no program in it")
+	}
+	// Of the bundle: with a file for its licence, and without one. Of the program.
+	for _, want := range []string{"\nprotobufjs ", "\n@bufbuild/protobuf ", "Copyright 2008 Google Inc.",
+		"\ngoogle.golang.org/grpc "} {
+		if !strings.Contains(within("THIRD_PARTY_NOTICES.txt"), want) {
+			t.Errorf("the notices do not name %q", want)
+		}
 	}
 }
 

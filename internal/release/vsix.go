@@ -10,15 +10,19 @@ import (
 	"path/filepath"
 )
 
-// extension writes the .vsix of a target with the program that was built for it. The packer of VS Code writes the time
-// of the day into it, so it is packed again.
-func (r *release) extension(t target, program string) error {
+// extension writes the .vsix of a target with the program that was built for it, and the notices of both. The packer of
+// VS Code writes the time of the day into it, so it is packed again.
+func (r *release) extension(t target, program string, notices []byte) error {
 	out, err := filepath.Abs(filepath.Join(r.out, fmt.Sprintf("mcphub-%s-%s.vsix", r.version, t.name())))
 	if err != nil {
 		return err
 	}
+	linked := program + ".notices.txt"
+	if err := os.WriteFile(linked, notices, 0o644); err != nil {
+		return err
+	}
 	cmd := exec.Command("npm", "run", "--silent", "package", "-w", "vscode", "--", "--target", t.name(), "--version",
-		r.version, "--binary", program, "--out", out)
+		r.version, "--binary", program, "--notices", linked, "--out", out)
 	cmd.Dir = filepath.Join(r.root, "editors")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("the extension: %w\n%s", err, text)
