@@ -3,6 +3,8 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -75,5 +77,31 @@ func TestServersTellTheirPlaces(t *testing.T) {
 		load("x b c|?", 1)     // and so do the servers of a file that is half written
 		load("y x b c|?", 6)   // they move with the others
 		load("c b x y|e d", 6) // turned around
+	})
+}
+
+// A file that is named from the hub's working directory is the one that it is by its whole path: its servers run beside
+// it, and not in the home directory as those of a text do.
+func TestRelativeFileRunsBesideItself(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("HOME", t.TempDir())
+	if err := os.WriteFile("mcp.json", []byte(`{"mcpServers":{"s":{"command":"s"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+		if _, _, _,
+			err := w.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "mcp.json", Scope: "workspace",
+			Trusted: true}}); err != nil {
+			t.Fatal(err)
+		}
+		w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).ok(t)
+		if got := w.opened[0].Dir; got != dir {
+			t.Errorf("it runs in %q, not in %q", got, dir)
+		}
+		if info := w.server("s"); info.ConfigFile != filepath.Join(dir, "mcp.json") {
+			t.Errorf("%+v", info)
+		}
 	})
 }

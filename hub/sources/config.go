@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -80,6 +81,7 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	case <-ctx.Done():
 		return nil, nil, nil, context.Cause(ctx)
 	}
+	sources = absolute(sources)
 	var draining bool
 	var old launch.Entries
 	c.House.Update(func() {
@@ -177,6 +179,20 @@ func (c *Config) wantedOf(all []launch.Entries, have []*launch.Launch) (want []w
 		want = append(want, wanted{c.Launches.Counting(of[entries[0].Conf.Name], entries), entries})
 	}
 	return want
+}
+
+// absolute gives the files that are read their whole paths, which begin where the hub runs: a server runs beside its
+// file, and what people have answered about a file holds for that one. The name of a text stays what it is.
+func absolute(sources []Source) []Source {
+	sources = slices.Clone(sources) // nil stays nil
+	for i := range sources {
+		if s := &sources[i]; s.JSON == "" && s.Path != "" {
+			if path, err := filepath.Abs(s.Path); err == nil { // else reading it fails as well
+				s.Path = path
+			}
+		}
+	}
+	return sources
 }
 
 func foldersOf(sources []Source) (folders []string) {

@@ -1055,7 +1055,7 @@ func (x *ConfigProblem) GetFatal() bool {
 // ConfigSource is one config file, or its text.
 type ConfigSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Path of the file; with json its display name.
+	// Path of the file; with json its display name. A path that is not absolute begins in the hub's working directory.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// Text of the config. Empty: the file is read.
 	Json string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`

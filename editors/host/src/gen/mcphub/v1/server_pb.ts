@@ -831,7 +831,7 @@ export const ConfigProblemSchema: GenMessage<ConfigProblem, {jsonType: ConfigPro
  */
 export type ConfigSource = Message<"mcphub.v1.ConfigSource"> & {
   /**
-   * Path of the file; with json its display name.
+   * Path of the file; with json its display name. A path that is not absolute begins in the hub's working directory.
    *
    * @generated from field: string path = 1;
    */
@@ -881,7 +881,7 @@ export type ConfigSource = Message<"mcphub.v1.ConfigSource"> & {
  */
 export type ConfigSourceJson = {
   /**
-   * Path of the file; with json its display name.
+   * Path of the file; with json its display name. A path that is not absolute begins in the hub's working directory.
    *
    * @generated from field: string path = 1;
    */
