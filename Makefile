@@ -123,9 +123,22 @@ $(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 
 # --- tests
 
+# What is missing is said in one line before anything starts. The tests of the page alone may be left out, but not in CI.
+.PHONY: test-needs
+test-needs:
+	@missing=(); for tool in node npm $(firstword $(CC)); do command -v $$tool >/dev/null || missing+=("$$tool"); done; \
+	if [[ ! " $${missing[*]:-} " =~ " node " ]] && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 0 : 1)'; \
+	  then missing+=("Node 20 or later (it is $$(node --version))"); fi; \
+	if (($${#missing[@]})); then printf -v list ', %s' "$${missing[@]}"; \
+	  echo "make test: missing: $${list:2}. Install that; make test-core needs Go alone, and runs the Go tests without servers of others and without the race detector." >&2; \
+	  exit 1; fi
+	@if test ! -x "$(PAGE_CHROMIUM)"; then \
+	  echo "make test: there is no Chromium at $(PAGE_CHROMIUM), so the tests of the page are left out. Install Debian's package chromium, or set CHROMIUM to one." >&2; \
+	  test -z "$${CI:-}"; fi
+
 # Both at once: where one waits, the other works. What each prints comes when it has ended.
 .PHONY: test
-test: build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
+test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
 
 # The rules read files and start no goroutine: under the race detector they would only take ten times as long. What go
@@ -133,6 +146,11 @@ test: build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
 .PHONY: test-go
 test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
 	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; $(BUILT) go test -short -vet=off $(TESTFLAGS) $$packages
+
+# Without the packages whose tests start programs that npm brings.
+.PHONY: test-core
+test-core: ## the Go tests that need Go alone: no Node, no C compiler, no race detector
+	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|peers|soak|doctor$$)')"; CGO_ENABLED=0 go test -short -count=1 $$packages
 
 # The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
 LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestManyStartsShareTheirQuestions|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
@@ -159,9 +177,8 @@ test-editors: build $(EDITORS_STAMP) ## the host package against the built binar
 	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 	cd $(EDITORS) && npm test --silent -w vscode
 	cd $(EDITORS) && npm run --silent test:unit -w webview
-	@if test -x "$(PAGE_CHROMIUM)"; then $(MAKE) --no-print-directory test-page; \
-	elif test -n "$$CI"; then echo "no Chromium at $(PAGE_CHROMIUM)"; exit 1; \
-	else echo "The tests of the page are left out: there is no Chromium at $(PAGE_CHROMIUM). Install Debian's package chromium, or set CHROMIUM to one."; fi
+	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then $(MAKE) --no-print-directory test-page; \
+	else echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
 
 .PHONY: test-newest-node
 test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)
