@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // registry serves the packages of our scope to npm, as a registry does. A machine's program that this release has not
@@ -51,16 +56,38 @@ func manifestOf(path string) (manifest map[string]any, err error) {
 	return manifest, err
 }
 
-// host is a program that names no binary: it finds the one that npm brought.
-const host = `import { Hub } from '@mcphub/host';
-const hub = new Hub();
-await hub.start();
-const info = await hub.requests.getInfo({});
-console.log('version ' + info.version);
-await hub.stop();
-`
+// answered runs a command, and says yes to each question when it is asked.
+func answered(t *testing.T, dir string, command []string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("it asks for something else"))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = dir
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	var said strings.Builder
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		fmt.Fprintln(&said, lines.Text())
+		if strings.Contains(lines.Text(), "y or n") {
+			if _, err := io.WriteString(stdin, "y\n"); err != nil {
+				return "", err
+			}
+		}
+	}
+	return said.String(), cmd.Wait()
+}
 
-// npm install in an empty folder, with no script run, and the program is found without a path.
+// npm install in an empty folder, with no script run, and the example of docs/embedding.md runs there: the program is
+// found without a path.
 func TestInstalledFromTarballs(t *testing.T) {
 	for _, tool := range []string{"npm", "node", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -70,12 +97,21 @@ func TestInstalledFromTarballs(t *testing.T) {
 	if _, err := os.Stat("../../editors/host/dist/index.js"); err != nil {
 		t.Skip("the host package is not built: make test-release does it")
 	}
+	esbuild, err := filepath.Abs("../../editors/node_modules/.bin/esbuild")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := filepath.Abs("../../editors/host/examples/embed.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
 	server := registry(t, made(t, "../.."))
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		".npmrc":       "@mcphub:registry=" + server.URL + "/\n",
 		"package.json": `{"type":"module"}`,
-		"host.mjs":     host,
+		"mcp.json": `{"mcpServers":{"demo":{"command":"node_modules/@mcphub/bin-` + own(t).name() + "/bin/" +
+			own(t).program() + `","args":["demo-server"]}}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -83,15 +119,14 @@ func TestInstalledFromTarballs(t *testing.T) {
 	}
 	for _, command := range [][]string{
 		{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "@mcphub/host@" + testVersion},
-		{"node", "host.mjs"},
+		{esbuild, "--format=esm", "--outfile=host.mjs", example},
+		{"node", "host.mjs", "mcp.json", "demo", "echo", `{"text":"from the example"}`},
 	} {
-		cmd := exec.Command(command[0], command[1:]...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
+		out, err := answered(t, dir, command)
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", command, err, out)
 		}
-		if command[0] == "node" && !strings.Contains(string(out), "version "+testVersion) {
+		if command[0] == "node" && !strings.Contains(out, `"text":"from the example"`) {
 			t.Errorf("it says %q", out)
 		}
 	}

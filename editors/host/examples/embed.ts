@@ -3,8 +3,8 @@
 import { createInterface } from 'node:readline';
 import { Hub, PromptCause, PromptKind } from '@mcphub/host';
 
-const [binary = 'mcphub', path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
-const [hub, terminal, requestId] = [new Hub({ binary }), createInterface({ input: process.stdin }), 'embed-1'];
+const [path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
+const [hub, terminal, requestId] = [new Hub(), createInterface({ input: process.stdin }), 'embed-1'];
 await hub.start();
 // 'user' is for their own file, 'host' for what you wrote yourself.
 await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
@@ -14,6 +14,16 @@ import { realBinary, stage } from './stage.js';
 // As they are for a reader, compiled from the folder examples.
 const examples = resolve(import.meta.dirname, 'examples');
 
+/** A folder of packages with the one that brings the program, as npm would have installed it. */
+function installed(directory: string): string {
+  const packages = join(directory, 'packages');
+  const name = join(packages, '@mcphub', `bin-${process.platform}-${process.arch}`);
+  mkdirSync(join(name, 'bin'), { recursive: true });
+  writeFileSync(join(name, 'package.json'), '{}');
+  symlinkSync(realBinary(), join(name, 'bin', 'mcphub'));
+  return packages;
+}
+
 test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves nothing', async (t) => {
   const s = stage(t);
   const record = join(s.directory, 'record');
@@ -24,10 +34,10 @@ test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves not
   );
   const host = spawn(
     process.execPath,
-    [join(examples, 'embed.js'), realBinary(), config, 'demo', 'sleep', '{"seconds":600,"steps":1}'],
+    [join(examples, 'embed.js'), config, 'demo', 'sleep', '{"seconds":600,"steps":1}'],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, MCPHUB_STATE_DIR: '' },
+      env: { ...process.env, MCPHUB_STATE_DIR: '', NODE_PATH: installed(s.directory) },
     },
   );
   t.after(() => host.kill('SIGKILL'));

@@ -1,0 +1,98 @@
+// Command example is a whole host: it starts a hub, gives it a config file, asks what there is to ask on the terminal,
+// and calls one tool, until that is done or Ctrl+C.
+//
+//	example .mcp.json SERVER TOOL '{"key":"value"}'
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/mcphub-go/mcphub/plugin/host"
+	pb "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func main() {
+	if len(os.Args) != 5 {
+		log.Fatal("usage: example FILE SERVER TOOL ARGUMENTS")
+	}
+	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, file, server, tool, arguments string) error {
+	hub, err := host.Open(ctx, host.Options{Command: "mcphub"}) // found in PATH
+	if err != nil {
+		return err
+	}
+	defer hub.Close(ctx) // drains, stops the servers, ends the process
+
+	// The scope is "user" for the user's own file, "host" for what your program wrote itself.
+	config := &pb.ReloadConfigRequest{Sources: []*pb.ConfigSource{{Path: file, Scope: "workspace"}}}
+	if _, err := hub.Servers.ReloadConfig(ctx, config); err != nil {
+		return err
+	}
+	window, err := hub.Editor.Attach(ctx)
+	if err != nil {
+		return err
+	}
+	hello := &pb.Hello{Title: "example", PromptKinds: []pb.PromptKind{
+		pb.PromptKind_PROMPT_KIND_TOOL_APPROVAL, pb.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
+	}}
+	if err := window.Send(&pb.AttachRequest{Message: &pb.AttachRequest_Hello{Hello: hello}}); err != nil {
+		return err
+	}
+	attached := make(chan struct{})
+	go ask(window, attached) // until the window ends, with the hub at the latest
+	<-attached
+
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	go func() {
+		<-interrupts // the server hears why
+		_, _ = hub.Hub.CancelRequest(ctx, &pb.CancelRequestRequest{RequestId: "example-1", Reason: "Ctrl+C"})
+	}()
+	res, err := hub.Hub.CallTool(ctx, &pb.CallToolRequest{
+		RequestId: "example-1", Server: server, Tool: tool, ArgumentsJson: arguments,
+	})
+	if failure, ok := host.ErrorOf(err); ok {
+		return fmt.Errorf("%s: %s", failure.Reason, failure.Message)
+	} else if err != nil {
+		return err
+	}
+	fmt.Println(res.GetResultJson())
+	return nil
+}
+
+// ask shows what the hub asks, and answers with what is typed.
+func ask(window pb.EditorService_AttachClient, attached chan<- struct{}) {
+	typed := bufio.NewScanner(os.Stdin)
+	for {
+		message, err := window.Recv()
+		if err != nil {
+			return
+		}
+		if message.GetSnapshot() != nil {
+			close(attached) // from now on somebody can be asked
+		}
+		prompt := message.GetPromptOpened().GetPrompt()
+		if prompt == nil {
+			continue
+		}
+		if approval := prompt.GetToolApproval(); approval != nil {
+			fmt.Printf("May %s be called with %s? y or n\n", approval.GetTool(), approval.GetArgumentsJson())
+		} else {
+			fmt.Printf("May this be started? y or n\n%v\n", prompt.GetServerLaunch())
+		}
+		answer := &pb.PromptAnswer{PromptId: prompt.GetPromptId(), Action: &pb.PromptAnswer_Decline{}}
+		if typed.Scan() && typed.Text() == "y" {
+			answer.Action = &pb.PromptAnswer_Accept{}
+		}
+		_ = window.Send(&pb.AttachRequest{Message: &pb.AttachRequest_AnswerPrompt{AnswerPrompt: answer}})
+	}
+}
