@@ -245,6 +245,10 @@ envFile are looked for. An error is what would make the start fail. No hub is sp
 run, and no value of an argument, a variable, a header or a query is shown; for a program that is not found without
 it, the login shell is asked for its PATH.
 
+With --start each server that can be started is, by a hub, several at once and each within its connect timeout: it is
+connected to, initialized and stopped again. What a start asks (a workspace's server, an input, a sign-in) is asked as
+mcphub servers --start does.
+
 Without FILE it looks at those of this user and of the folder that are in known places; a FILE in such a place is read
 as what it is there.
 
@@ -253,7 +257,8 @@ With --json: {"servers": [{"name", "dialect", "origin": {"file", "line", "scope"
 "key", "message", "fatal"}], "files": [...]}. Timeouts are Go durations, those that count, and "0s" is no limit. The
 outer problems are all of them.
 
-Exit status: 0 all can be used, warnings or not; 1 something is broken; 2 usage.
+Exit status: 0 all can be used, warnings or not; 1 something is broken, or with --start did not start;
+2 usage; with --start also 3 interrupted, 6 trouble with the hub.
 `,
 		most: manyFiles,
 		run:  func(files []string) int { return runConfigCheck(l.env, &o, files) },

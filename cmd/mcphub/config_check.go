@@ -18,7 +18,14 @@ const exitBroken = 1
 
 // check prints the verdict on every entry of the files, or of those in known places.
 func (o *configOptions) check(env environment, files []string) int {
-	report := judge(o.origins.sources(files))
+	sources := o.origins.sources(files)
+	report := judge(sources)
+	if o.try {
+		if status := o.start(env, &report, sources); status != exitOK {
+			return status
+		}
+		report.sort(sources)
+	}
 	switch {
 	case o.json:
 		printConfigJSON(env.stdout, report)

@@ -27,12 +27,16 @@ type configOptions struct {
 	origins originFlags
 	verbose bool
 	json    bool
+	try     bool    // start the servers
+	answers answers // to what they need for that
 }
 
 func (o *configOptions) flags() *pflag.FlagSet {
 	set := newFlags("config")
 	o.origins.register(set)
 	set.BoolVar(&o.verbose, "verbose", false, "check: tell where each field comes from")
+	set.BoolVar(&o.try, "start", false, "check: then start each server that nothing keeps from it, and stop it again")
+	o.answers.registerStart(set)
 	set.BoolVar(&o.json, "json", false, "print one JSON object on one line")
 	return set
 }
@@ -48,6 +52,9 @@ func runConfigCheck(env environment, o *configOptions, files []string) int {
 	if len(files) == 0 && (o.origins.scope != "" || o.origins.dialect != "") {
 		return usageError(env, "config check", errors.New("--scope and --dialect say what a FILE is, and none is named"))
 	}
+	if err := o.answers.checkStart(); err != nil {
+		return usageError(env, "config check", err)
+	}
 	return o.check(env, files)
 }
 
@@ -56,7 +63,7 @@ func runConfigPlaces(env environment, o *configOptions) int {
 	if err := o.origins.check(); err != nil {
 		return usageError(env, "config places", err)
 	}
-	if o.origins.scope != "" || o.origins.dialect != "" || o.verbose {
+	if o.origins.scope != "" || o.origins.dialect != "" || o.verbose || o.try {
 		return usageError(env, "config places", errors.New("config places takes --folder and --json alone"))
 	}
 	return o.places(env)

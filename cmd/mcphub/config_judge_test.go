@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is told with its place, and ends with
@@ -109,5 +111,46 @@ func TestConfigCheckAsksTheLoginShell(t *testing.T) {
 	write(shell, "#!/bin/sh\nexit 3\n")
 	if r := p.run("config", "check", file); r.status != 1 || !strings.Contains(r.stdout, "the login shell "+shell) {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// TestConfigCheckStart: each server that can be is started and stopped again, and said of each, once, what came of it.
+func TestConfigCheckStart(t *testing.T) {
+	p := build(t)
+	p.atHome(nil)
+	t.Setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+	file := p.config("mcp.json", `{"mcpServers": {
+  "good": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["demo-server"]},
+  "ends": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["no-such-command"]},
+  "off": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["demo-server"], "disabled": true},
+  "lost": {"command": "is-nowhere"}
+}}`)
+	report, _, r := checkJSON(t, p, "--start", file)
+	got := map[string]string{}
+	for _, s := range report.Servers {
+		got[s.Name] = s.Verdict
+		if tried := s.Tried != nil; tried != (s.Name == "good" || s.Name == "ends") || tried &&
+			s.Tried.OK != (s.Name == "good") {
+			t.Errorf("%s: tried %+v", s.Name, s.Tried)
+		}
+		if s.Verdict == "broken" && len(s.Problems) != 1 {
+			t.Errorf("%s: %d problems: %v", s.Name, len(s.Problems), s.Problems)
+		}
+	}
+	want := map[string]string{"good": "ok", "ends": "broken", "off": "disabled", "lost": "broken"}
+	if diff := cmp.Diff(want, got); diff != "" || r.status != 1 || r.stderr != "" {
+		t.Errorf("status %d, stderr %q (-want +got):\n%s", r.status, r.stderr, diff)
+	}
+	r = p.run("config", "check", "--start", p.config("good.json", `{"mcpServers": {"good": {"command": "`+
+		filepath.ToSlash(p.path)+`", "args": ["demo-server"]}}}`))
+	if r.status != 0 || !strings.Contains(r.stdout, "ok, started in ") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	// A workspace's server is asked about, as mcphub servers --start asks; nobody is here to say yes.
+	for launch, status := range map[string]int{"deny": 1, "allow": 0} {
+		r = p.run("config", "check", "--start", "--scope", "workspace", "--launch", launch, filepath.Join(p.dir, "good.json"))
+		if r.status != status {
+			t.Errorf("--launch %s: status %d\n%s%s", launch, r.status, r.stdout, r.stderr)
+		}
 	}
 }

@@ -50,6 +50,8 @@ type serverReport struct {
 	ShadowedBy *originReport          `json:"shadowedBy,omitempty"`
 	Fields     map[string]fieldReport `json:"fields,omitempty"` // by their names in the normal form
 
+	Tried *triedReport `json:"tried,omitempty"` // under --start
+
 	remote bool
 }
 
@@ -113,9 +115,7 @@ func judge(sources []config.Source) configReport {
 	r.addBroken()
 	r.share()
 	r.tryStarts(sources, servers)
-	slices.SortStableFunc(r.Problems, func(a, b problemReport) int {
-		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	r.sort(sources)
 	for i := range r.Servers {
 		r.Servers[i].settle()
 	}
@@ -123,6 +123,16 @@ func judge(sources []config.Source) configReport {
 		return cmp.Or(cmp.Compare(rank[a.Origin.File], rank[b.Origin.File]), cmp.Compare(a.Origin.Line, b.Origin.Line))
 	})
 	return r
+}
+
+// sort puts the problems in the order of the sources, and within one in that of the file.
+func (r *configReport) sort(sources []config.Source) {
+	rank := func(file string) int {
+		return slices.IndexFunc(sources, func(s config.Source) bool { return s.Path == file })
+	}
+	slices.SortStableFunc(r.Problems, func(a, b problemReport) int {
+		return cmp.Or(cmp.Compare(rank(a.File), rank(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 }
 
 func reportServer(s config.Server) serverReport {
@@ -256,6 +266,8 @@ func (s *serverReport) told() string {
 	switch {
 	case s.ShadowedBy != nil:
 		return verdictReplaced + " by " + place(s.ShadowedBy.File, int32(s.ShadowedBy.Line))
+	case s.Tried != nil && s.Tried.OK:
+		return s.Verdict + ", started in " + s.Tried.Took + " (" + s.Tried.Era + ", " + s.Tried.Revision + ")"
 	case len(s.Problems) == 0 || s.Verdict == verdictWarning || s.Verdict == verdictBroken:
 		return s.Verdict
 	}

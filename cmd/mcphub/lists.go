@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
@@ -15,6 +16,7 @@ type listOptions struct {
 	json    bool
 	start   bool
 	watch   bool
+	checked bool // what is wrong with the config is told already
 }
 
 func (o *listOptions) flags(name string) *pflag.FlagSet {
@@ -48,6 +50,11 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err != nil {
 		return usageError(env, name, err)
 	}
+	return o.over(env, name, sources, list)
+}
+
+// over opens a hub over sources, lets list work, and closes it.
+func (o *listOptions) over(env environment, name string, sources []*mcphubv1.ConfigSource, list lister) int {
 	ctx, stop := interruptible()
 	defer stop()
 	defer leaveAtOnce(ctx)()
@@ -56,7 +63,11 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 		return o.fail(env, name, ctx, err)
 	}
 	defer closeHub(env, client, closeTime)
-	if err := loadConfig(ctx, env, client, sources); err != nil {
+	load := env
+	if o.checked {
+		load.stderr = io.Discard
+	}
+	if err := loadConfig(ctx, load, client, sources); err != nil {
 		return o.fail(env, name, ctx, err)
 	}
 	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: startKinds})

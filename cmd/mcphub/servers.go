@@ -31,8 +31,10 @@ func runServers(env environment, o *listOptions, words []string) int {
 		}
 		status := exitOK
 		if err == nil && o.start {
-			if startAll(ctx, client, r.GetServers()) > 0 {
-				status = exitServer
+			for _, t := range startAll(ctx, client, startable(r.GetServers()), false) {
+				if t.err != nil {
+					status = exitServer
+				}
 			}
 			if r, err = client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{}); err == nil {
 				err = pick(r, names)
@@ -97,29 +99,49 @@ func colourOfState(column int, cell string) string {
 	return yellow
 }
 
-// startAll starts every server that can be started, all at once, and gives the number that failed.
-// What went wrong stands in the server's last_error.
-func startAll(ctx context.Context, client *hubClient, servers []*mcphubv1.Server) int {
-	var group sync.WaitGroup
-	failed := make([]bool, len(servers))
-	for i, s := range servers {
+// startable gives the names of the servers that can be started.
+func startable(servers []*mcphubv1.Server) (names []string) {
+	for _, s := range servers {
 		switch s.GetState() {
 		case mcphubv1.ServerState_SERVER_STATE_DISABLED, mcphubv1.ServerState_SERVER_STATE_BROKEN:
-			continue
+		default:
+			names = append(names, s.GetName())
 		}
+	}
+	return names
+}
+
+// startsAtOnce bounds how many servers are started at the same time: each may be a package that is downloaded first.
+const startsAtOnce = 8
+
+// tried is what came of the start of a server.
+type tried struct {
+	name   string
+	server *mcphubv1.Server // nil: it failed
+	err    error
+	took   time.Duration
+}
+
+// startAll starts servers, several at once, each within its own connect timeout, and tells what came of each. What went
+// wrong stands in the server's last_error too. stop: each is stopped again as soon as it is ready.
+func startAll(ctx context.Context, client *hubClient, names []string, stop bool) []tried {
+	var group sync.WaitGroup
+	turns := make(chan struct{}, startsAtOnce)
+	came := make([]tried, len(names))
+	for i, name := range names {
 		group.Go(func() {
-			_, err := client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: s.GetName()})
-			failed[i] = err != nil
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			began := time.Now()
+			r, err := client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: name})
+			came[i] = tried{name, r.GetServer(), err, time.Since(began)}
+			if err == nil && stop { // if that fails, the end of the hub stops it
+				_, _ = client.Servers.StopServer(ctx, &mcphubv1.StopServerRequest{Server: name, Reason: "it was tried"})
+			}
 		})
 	}
 	group.Wait()
-	n := 0
-	for _, f := range failed {
-		if f {
-			n++
-		}
-	}
-	return n
+	return came
 }
 
 func serverRows(servers []*mcphubv1.Server, now time.Time) [][]string {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// triedReport is what came of a start under --start.
+type triedReport struct {
+	OK       bool   `json:"ok"`
+	Took     string `json:"took"` // a Go duration
+	Era      string `json:"era,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	Reason   string `json:"reason,omitempty"` // of the failure, as in an error's detail; its message is among the problems
+}
+
+// start tries every entry that counts and that nothing keeps from starting: it connects, initializes and closes. The
+// status is that of a hub that could not do so.
+func (o *configOptions) start(env environment, report *configReport, sources []config.Source) int {
+	var names []string
+	for _, s := range report.Servers {
+		if s.Enabled {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return exitOK
+	}
+	given := make([]*mcphubv1.ConfigSource, len(sources))
+	for i, s := range sources {
+		given[i] = &mcphubv1.ConfigSource{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder}
+	}
+	list := listOptions{answers: o.answers, json: o.json, checked: true}
+	return list.over(env, "config check", given, func(ctx context.Context, client *hubClient) int {
+		came := startAll(ctx, client, names, true)
+		if ctx.Err() != nil {
+			return list.fail(env, "config check", ctx, context.Cause(ctx))
+		}
+		for _, t := range came {
+			report.tried(t)
+		}
+		return exitOK
+	})
+}
+
+// tried puts what came of a start into the report.
+func (r *configReport) tried(t tried) {
+	s := &r.Servers[slices.IndexFunc(r.Servers, func(s serverReport) bool { return s.Name == t.name && s.Enabled })]
+	s.Tried = &triedReport{OK: t.err == nil, Took: t.took.Round(time.Millisecond).String()}
+	if t.err == nil {
+		s.Tried.Era, s.Tried.Revision = word(t.server.GetEra(), "ERA_"), t.server.GetProtocolRevision()
+		return
+	}
+	f := asFailure(t.err)
+	s.Tried.Reason, s.Verdict, s.Enabled = f.Reason, verdictBroken, false
+	p := problemReport{File: s.Origin.File, Line: s.Origin.Line, Column: 1, Server: t.name, Message: f.Message,
+		Fatal: true}
+	s.Problems, r.Problems = append(s.Problems, p), append(r.Problems, p)
+}
