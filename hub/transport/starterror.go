@@ -110,6 +110,9 @@ func argsHint(path string) string {
 
 // explainStart turns the error of starting a file that is there into advice.
 func explainStart(c Command, path string, err error) error {
+	if e, ok := errors.AsType[*StartError](err); ok {
+		return e
+	}
 	e := &StartError{Command: c.Path, Setting: "command", Err: err}
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):

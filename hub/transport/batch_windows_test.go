@@ -1,0 +1,123 @@
+package transport
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/windows"
+)
+
+// argumentsVariable makes the test binary a program that prints its arguments and ends.
+const argumentsVariable = "TRANSPORT_TEST_ARGUMENTS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(argumentsVariable) != "" {
+		_ = json.NewEncoder(os.Stdout).Encode(os.Args[1:])
+		_, _ = os.Stdout.WriteString(windows.UTF16PtrToString(windows.GetCommandLine()))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// startBatch starts a batch file that gives its arguments to a program, as npx.cmd does, and returns what it prints.
+func startBatch(t *testing.T, dir, name string, args ...string) (string, error) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "@ECHO OFF\r\nSETLOCAL\r\n\"" + self + "\" %*\r\n"
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Start(Command{Path: strings.TrimSuffix(name, filepath.Ext(name)), Dir: dir, Args: args, Env: Environment(
+		append(os.Environ(), "PATH="+dir+";"+os.Getenv("PATH")), Own,
+		map[string]*string{"PATH": &dir, argumentsVariable: &dir})})
+	if err != nil {
+		return "", err
+	}
+	defer p.Stop("")
+	out, err := io.ReadAll(p.Stdout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), nil
+}
+
+// TestBatchFileGetsItsArguments: no argument runs a command or becomes another one, whatever is in it.
+func TestBatchFileGetsItsArguments(t *testing.T) {
+	for _, args := range [][]string{
+		{"-y", "@scope/server@1.2.3", "--root=C:\\x\\y"},
+		{"a b", "", "c"},
+		{"a&echo>ran.txt", "b"},
+		{"x & echo>ran.txt"},
+		{"a|b", "a>ran.txt", "a<b", "(a)", "a;b,c=d"},
+		{"a^b", "^", "^&echo>ran.txt"},
+		{"!PATH!", "a!b"},
+		{`C:\dir with blank\`, `\\srv\share\`},
+		{"https://x.example/?a=b&c=d"},
+		{"über", "日本"},
+	} {
+		dir := t.TempDir()
+		out, err := startBatch(t, dir, "tool.cmd", args...)
+		var got []string
+		printed, _, _ := strings.Cut(out, "\n")
+		if err != nil || json.Unmarshal([]byte(printed), &got) != nil || !cmp.Equal(args, got) {
+			t.Errorf("%q: it got %q, %v", args, out, err)
+		}
+		if files, _ := filepath.Glob(filepath.Join(dir, "ran*")); len(files) > 0 {
+			t.Errorf("%q: a command ran", args)
+		}
+	}
+}
+
+// TestBatchFileArgumentWithQuotes: a quote is doubled, which the C runtime of Node and Python reads as one, and what is
+// between quotes stays there for cmd.exe. The line that the program got is compared: Go's own reading of it is an older
+// one.
+func TestBatchFileArgumentWithQuotes(t *testing.T) {
+	for arg, want := range map[string]string{
+		`"&echo>ran.txt`:          `"""&echo>ran.txt"`,
+		`" & echo>ran.txt & "`:    `""" & echo>ran.txt & """`,
+		`{"a":"b c","d":["e\\"]}`: `"{""a"":""b c"",""d"":[""e\\\\""]}"`,
+	} {
+		dir := t.TempDir()
+		out, err := startBatch(t, dir, "tool.cmd", arg)
+		_, line, _ := strings.Cut(out, "\n")
+		if err != nil || !strings.HasSuffix(strings.TrimRight(line, " "), ".exe\" "+want) {
+			t.Errorf("%s: it got %s, %v", arg, line, err)
+		}
+		if files, _ := filepath.Glob(filepath.Join(dir, "ran*")); len(files) > 0 {
+			t.Errorf("%s: a command ran", arg)
+		}
+	}
+}
+
+// TestBatchFileArgumentWithPercent: no variable is put into an argument. The line is compared, since Wine's cmd.exe does
+// not read %%cd:~,% as Windows' own does.
+func TestBatchFileArgumentWithPercent(t *testing.T) {
+	line, err := batchLine(`C:\x y\npx.cmd`, []string{"%PATH%", "50%", "plain"})
+	const want = `cmd.exe /e:ON /v:OFF /d /c ""C:\x y\npx.cmd" "%%cd:~,%PATH%%cd:~,%" "50%%cd:~,%" plain"`
+	if err != nil || line != want {
+		t.Errorf("%s\nwant\n%s, %v", line, want, err)
+	}
+}
+
+// TestBatchFileRefuses: what cannot be brought through names its setting, and starts nothing.
+func TestBatchFileRefuses(t *testing.T) {
+	for _, arg := range []string{"a\nb", "a\r\necho"} {
+		_, err := startBatch(t, t.TempDir(), "tool.bat", arg)
+		if e, ok := errors.AsType[*StartError](err); !ok || e.Setting != "args" ||
+			!strings.Contains(e.Message, "line break") {
+			t.Errorf("%q: %v", arg, err)
+		}
+	}
+	if _, err := batchLine(`C:\100%\npx.cmd`, nil); err == nil {
+		t.Error("a path with % was taken")
+	}
+}

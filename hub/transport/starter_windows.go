@@ -1,0 +1,95 @@
+package transport
+
+import (
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/windows"
+)
+
+// startProcess starts what is no program but a batch file (npx.cmd, above all) by cmd.exe with a command line that
+// cmd.exe reads as it is meant. CreateProcess would do that by itself with a line that is quoted for programs: there
+// a & in an argument begins a command (CVE-2024-24576 in other languages; Go leaves it to its callers).
+func startProcess(cmd *exec.Cmd) error {
+	path, lookErr := fullName(cmd.Path)
+	if lookErr != nil {
+		return cmd.Start() // the error is the one that os/exec has for it
+	}
+	// Windows passes over dots and spaces at the end of a file's name.
+	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
+	case ".cmd", ".bat":
+	default:
+		return cmd.Start()
+	}
+	line, err := batchLine(path, cmd.Args[1:])
+	if err != nil {
+		err.Command = cmd.Args[0]
+		return err
+	}
+	system, sysErr := windows.GetSystemDirectory() // not %ComSpec%, which the config of a server may set
+	if sysErr != nil {
+		return sysErr
+	}
+	cmd.Path = filepath.Join(system, "cmd.exe")
+	cmd.SysProcAttr.CmdLine = line
+	return cmd.Start()
+}
+
+// batchLine is what the standard library of Rust writes since 1.77.2 (make_bat_command_line): extensions on, delayed
+// expansion (!x!) and AutoRun off; each argument in quotes unless it is harmless; quotes doubled, which both cmd.exe
+// and the C runtime of the program behind the batch file read as one; and no % with a variable's name behind it:
+// %cd:~,% is an empty part of a variable that is always there. What no quoting brings through is refused.
+func batchLine(path string, args []string) (string, *StartError) {
+	if strings.ContainsAny(path, "\"%\r\n\x00") || strings.HasSuffix(path, `\`) {
+		return "", &StartError{Setting: "command", Err: fs.ErrInvalid,
+			Message: fmt.Sprintf("%q is a batch file, and a path with %% or quotes cannot be given to cmd.exe; move it", path)}
+	}
+	var b strings.Builder
+	b.WriteString(`cmd.exe /e:ON /v:OFF /d /c ""` + path + `"`)
+	for i, arg := range args {
+		if strings.ContainsAny(arg, "\r\n\x00") {
+			return "", &StartError{Setting: "args", Err: fs.ErrInvalid, Message: fmt.Sprintf(
+				`%q is a batch file, and argument %d has a line break or zero byte, which cannot be given to one; change "args"`,
+				path, i+1)}
+		}
+		b.WriteByte(' ')
+		appendBatchArg(&b, arg)
+	}
+	b.WriteByte('"')
+	return b.String(), nil
+}
+
+func appendBatchArg(b *strings.Builder, arg string) {
+	harmless := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0xa0 ||
+			strings.ContainsRune(`#$*+-./:?@\_`, r)
+	}
+	quoted := arg == "" || strings.HasSuffix(arg, `\`) || strings.ContainsFunc(arg, func(r rune) bool {
+		return !harmless(r)
+	})
+	if quoted {
+		b.WriteByte('"')
+	}
+	backslashes := 0 // just before; before a quote they count twice
+	for i := range len(arg) {
+		switch arg[i] {
+		case '\\':
+			backslashes++
+		case '"':
+			b.WriteString(strings.Repeat(`\`, backslashes) + `"`)
+			backslashes = 0
+		case '%':
+			b.WriteString("%%cd:~,")
+			backslashes = 0
+		default:
+			backslashes = 0
+		}
+		b.WriteByte(arg[i])
+	}
+	if quoted {
+		b.WriteString(strings.Repeat(`\`, backslashes) + `"`)
+	}
+}
