@@ -79,7 +79,10 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	ctx, stop := interruptible()
 	defer stop()
 	report, err := doctor.Examine(ctx, target, options)
-	if err != nil {
+	if errors.Is(err, doctor.ErrSignIn) {
+		env.say("mcphub doctor: %v, and the doctor has none: with --url give --header 'Authorization: Bearer TOKEN', in a "+
+			"config file set it in the headers of the server's entry", err)
+	} else if err != nil {
 		env.say("mcphub doctor: %s", escape(err.Error()))
 	}
 	if failed := o.write(env, report); failed != nil {

@@ -53,7 +53,7 @@ func (o *doctorOptions) variables() config.Variables {
 	}}
 }
 
-// ways are those by which the server can be reached. An address without a type is tried as Streamable HTTP alone.
+// ways are those by which the server can be reached. An address without a type is tried as a hub does it.
 func ways(conf config.Resolved) []doctor.Way {
 	heir := transport.Own
 	if conf.Origin.OfWorkspace() {
@@ -73,7 +73,7 @@ func ways(conf config.Resolved) []doctor.Way {
 	if conf.Transport == config.TransportSSE {
 		return []doctor.Way{{Transport: doctor.SSE, HTTP: at}}
 	}
-	return []doctor.Way{{Transport: doctor.HTTP, HTTP: at}}
+	return []doctor.Way{{Transport: doctor.HTTP, HTTP: at, OrSSE: conf.Transport == config.TransportAuto}}
 }
 
 // launchLine is what is run or reached, for a person.

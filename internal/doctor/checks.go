@@ -10,6 +10,7 @@ var checks = map[string]check{
 	"start.time": {"", "", "do what takes long after initialize has been answered, or on the first call"},
 	"start.stdout": {"2025-11-25 basic/transports, stdio", "nothing but MCP messages may be written to stdout",
 		"write logs to stderr; look for print, console.log, or a wrapper that announces itself (npm run, a shell profile)"},
+	"start.signin": {"2025-11-25 basic/authorization", "401 means that a client has to sign in", ""},
 	"start.stderr": {"2025-11-25 basic/transports, stdio", "stderr is for logs of any kind", ""},
 
 	"era.revisions": {"2025-11-25 basic/lifecycle, version negotiation",
@@ -30,6 +31,9 @@ var checks = map[string]check{
 
 	"list.size": {"", "",
 		"offer fewer tools, or shorter descriptions and schemas: each request to a model carries them all"},
+	"list.read": {"2025-11-25 server/utilities/pagination",
+		"each cursor leads to another page, and the last page has none",
+		"answer every list that is declared, and leave nextCursor out of the last page"},
 	"list.duplicates": {"2025-11-25 server/tools, tool names", "names are unique within a server",
 		"give each tool a name of its own"},
 	"tool.name": {"2025-11-25 server/tools, tool names", "1 to 64 letters, digits, _ - . /",

@@ -13,11 +13,15 @@ import (
 
 var errExamined = errors.New("the examination is over")
 
+// ErrSignIn ends the examination of a server that lets in nobody who has not signed in.
+var ErrSignIn = errors.New("the server wants a sign-in")
+
 // examination is one run of Examine; its methods are called by one goroutine.
 type examination struct {
 	target Target
 	o      Options
 	report *Report
+	failed error // why it cannot go on; nil while it can
 }
 
 // Examine looks at the server, which is started and ended several times for it. An error says that the examination
@@ -32,9 +36,15 @@ func Examine(ctx context.Context, t Target, o Options) (*Report, error) {
 	e := &examination{target: t, o: o.withDefaults(), report: &Report{Server: t.Name, Examined: time.Now()}}
 	defer func() { e.report.Took = time.Since(e.report.Examined) }()
 	for _, way := range t.Ways {
+		if way.OrSSE {
+			way = e.settled(ctx, way)
+		}
 		e.examine(ctx, way)
 		if ctx.Err() != nil {
 			return e.report, context.Cause(ctx)
+		}
+		if e.failed != nil {
+			return e.report, e.failed
 		}
 	}
 	return e.report, nil
@@ -43,6 +53,9 @@ func Examine(ctx context.Context, t Target, o Options) (*Report, error) {
 // examine looks at the server on one way. What a step needs of the one before is its result.
 func (e *examination) examine(ctx context.Context, way Way) {
 	legacy := e.revisions(ctx, way)
+	if e.failed != nil {
+		return
+	}
 	modern := e.modern(ctx, way)
 	if !legacy && !modern {
 		return

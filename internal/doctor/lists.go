@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -41,6 +43,7 @@ func (e *examination) lists(ctx context.Context, way Way, modern bool) []mcp.Too
 		return nil
 	}
 	defer s.close()
+	defer e.otherLists(ctx, way, era, s)
 	if !s.Info().HasTools {
 		e.find("capability.tools", way, era, Note, "it declares no tools")
 		return nil
@@ -126,4 +129,66 @@ func some(names []string) string {
 		return strings.Join(names[:few], ", ") + ", ..."
 	}
 	return strings.Join(names, ", ")
+}
+
+// otherLists reads what is no tool: of each kind how many there are, how large they are, and what comes twice.
+func (e *examination) otherLists(ctx context.Context, way Way, era string, s *session) {
+	lists := []struct {
+		what, key string
+		declared  bool
+		read      func() (names []string, size int, err error)
+	}{
+		{"resources", "URI", s.Info().HasResources, func() ([]string, int, error) {
+			list, err := s.ListResources(ctx)
+			return described(list, err, func(r mcp.Resource) (string, []byte) { return r.URI, r.Raw })
+		}},
+		{"resource templates", "URI", s.Info().HasResources, func() ([]string, int, error) {
+			list, err := s.ListResourceTemplates(ctx)
+			return described(list, err, func(r mcp.ResourceTemplate) (string, []byte) { return r.URITemplate, r.Raw })
+		}},
+		{"prompts", "name", s.Info().HasPrompts, func() ([]string, int, error) {
+			list, err := s.ListPrompts(ctx)
+			return described(list, err, func(p mcp.Prompt) (string, []byte) { return p.Name, p.Raw })
+		}},
+	}
+	for _, l := range lists {
+		if !l.declared {
+			continue
+		}
+		e.doing(way, "the list of %s", l.what)
+		names, size, err := l.read()
+		if number, answered := code(err); answered && number == jsonrpc.CodeMethodNotFound {
+			continue // there are servers with templates alone, or none; what was declared is looked at elsewhere
+		}
+		if err != nil {
+			e.find("list.read", way, era, Mend, "the list of %s could not be read: %s", l.what, words(err))
+			continue
+		}
+		tokens := int(float64(size) / bytesAToken)
+		level := Good
+		if tokens > manyTokens {
+			level = Note // no model gets them unasked
+		}
+		e.find("list.size", way, era, level, "%d %s, %d bytes, about %d tokens", len(names), l.what, size, tokens)
+		slices.Sort(names)
+		var twice []string
+		for i := 1; i < len(names); i++ {
+			if names[i] == names[i-1] {
+				twice = append(twice, bounds.Printable(names[i]))
+			}
+		}
+		if twice = slices.Compact(twice); len(twice) > 0 {
+			e.find("list.duplicates", way, era, Improve, "%d %s have a %s that comes more than once: %s", len(twice), l.what,
+				l.key, some(twice))
+		}
+	}
+}
+
+// described gives what names the items of a list, and how large they are together.
+func described[T any](list []T, err error, of func(T) (name string, raw []byte)) (names []string, size int, _ error) {
+	for _, item := range list {
+		name, raw := of(item)
+		names, size = append(names, name), size+len(raw)
+	}
+	return names, size, err
 }

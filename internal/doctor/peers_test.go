@@ -51,8 +51,15 @@ func holds(t *testing.T, r *Report, era string, want map[string]Level) {
 
 func examined(t *testing.T, w Way, tool, arguments string, patience time.Duration) *Report {
 	t.Helper()
+	return watched(t, w, tool, arguments, patience, 0)
+}
+
+// watched examines with another time than the default to look at what comes after a cancel.
+func watched(t *testing.T, w Way, tool, arguments string, patience, watch time.Duration) *Report {
+	t.Helper()
 	r, err := Examine(context.Background(), Target{Name: "peer", Ways: []Way{w}},
-		Options{Tool: tool, Arguments: json.RawMessage(arguments), Patience: patience, Before: 300 * time.Millisecond})
+		Options{Tool: tool, Arguments: json.RawMessage(arguments), Patience: patience, Before: 300 * time.Millisecond,
+			Watch: watch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,31 +68,35 @@ func examined(t *testing.T, w Way, tool, arguments string, patience time.Duratio
 
 // What is known of these servers was seen on the wire by other means (raw JSON-RPC) before there was a doctor.
 func TestServersOfOthers(t *testing.T) {
+	t.Parallel()
 	sound := map[string]Level{"start.stdout": Good, "end.stdin": Good, "end.children": Good}
 	for _, peer := range []struct {
 		name            string
 		serve           func(testing.TB) (string, []string)
 		tool, arguments string
 		legacy, modern  map[string]Level
+		// watch is short where nothing comes after a cancel: it would be waited for in full
+		watch time.Duration
 	}{
 		{"server-everything goes on after a cancel", peers.Everything,
 			"trigger-long-running-operation", `{"duration":30,"steps":300}`,
 			map[string]Level{"start.time": Good, "ping": Good, "era.revisions": Good, "era.unknown": Good,
 				"cancel.stop": Mend, "cancel.next": Good, "cancel.unknown": Good, "capability.tools": Good},
-			map[string]Level{"era.modern": Note}},
+			map[string]Level{"era.modern": Note}, 0},
 		{"the Go SDK stops and answers", peers.GoSDKStdio, "slow", `{"ms":30000,"steps":300}`,
 			map[string]Level{"cancel.stop": Good, "cancel.answer": Note, "cancel.delivery": Good, "cancel.next": Good},
-			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}},
+			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}, 0},
 		{"the TypeScript SDK 1 stops", peers.TypeScript1Stdio, "slow", `{"ms":30000,"steps":300}`,
-			map[string]Level{"cancel.stop": Good, "cancel.next": Good}, map[string]Level{"era.modern": Note}},
+			map[string]Level{"cancel.stop": Good, "cancel.next": Good}, map[string]Level{"era.modern": Note},
+			500 * time.Millisecond},
 		{"the TypeScript SDK 2 stops in both eras", peers.TypeScript2Stdio, "slow", `{"ms":30000,"steps":300}`,
 			map[string]Level{"cancel.stop": Good, "cancel.next": Good},
-			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}},
+			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}, 500 * time.Millisecond},
 	} {
 		t.Run(peer.name, func(t *testing.T) {
 			t.Parallel()
 			path, args := peer.serve(t)
-			r := examined(t, command(path, args), peer.tool, peer.arguments, time.Minute)
+			r := watched(t, command(path, args), peer.tool, peer.arguments, time.Minute, peer.watch)
 			holds(t, r, "", sound)
 			holds(t, r, mcp.EraLegacy, peer.legacy)
 			holds(t, r, mcp.EraModern, peer.modern)
@@ -98,6 +109,7 @@ func TestServersOfOthers(t *testing.T) {
 
 // Over HTTP a call's stream is closed with its cancel, so that nothing is claimed about its work.
 func TestOverHTTP(t *testing.T) {
+	t.Parallel()
 	server := peers.TypeScript2(t)
 	r := examined(t, Way{Transport: HTTP, HTTP: transport.HTTPOptions{URL: server.URL}}, "slow",
 		`{"ms":30000,"steps":300}`, time.Minute)

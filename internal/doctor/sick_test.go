@@ -46,6 +46,13 @@ func serveSick(ailments string) {
 		answer := func(result string) { fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result) }
 		switch {
 		case m.Method == "initialize" && has("mute"):
+		case m.Method == "initialize" && has("lists"):
+			answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},` +
+				`"serverInfo":{"name":"sick","version":"1"}}`)
+		case m.Method == "prompts/list" && has("lists"):
+			answer(`{"prompts":[{"name":"p"}],"nextCursor":"round"}`)
+		case m.Method == "resources/list" && has("lists"):
+			answer(`{"resources":[{"uri":"x:1","name":"x"},{"uri":"x:1","name":"y"}]}`)
 		case m.Method == "initialize":
 			answer(
 				`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},` +
@@ -87,6 +94,7 @@ func sick(t *testing.T, ailments string) Way {
 }
 
 func TestSickServers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		ailments, tool string
 		plain, legacy  map[string]Level
@@ -115,6 +123,7 @@ func TestSickServers(t *testing.T) {
 
 // A server that never answers costs the patience of one start, and is one finding.
 func TestMuteServer(t *testing.T) {
+	t.Parallel()
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "mute")}},
 		Options{Patience: time.Second})
 	if err != nil {
@@ -128,6 +137,7 @@ func TestMuteServer(t *testing.T) {
 
 // What the user gives up ends with the cause, and the report has what was found until then.
 func TestGivenUp(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
 	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Doing: func(text string) {
@@ -145,6 +155,7 @@ func TestGivenUp(t *testing.T) {
 
 // Secrets of the target are in no text of the report.
 func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
 	w := sick(t, "noise")
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{w}, Hide: func(text string) string {
 		return strings.ReplaceAll(text, "listening", "[hidden]")

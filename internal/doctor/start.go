@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +29,11 @@ func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
 		e.doing(way, "initialize with %s", revision)
 		answer, err := e.greet(ctx, way, revision, i == 0)
 		if err != nil {
+			if i == 0 && wantsSignIn(err) {
+				e.failed = ErrSignIn
+				e.find("start.signin", way, "", Note, "it lets in nobody who has not signed in: %s", words(err))
+				return false
+			}
 			if i == 0 {
 				e.find("start.ready", way, mcp.EraLegacy, Mend, "initialize failed: %s", words(err))
 				return false
@@ -50,6 +57,43 @@ func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
 	}
 	e.find("era.revisions", way, mcp.EraLegacy, level, "offered and answered: %s", strings.Join(list, "; "))
 	return true
+}
+
+// wantsSignIn tells whether a server has refused because nobody has signed in.
+func wantsSignIn(err error) bool {
+	refused, ok := errors.AsType[*transport.HTTPError](err)
+	return ok && refused.Status == http.StatusUnauthorized
+}
+
+// settled finds the transport behind an address of which nothing more is said, by the engine's own judgement.
+func (e *examination) settled(ctx context.Context, way Way) Way {
+	e.doing(way, "which transport it is")
+	ctx, cancel := e.patient(ctx)
+	defer cancel()
+	open := mcp.AnyHTTP(way.HTTP)
+	older := false
+	s, err := mcp.Connect(ctx, mcp.Options{Server: e.target.Name, Era: mcp.EraLegacy, Client: e.o.Client,
+		Handler: newAsker(nil),
+		Open: func(ctx context.Context) (*mcp.Link, error) {
+			l, err := open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			fallback := l.Fallback
+			l.Fallback = func(ctx context.Context) (*mcp.Link, error) {
+				older = true
+				return fallback(ctx)
+			}
+			return l, nil
+		}})
+	if err != nil {
+		return way // what is wrong is found on the newer transport
+	}
+	_ = s.Close(errExamined)
+	if older {
+		way.Transport = SSE
+	}
+	return way
 }
 
 // greet opens a connection, offers one revision and returns that of the answer.

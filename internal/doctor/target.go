@@ -23,6 +23,8 @@ type Way struct {
 	Transport string
 	Command   transport.Command     // of Stdio
 	HTTP      transport.HTTPOptions // of HTTP and SSE
+	// OrSSE: the transport of the address is not known; HTTP is tried first, as a hub does, and then SSE.
+	OrSSE bool
 }
 
 // Target is the server to examine.

@@ -38,7 +38,8 @@ func TestTextForPeople(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := sample().WriteText(&b, 60, true, nil); err != nil || !strings.Contains(b.String(), "As it should be\n  ping") {
+	if err := sample().WriteText(&b, 60, true, nil); err != nil ||
+		!strings.Contains(b.String(), "As it should be\n  ping") {
 		t.Errorf("with all: %v\n%s", err, b.String())
 	}
 }

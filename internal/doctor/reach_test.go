@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/demoserver"
+)
+
+func remote(url string) Way {
+	return Way{Transport: HTTP, HTTP: transport.HTTPOptions{URL: url}, OrSSE: true}
+}
+
+// An address without a type is tried as a hub does it: Streamable HTTP, then the older HTTP with SSE.
+func TestUnknownTransport(t *testing.T) {
+	t.Parallel()
+	j, err := demoserver.OpenJournal(io.Discard, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := demoserver.NewHandler(demoserver.HTTPOptions{}, j)
+	server := httptest.NewServer(h)
+	t.Cleanup(func() {
+		h.Close()
+		server.Close()
+	})
+	for path, want := range map[string]string{"/mcp": HTTP, "/sse": SSE} {
+		r := examined(t, remote(server.URL+path), "", "{}", time.Minute)
+		if len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Transport != want }) {
+			t.Errorf("%s: not all is of %s: %+v", path, want, r.Findings)
+		}
+		holds(t, r, mcp.EraLegacy, map[string]Level{"start.time": Good, "capability.tools": Good})
+	}
+}
+
+// A server that wants a sign-in is not called ill: the examination ends, and says why.
+func TestSignInIsWanted(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "who are you?", http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{remote(server.URL)}}, Options{})
+	if !errors.Is(err, ErrSignIn) || len(r.Findings) != 1 || levels(r, "")["start.signin"] != Note {
+		t.Errorf("%v, %+v", err, r.Findings)
+	}
+}
+
+// What is no tool is counted too: what comes twice, and a list whose cursors go in circles.
+func TestOtherLists(t *testing.T) {
+	t.Parallel()
+	r := examined(t, sick(t, "lists"), "", "{}", 10*time.Second)
+	var seen []string
+	for _, f := range r.Findings {
+		if strings.HasPrefix(f.Check, "list.") {
+			seen = append(seen, string(f.Level)+" "+f.Check+": "+f.Seen)
+		}
+	}
+	text := strings.Join(seen, "\n")
+	for _, want := range []string{"good list.size: 2 resources, ",
+		"improve list.duplicates: 1 resources have a URI that comes more than once: x:1",
+		"mend list.read: the list of prompts could not be read: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "templates") {
+		t.Errorf("templates, which it has none of:\n%s", text)
+	}
+}
