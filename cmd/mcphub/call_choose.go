@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -46,6 +48,7 @@ func (o *callOptions) fillForm(env environment) (status int) {
 		}
 		return line.text, nil
 	}}
+	env.say("Ctrl-C leaves; nothing is called before the last answer.")
 	if names := serverNames(&o.sourceFlags); o.server == "" && len(names) > 1 {
 		server, err := f.choose("Server", names, nil)
 		if err != nil {
@@ -120,23 +123,16 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 	return nil
 }
 
-// choose lists names with numbers and takes a number or a name.
+// choose lists names with numbers and takes a number, a name, or a part of names, which narrows the list; a part of one
+// name alone is that name.
 func (f *form) choose(what string, names, abouts []string) (string, error) {
-	width := helpWidth(f.env.stderr)
-	column := 0
-	for _, n := range names[:min(len(names), maxChoices)] {
-		column = max(column, cellsOf(escape(shortName(n))))
+	all := make([]int, len(names))
+	for i := range names {
+		all[i] = i
 	}
-	column = min(column, width/2)
-	for i, n := range names[:min(len(names), maxChoices)] {
-		line := fmt.Sprintf("%4d  %-*s", i+1, column, escape(shortName(n)))
-		if abouts != nil {
-			line += "  " + escape(abouts[i])
-		}
-		f.env.say("%s", strings.TrimRight(cutCells(line, width-1), " "))
-	}
+	f.list(names, abouts, all)
 	for {
-		typed, err := f.ask(what + " (number or name):")
+		typed, err := f.ask(what + " (number, name or part of it):")
 		if err != nil {
 			return "", err
 		}
@@ -144,12 +140,45 @@ func (f *form) choose(what string, names, abouts []string) (string, error) {
 		if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(names) {
 			return names[n-1], nil
 		}
-		for _, n := range names {
-			if n == typed {
-				return n, nil
+		if slices.Contains(names, typed) {
+			return typed, nil
+		}
+		var fit []int
+		for i, n := range names {
+			if strings.Contains(strings.ToLower(n), strings.ToLower(typed)) {
+				fit = append(fit, i)
 			}
 		}
-		f.env.say("  %s", escape("there is no "+strconv.Quote(typed)+nearmiss.Hint(typed, names)))
+		switch {
+		case len(fit) == 1 && typed != "":
+			f.env.say("  %s", escape(shortName(names[fit[0]])))
+			return names[fit[0]], nil
+		case len(fit) > 0:
+			f.list(names, abouts, fit)
+		default:
+			f.env.say("  %s", escape("there is no "+strconv.Quote(typed)+nearmiss.Hint(typed, names)))
+		}
+	}
+}
+
+// list shows the names at these places, each with its number.
+func (f *form) list(names, abouts []string, places []int) {
+	width := helpWidth(f.env.stderr)
+	shown := places[:min(len(places), maxChoices)]
+	column := 0
+	for _, i := range shown {
+		column = max(column, cellsOf(escape(shortName(names[i]))))
+	}
+	column = min(column, width/2)
+	for _, i := range shown {
+		line := fmt.Sprintf("%4d  %-*s", i+1, column, escape(shortName(names[i])))
+		if abouts != nil {
+			line += "  " + escape(abouts[i])
+		}
+		f.env.say("%s", strings.TrimRight(cutCells(line, width-1), " "))
+	}
+	if n := len(places) - len(shown); n > 0 {
+		f.env.say("      and %d more: type a part of the name", n)
 	}
 }
 
@@ -161,7 +190,14 @@ func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 		if a.description != "" {
 			f.env.say("  %s", escape(cut(strings.Join(strings.Fields(a.description), " "), 300)))
 		}
+		choices := a.choices()
+		for i, c := range choices[:min(len(choices), maxChoices)] {
+			f.env.say("%4d  %s", i+1, escape(cut(c, 100)))
+		}
 		question := name + " (" + a.wants()
+		if len(choices) > 0 {
+			question = name + " (number or value"
+		}
 		switch {
 		case a.def != "":
 			question += ", default " + cut(a.def, 60)
@@ -173,6 +209,7 @@ func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
+			typed = a.choice(typed)
 			if typed == "" && (!a.required || a.def != "") {
 				if a.required {
 					pairs = append(pairs, name+"="+a.example())
@@ -183,8 +220,28 @@ func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 				pairs = append(pairs, name+"="+typed)
 				break
 			}
-			f.env.say("  the schema wants %s", escape(a.wants()))
+			f.env.say("  %s", escape("the schema wants "+a.wants()+nearmiss.Hint(typed, a.choices())))
 		}
 	}
 	return pairs, nil
+}
+
+// choices are the values that the schema names, as they are typed: a text without its quotes.
+func (a *argument) choices() []string {
+	choices := make([]string, len(a.enum))
+	for i, e := range a.enum {
+		if choices[i] = e; jsontext.IsString([]byte(e)) {
+			choices[i] = jsontext.String([]byte(e))
+		}
+	}
+	return choices
+}
+
+// choice gives the value that a number stands for; what is a value itself stays.
+func (a *argument) choice(typed string) string {
+	choices := a.choices()
+	if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(choices) && !slices.Contains(choices, typed) {
+		return choices[n-1]
+	}
+	return typed
 }

@@ -13,11 +13,11 @@ func TestCallAsksForToolAndArguments(t *testing.T) {
 	file := p.config("mcp.json", fmt.Sprintf(`{"mcpServers": {
 		"first": {"command": %q, "args": ["demo-server"]}, "second": {"command": "x"}}}`, p.path))
 	term := p.onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "call", file, "--approve", "allow")
-	term.expect("1  first", "2  second", "Server (number or name):")
+	term.expect("Ctrl-C leaves", "1  first", "2  second", "Server (number, name or part of it):")
 	term.enter("frist")
-	term.expect(`did you mean "first"?`, "Server (number or name):")
+	term.expect(`did you mean "first"?`, "Server (number, name or part of it):")
 	term.enter("1")
-	term.expect("sleep", "Tool (number or name):")
+	term.expect("sleep", "Tool (number, name or part of it):")
 	term.enter("echo")
 	term.expect("text (string):")
 	term.enter("it's me")
@@ -27,7 +27,7 @@ func TestCallAsksForToolAndArguments(t *testing.T) {
 	}
 
 	term = p.onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "call", file)
-	term.expect("Server (number or name):")
+	term.expect("Server (number, name or part of it):")
 	term.master.WriteString("\x04")
 	if status := term.wait(); status != 2 {
 		t.Errorf("the end of the input: status %d\n%s", status, term.said.String())

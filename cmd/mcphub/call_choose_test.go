@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// typing is a form that gets these lines, and what it says.
+func typing(lines ...string) (f *form, said *strings.Builder) {
+	said = &strings.Builder{}
+	f = &form{env: environment{stderr: said}}
+	f.ask = func(question string) (string, error) {
+		said.WriteString(question + "\n")
+		if len(lines) == 0 {
+			return "", errNothingChosen
+		}
+		line := lines[0]
+		lines = lines[1:]
+		return line, nil
+	}
+	return f, said
+}
+
+// TestChooseByAPart: a part of names narrows the list, whose numbers stay; a part of one name is that name.
+func TestChooseByAPart(t *testing.T) {
+	names := []string{"read_file", "write_file", "list"}
+	f, said := typing("FILE", "2")
+	got, err := f.choose("Tool", names, nil)
+	if got != "write_file" || err != nil || strings.Count(said.String(), "   3  list") != 1 ||
+		strings.Count(said.String(), "   2  write_file") != 2 {
+		t.Errorf("%q, %v\n%s", got, err, said)
+	}
+	f, said = typing("", "lsit", "writ")
+	got, err = f.choose("Tool", names, nil)
+	if got != "write_file" || err != nil || !strings.Contains(said.String(), `there is no "lsit"; did you mean "list"?`) {
+		t.Errorf("%q, %v\n%s", got, err, said)
+	}
+	if _, err := f.choose("Tool", names, nil); err != errNothingChosen {
+		t.Errorf("at the end of the input: %v", err)
+	}
+}
+
+// TestFormChoices: values that a schema names are chosen by number, unless the number is one of them; what is near is
+// named, and what may be left out is left out with Enter.
+func TestFormChoices(t *testing.T) {
+	schema := readArguments(`{"type":"object","required":["kind","n"],"properties":{
+		"kind":{"enum":["success","error"]}, "n":{"type":"integer","enum":[2,1,7]}, "more":{"type":"boolean"}}}`)
+	f, said := typing("sucess", "2", "1", "")
+	pairs, err := f.arguments(&schema, "")
+	if diff := cmp.Diff([]string{"kind=error", "n=1"}, pairs); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, want := range []string{"   1  success\n", `did you mean "success"?`, "more (boolean, Enter leaves it out):"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+}
