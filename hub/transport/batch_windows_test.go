@@ -98,11 +98,12 @@ func TestBatchFileArgumentWithQuotes(t *testing.T) {
 	}
 }
 
-// TestBatchFileArgumentWithPercent: no variable is put into an argument. The line is compared, since Wine's cmd.exe does
-// not read %%cd:~,% as Windows' own does.
+// TestBatchFileArgumentWithPercent: no variable is put into an argument. The line is compared, since Wine's cmd.exe
+// does not read %%cd:~,% as Windows' own does.
 func TestBatchFileArgumentWithPercent(t *testing.T) {
 	line, err := batchLine(`C:\x y\npx.cmd`, []string{"%PATH%", "50%", "plain"})
-	const want = `cmd.exe /e:ON /v:OFF /d /c ""C:\x y\npx.cmd" "%%cd:~,%PATH%%cd:~,%" "50%%cd:~,%" plain"`
+	const want = `cmd.exe /e:ON /v:OFF /d /c ""C:\x y\npx.cmd" "%%cd:~,%PATH%%cd:~,%" ` +
+		`"50%%cd:~,%" plain"`
 	if err != nil || line != want {
 		t.Errorf("%s\nwant\n%s, %v", line, want, err)
 	}
