@@ -15,7 +15,7 @@ func TestCallEcho(t *testing.T) {
 	if r.status != 0 || r.stdout != "two\nlines\n" {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
-	for _, want := range []string{"ready", "may echo run on stdio?", `{"text":"two\nlines"}`, "done"} {
+	for _, want := range []string{"ready", "may echo run on stdio?", `text: "two\nlines"`, "done"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("stderr does not tell %q:\n%s", want, r.stderr)
 		}
