@@ -145,12 +145,12 @@ test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end on
 # vet finds is for `make vet`, which looks at everything.
 .PHONY: test-go
 test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
-	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|rules$$)')"; $(BUILT) go test -short -vet=off $(TESTFLAGS) $$packages
+	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|rules$$)')"; $(BUILT) go test -short -vet=off $(TESTFLAGS) $$packages
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
 test-core: ## the Go tests that need Go alone: no Node, no C compiler, no race detector
-	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$|peers|soak|doctor$$)')"; CGO_ENABLED=0 go test -short -count=1 $$packages
+	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|peers|soak|doctor$$)')"; CGO_ENABLED=0 go test -short -count=1 $$packages
 
 # The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
 LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestManyStartsShareTheirQuestions|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
@@ -206,6 +206,11 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 .PHONY: test-windows
 test-windows: ## the Windows build under Wine: the demo, and the Go tests (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
 	go run ./internal/wine $(ONLY)
+
+# It needs the history of the repository.
+.PHONY: test-compat
+test-compat: build ## this hub with the host of the last version, and the other way round
+	go test -count=1 -v -timeout=10m ./internal/compat
 
 .PHONY: conformance
 conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's client scenarios against the built binary

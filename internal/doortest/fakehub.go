@@ -2,6 +2,7 @@ package doortest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,8 @@ func (h *fakeHub) killChildren() {
 }
 
 func (h *fakeHub) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {
-	return &mcphubv1.GetInfoResponse{Version: "fake", ProcessId: int32(os.Getpid())}, nil
+	return &mcphubv1.GetInfoResponse{Version: cmp.Or(os.Getenv(VersionVariable), "fake"), ProcessId: int32(os.Getpid())},
+		nil
 }
 
 func (h *fakeHub) Drain(_ context.Context, r *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {

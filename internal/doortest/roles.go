@@ -36,6 +36,8 @@ const (
 	CloseVariable = "MCPHUB_DOORTEST_CLOSE"
 	// CloseHangs never returns from Close.
 	CloseHangs = "hangs"
+	// VersionVariable sets what version the fake hub says.
+	VersionVariable = "MCPHUB_DOORTEST_VERSION"
 	// NewVariable set makes the hub's constructor fail with its value.
 	NewVariable = "MCPHUB_DOORTEST_NEW"
 )

@@ -157,6 +157,13 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 	c.Hub = mcphubv1.NewMcpHubServiceClient(c.conn)
 	c.Servers = mcphubv1.NewMcpServerServiceClient(c.conn)
 	c.Editor = mcphubv1.NewEditorServiceClient(c.conn)
+	info, err := c.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{})
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	if version := info.GetVersion(); !handshake.Serves(version, handshake.OldestHub) {
+		return c, &tooOldError{version}
+	}
 	return c, nil
 }
 

@@ -48,6 +48,8 @@ func TestOpenErrors(t *testing.T) {
 			host.Exited, []string{"exit status 1", "the disk is full"}, nil},
 		{"wrong version", t.Context(), doortest.Options(t, doortest.RoleOtherVersion), host.WrongVersion,
 			[]string{"version 7", "update"}, nil},
+		{"an old hub", t.Context(), doortest.Options(t, doortest.RoleHub, doortest.VersionVariable+"=0.0.9"), host.TooOld,
+			[]string{`is hub "0.0.9"`, "needs hub " + handshake.OldestHub + " or later"}, nil},
 		{"another program", t.Context(), doortest.Options(t, doortest.RoleBanner), host.NotAHub,
 			[]string{"Welcome to some program"}, nil},
 		{"another program that ends", t.Context(), host.Options{Command: "/bin/echo", Args: []string{"hello"}}, host.NotAHub,

@@ -29,6 +29,8 @@ const (
 	NotAHub OpenReason = "NOT_A_HUB"
 	// WrongVersion: it is a hub that speaks another major version of the contract.
 	WrongVersion OpenReason = "WRONG_VERSION"
+	// TooOld: it is a hub of the same contract that lacks what this program needs.
+	TooOld OpenReason = "TOO_OLD"
 	// TimedOut: it did not answer within StartTimeout.
 	TimedOut OpenReason = "TIMED_OUT"
 	// Cancelled: the context of Open ended.
@@ -69,7 +71,12 @@ func (p *process) openError(cause error, o Options, err error) error {
 	e := &OpenError{Stderr: p.logs.last(), Err: err}
 	command := strconv.Quote(o.Command)
 	core, version, shook := parseHandshake(first)
+	old, tooOld := errors.AsType[*tooOldError](err)
 	switch {
+	case tooOld:
+		e.Reason = TooOld
+		e.Message = fmt.Sprintf("%s is hub %s, and this program needs hub %s or later: update mcphub", command,
+			strconv.Quote(old.version), handshake.OldestHub)
 	case ours:
 		e.Reason = NotStarted
 		e.Message = fmt.Sprintf(
@@ -106,6 +113,11 @@ func (p *process) openError(cause error, o Options, err error) error {
 	}
 	return e
 }
+
+// tooOldError is a hub that answers and is older than handshake.OldestHub.
+type tooOldError struct{ version string }
+
+func (e *tooOldError) Error() string { return "hub " + e.version + " is too old" }
 
 func (p *process) exitHint() string {
 	if len(p.logs.last()) == 0 {

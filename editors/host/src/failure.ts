@@ -35,7 +35,8 @@ const domain = 'mcphub';
 /**
  * Every failure of this package. `reason` is the hub's own where it gave one (`NO_APPROVER`, `PROMPT_CLOSED`, see the
  * contract), or one of this package: `BINARY_NOT_FOUND`, `BINARY_NOT_INSTALLED`, `BINARY_NOT_STARTED`,
- * `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `TLS`, `KEEP_DIRECTORY`, `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`,
+ * `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `HUB_TOO_OLD`, `TLS`, `KEEP_DIRECTORY`,
+ * `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`,
  * `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`, and of a relay `MALFORMED_MESSAGE` and `ANSWER_NOT_SENT`; '' when gRPC says
  * nothing but the code.
  */

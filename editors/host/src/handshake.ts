@@ -8,6 +8,26 @@ const cookieValue = '9f4c1be07d5a4e6c8a3b62d1f07e94ab51c3d8e26f7049b8a1e5c07d3b9
 /** Version of go-plugin's own line format. */
 const coreVersion = 1;
 
+/**
+ * The oldest hub that this host works with, as plugin/handshake has it for Go. It rises when the host begins to need what
+ * an older hub has not.
+ */
+export const oldestHub = '0.1.0';
+
+/**
+ * Whether a hub of this version is new enough. What follows the three numbers does not count, and a version without them
+ * is one that somebody built for himself: it serves.
+ */
+export function serves(version: string, oldest = oldestHub): boolean {
+  const [have, need] = [numbers(version), numbers(oldest)];
+  const differs = need.findIndex((number, i) => have[i] !== number);
+  return have.length === 0 || differs === -1 || (have[differs] ?? 0) > (need[differs] ?? 0);
+}
+
+function numbers(version: string): number[] {
+  return (/^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
+}
+
 /** Major version of the contract. */
 export const protocolVersion = 1;
 

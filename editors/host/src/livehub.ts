@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GRPCController, GRPCStdio, StdioData_Channel } from './gen/plugin/goplugin_pb.js';
 import { McpHubService } from './gen/mcphub/v1/hub_pb.js';
 import { HubError } from './failure.js';
+import { oldestHub, serves } from './handshake.js';
 import type { KeptFile } from './keep.js';
 import { LineReader } from './logs.js';
 import type { HubLog } from './logs.js';
@@ -57,6 +58,13 @@ export class LiveHub {
         'failed_precondition',
         'HANDSHAKE_JUNK',
         `Another process answers for the hub (${info.processId} instead of ${this.process.pid ?? 'none'}).`,
+      );
+    }
+    if (!serves(info.version)) {
+      throw new HubError(
+        'failed_precondition',
+        'HUB_TOO_OLD',
+        `The hub is of version ${info.version}, and this host needs hub ${oldestHub} or later: update mcphub.`,
       );
     }
     this.#relayStdio();

@@ -94,6 +94,7 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
         finish(stream, GetInfoResponseSchema, {
           processId: mode === 'imposter' ? 1 : process.pid,
           hubId: `fake-${process.pid}`,
+          version: mode === 'old' ? '0.0.9' : '',
         });
         break;
       case '/mcphub.v1.McpHubService/CallTool':
@@ -117,6 +118,7 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
               case: 'welcome',
               value: {
                 hubId: `fake-${process.pid}`,
+                version: mode === 'old' ? '0.0.9' : '',
                 windowId: message.value.windowId,
                 resumed: message.value.resume !== undefined,
               },

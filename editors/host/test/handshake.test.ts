@@ -3,7 +3,7 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
 import { selfSigned } from '../dist/certificate.js';
 import { HubError } from '../dist/failure.js';
-import { hubEnvironment, parseHandshake } from '../dist/handshake.js';
+import { hubEnvironment, oldestHub, parseHandshake, serves } from '../dist/handshake.js';
 
 const der = new X509Certificate(selfSigned().cert).raw.toString('base64').replace(/=+$/, ''); // as go-plugin writes it
 
@@ -80,4 +80,14 @@ test('the certificate is a whole one: self-signed, for localhost, its own author
     new X509Certificate(selfSigned().cert).serialNumber,
     new X509Certificate(selfSigned().cert).serialNumber,
   );
+});
+
+test('a hub is new enough by its three numbers alone', () => {
+  for (const version of ['0.1.0', '0.1.0-dev', '0.1.1', '0.2.0-rc.1', '1.0.0', '', 'mine', oldestHub]) {
+    assert.ok(serves(version, '0.1.0'), version);
+  }
+  for (const version of ['0.0.9', '0.0.10', '0.0.99-dev']) {
+    assert.ok(!serves(version, '0.1.0'), version);
+  }
+  assert.ok(!serves('1.9.9', '1.10.0'));
 });

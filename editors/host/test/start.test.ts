@@ -57,6 +57,7 @@ test('a start that fails says what to do, and leaves nothing', async (t) => {
     ['no line', { mode: 'silent', startTimeoutMs: 300 }, 'deadline_exceeded', 'HANDSHAKE_TIMEOUT', /startTimeoutMs/],
     ['exits before the line', { mode: 'exit' }, 'unavailable', 'HUB_DIED', /exit status 3[^]*no disk/],
     ['other version', { mode: 'version' }, 'failed_precondition', 'PROTOCOL_VERSION', /update/],
+    ['an old hub', { mode: 'old' }, 'failed_precondition', 'HUB_TOO_OLD', /needs hub \d+\.\d+\.\d+ or later/],
     ['certificate of another', { mode: 'othercert' }, 'unavailable', 'TLS', /trust/],
     ['dies when it is reached', { mode: 'dropdead' }, 'unavailable', 'HUB_DIED', /exit status 4/],
     ['another process', { mode: 'imposter' }, 'failed_precondition', 'HANDSHAKE_JUNK', /Another process/],
