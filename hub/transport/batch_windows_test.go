@@ -109,6 +109,16 @@ func TestBatchFileArgumentWithPercent(t *testing.T) {
 	}
 }
 
+// TestBatchFileArgumentBeyondASCII: what is not ASCII is in quotes, as cmd.exe takes the no-break space for the end of
+// a word in many code pages.
+func TestBatchFileArgumentBeyondASCII(t *testing.T) {
+	line, err := batchLine(`C:\npx.cmd`, []string{"a\u00a0b", "\u3000", "\u201cq\u201d", "\xff"})
+	const want = `cmd.exe /e:ON /v:OFF /d /c ""C:\npx.cmd" ` + "\"a\u00a0b\" \"\u3000\" \"\u201cq\u201d\" \"\xff\"\""
+	if err != nil || line != want {
+		t.Errorf("%s\nwant\n%s, %v", line, want, err)
+	}
+}
+
 // TestBatchFileRefuses: what cannot be brought through names its setting, and starts nothing.
 func TestBatchFileRefuses(t *testing.T) {
 	for _, arg := range []string{"a\nb", "a\r\necho"} {

@@ -62,9 +62,11 @@ func batchLine(path string, args []string) (string, *StartError) {
 	return b.String(), nil
 }
 
+// appendBatchArg writes an argument, in quotes unless it is of harmless ASCII: for cmd.exe some others divide words, as
+// the no-break space does in many code pages.
 func appendBatchArg(b *strings.Builder, arg string) {
 	harmless := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0xa0 ||
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 			strings.ContainsRune(`#$*+-./:?@\_`, r)
 	}
 	quoted := arg == "" || strings.HasSuffix(arg, `\`) || strings.ContainsFunc(arg, func(r rune) bool {
