@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,8 +293,12 @@ func (c *cell) close() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if n, p := len(start.Snapshot.Requests), len(start.Snapshot.Prompts); n+p > 0 {
-		c.t.Errorf("%d requests and %d prompts are left", n, p)
+	// The last thing that crosses may be a part of a start, which the hub has not read yet over a socket.
+	left := slices.DeleteFunc(start.Snapshot.Requests, func(r event.RequestInfo) bool {
+		return r.State == event.StateConnecting && c.gone != nil
+	})
+	if len(left)+len(start.Snapshot.Prompts) > 0 {
+		c.t.Errorf("left are %+v and %+v", left, start.Snapshot.Prompts)
 	}
 	c.tape.begin("the hub ends", true)
 	c.tape.finish()
