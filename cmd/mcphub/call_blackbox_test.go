@@ -248,13 +248,18 @@ func TestCallLinger(t *testing.T) {
 	}
 }
 
-// TestCallTellsConfigProblems: a broken entry is told with its place, and its neighbour is called all the same.
+// TestCallTellsConfigProblems: a broken entry is told with its place to whoever wants it, and not beside its neighbour.
 func TestCallTellsConfigProblems(t *testing.T) {
 	p := build(t)
 	file := listConfig(p)
-	r := p.run("call", "--config", file, "--server", "good", "--tool", "echo", "--args", `{"text":"x"}`)
-	if r.status != 0 || r.stdout != "x\n" || !strings.Contains(r.stderr, file+":5") {
-		t.Errorf("status %d, stdout %q, stderr:\n%s", r.status, r.stdout, r.stderr)
+	call := func(server string) ended {
+		return p.run("call", "--config", file, "--server", server, "--tool", "echo", "--args", `{"text":"x"}`)
+	}
+	if r := call("good"); r.status != 0 || r.stdout != "x\n" || strings.Contains(r.stderr, file+":5") {
+		t.Errorf("of another: status %d, stdout %q, stderr:\n%s", r.status, r.stdout, r.stderr)
+	}
+	if r := call("broken"); r.status == 0 || !strings.Contains(r.stderr, file+":5") {
+		t.Errorf("of its own: status %d, stdout %q, stderr:\n%s", r.status, r.stdout, r.stderr)
 	}
 }
 

@@ -58,6 +58,14 @@ func TestHeldFailuresAreTold(t *testing.T) {
 	if got := tell.lines(failed("other")); len(got) != 1 || got[0] != "other: failed: why" {
 		t.Errorf("of another: %q", got)
 	}
+	changed := &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ToolsChanged{
+		ToolsChanged: &mcphubv1.ToolsChanged{Server: "mine"}}}
+	if got := tell.lines(changed); len(got) != 0 {
+		t.Errorf("whoever waits for a request hears %q", got)
+	}
+	if got := newTeller("").lines(changed); len(got) != 1 {
+		t.Errorf("whoever looks at servers hears %q", got)
+	}
 	tell = newTeller("r")
 	tell.serves = "mine"
 	tell.lines(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestFinished{

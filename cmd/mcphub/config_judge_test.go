@@ -42,7 +42,7 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 		{"vscode", `{"url": "https://a.example:99999/mcp"}`, "broken", "url", "has a port that is none"},
 		{"vscode", `{"command": "C:\node.exe"}`, "broken", "command", `write \\ for each backslash`},
 		{"vscode", `{"command": "node", "cwd": "/is/nowhere"}`, "broken", "cwd", "does not exist"},
-		{"vscode", `{"command": "is-nowhere"}`, "broken", "command", "was not found in the PATH"},
+		{"vscode", `{"command": "is-nowhere"}`, "broken", "command", `"is-nowhere": it was not found in the PATH`},
 		{"vscode", `{"command": "node", "envFile": "nowhere.env"}`, "broken", "envFile", "cannot be read"},
 		{"vscode", `{"url": "https://a.example", "headers": {"a b": "c"}}`, "broken", "headers.a b", "the name of a header"},
 		{"opencode", `{"type": "local", "command": ["node", "{file:nowhere}"]}`, "broken", "args[0]", "cannot be read"},

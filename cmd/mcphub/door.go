@@ -72,14 +72,18 @@ func closeHub(env environment, client *hubClient, limit time.Duration) {
 	}
 }
 
-// loadConfig gives the hub its config and reports what is wrong with it.
-func loadConfig(ctx context.Context, env environment, client *hubClient, sources []*mcphubv1.ConfigSource) error {
+// loadConfig gives the hub its config and reports what is wrong with it: of servers, with the one server alone when only
+// that is wanted.
+func loadConfig(ctx context.Context, env environment, client *hubClient, sources []*mcphubv1.ConfigSource,
+	server string) error {
 	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
 	if err != nil {
 		return asFailure(err)
 	}
 	for _, p := range r.GetProblems() {
-		env.say("%s", problemLine(p))
+		if server == "" || p.GetServer() == "" || p.GetServer() == server {
+			env.say("%s", problemLine(p))
+		}
 	}
 	return nil
 }

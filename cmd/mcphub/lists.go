@@ -67,7 +67,7 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	if o.checked {
 		load.stderr = io.Discard
 	}
-	if err := loadConfig(ctx, load, client, sources); err != nil {
+	if err := loadConfig(ctx, load, client, sources, ""); err != nil {
 		return o.fail(env, name, ctx, err)
 	}
 	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: startKinds})

@@ -52,11 +52,11 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 	case *mcphubv1.AttachResponse_ConfigReloaded:
 		return reloadedLines(e.ConfigReloaded)
 	case *mcphubv1.AttachResponse_ToolsChanged:
-		return one("%s: its tools changed", e.ToolsChanged.GetServer())
+		return t.listChanged("tools", e.ToolsChanged.GetServer())
 	case *mcphubv1.AttachResponse_ResourcesChanged:
-		return one("%s: its resources changed", e.ResourcesChanged.GetServer())
+		return t.listChanged("resources", e.ResourcesChanged.GetServer())
 	case *mcphubv1.AttachResponse_McpPromptsChanged:
-		return one("%s: its prompt templates changed", e.McpPromptsChanged.GetServer())
+		return t.listChanged("prompt templates", e.McpPromptsChanged.GetServer())
 	case *mcphubv1.AttachResponse_ResourceUpdated:
 		return one("%s: the resource %s changed", e.ResourceUpdated.GetServer(), e.ResourceUpdated.GetUri())
 	case *mcphubv1.AttachResponse_McpRequestStarted:
@@ -111,6 +111,15 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		return one("%s were dropped", strings.Join(parts, " and "))
 	}
 	return nil
+}
+
+// listChanged is for those who look at servers. Who waits for one request has no use for it, and many servers say it at
+// each start.
+func (t *teller) listChanged(what, server string) []string {
+	if t.own != "" {
+		return nil
+	}
+	return one("%s: its %s changed", server, what)
 }
 
 func one(format string, args ...any) []string { return []string{escape(fmt.Sprintf(format, args...))} }

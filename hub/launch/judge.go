@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/grants"
 )
@@ -25,6 +26,9 @@ func (m *Maker) Judge(ctx context.Context, conf config.Server) []config.Problem 
 	}
 	seen := grants.Look(conf, v, values, m.finder(ctx))
 	if setting, why := seen.Missing(); why != "" {
+		if setting == "command" { // the words are those of an error that has named it
+			why = `"` + bounds.Printable(conf.Command) + `": ` + why
+		}
 		found = append(found, conf.ProblemAt(setting, why, true))
 	}
 	return found
