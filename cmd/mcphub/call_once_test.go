@@ -24,10 +24,10 @@ func TestCallTellsAFailureOnce(t *testing.T) {
 // not by the state of the server as well. Finding D9.
 func TestCallTellsAFailedStartOnce(t *testing.T) {
 	p := build(t)
-	r := p.run("call", "--stdio", `sh -c 'echo no such thing >&2; exit 3'`, "echo")
+	r := p.run("call", "--stdio", "'"+p.path+"' no-such-command", "echo")
 	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
-	if r.status != exitServer || strings.Count(r.stderr, "exited with status 3") != 1 ||
-		!strings.Contains(lines[len(lines)-1], "exited with status 3") {
+	if r.status != exitServer || strings.Count(r.stderr, "exited with status 2") != 1 ||
+		!strings.Contains(lines[len(lines)-1], "exited with status 2") {
 		t.Errorf("status %d:\n%s", r.status, r.stderr)
 	}
 }
@@ -58,13 +58,18 @@ func TestHeldFailuresAreTold(t *testing.T) {
 	if got := tell.lines(failed("other")); len(got) != 1 || got[0] != "other: failed: why" {
 		t.Errorf("of another: %q", got)
 	}
-	changed := &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ToolsChanged{
-		ToolsChanged: &mcphubv1.ToolsChanged{Server: "mine"}}}
-	if got := tell.lines(changed); len(got) != 0 {
-		t.Errorf("whoever waits for a request hears %q", got)
-	}
-	if got := newTeller("").lines(changed); len(got) != 1 {
-		t.Errorf("whoever looks at servers hears %q", got)
+	for what, changed := range map[string]*mcphubv1.AttachResponse{
+		"tools":     {Event: &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: "s"}}},
+		"resources": {Event: &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: "s"}}},
+		"prompt templates": {Event: &mcphubv1.AttachResponse_McpPromptsChanged{
+			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}},
+	} {
+		if got := tell.lines(changed); len(got) != 0 {
+			t.Errorf("whoever waits for a request hears %q", got)
+		}
+		if got := newTeller("").lines(changed); len(got) != 1 || got[0] != "s: its "+what+" changed" {
+			t.Errorf("whoever looks at servers hears %q", got)
+		}
 	}
 	tell = newTeller("r")
 	tell.serves = "mine"

@@ -72,8 +72,8 @@ func closeHub(env environment, client *hubClient, limit time.Duration) {
 	}
 }
 
-// loadConfig gives the hub its config and reports what is wrong with it: of servers, with the one server alone when only
-// that is wanted.
+// loadConfig gives the hub its config and reports what is wrong with it: of servers, with the one server alone when
+// only that is wanted.
 func loadConfig(ctx context.Context, env environment, client *hubClient, sources []*mcphubv1.ConfigSource,
 	server string) error {
 	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})

@@ -69,9 +69,9 @@ func TestTeller(t *testing.T) {
 					Transport: mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP, Url: "https://a.example/mcp"},
 			}}}, []string{"far: ready, F 2, revision 2026-07-28, Streamable HTTP at https://a.example/mcp"}},
 		{"resources changed", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ResourcesChanged{
-			ResourcesChanged: &mcphubv1.ResourcesChanged{Server: "s"}}}, []string{"s: its resources changed"}},
+			ResourcesChanged: &mcphubv1.ResourcesChanged{Server: "s"}}}, nil},
 		{"prompt templates changed", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpPromptsChanged{
-			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}}, []string{"s: its prompt templates changed"}},
+			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}}, nil},
 		{"resource updated", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ResourceUpdated{
 			ResourceUpdated: &mcphubv1.ResourceUpdated{Server: "s", Uri: "file:///a\nb"}}},
 			[]string{`s: the resource file:///a\nb changed`}},
