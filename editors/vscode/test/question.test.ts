@@ -28,6 +28,8 @@ const launch = (more: object = {}): Prompt =>
     changed: false,
     resolvedCommand: '',
     resolvedTarget: '',
+    resolvedFrom: '',
+    inheritedNames: [],
     environment: [],
     ...more,
   });
@@ -103,6 +105,19 @@ test('a launch is shown whole and exact, with what it would see', () => {
   assert.match(detail, /npx -y "two words"/u);
   assert.match(detail, /\/repos\/a\/\.vscode\/mcp\.json:3/u);
   assert.match(detail, /TOKEN/u);
+});
+
+test('a launch shows where its program was found, and what it inherits of the user', () => {
+  const { detail } = question(
+    launch({
+      resolvedCommand: '/repos/tools/npx',
+      resolvedFrom: 'the PATH of the login shell\u202e',
+      inheritedNames: ['HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS'],
+    }),
+  );
+  assert.match(detail, /Program: \/repos\/tools\/npx \(found in the PATH of the login shell[^\u202e]*\)/u);
+  assert.match(detail, /It inherits your settings: HTTPS_PROXY, NODE_EXTRA_CA_CERTS/u);
+  assert.doesNotMatch(question(launch()).detail, /inherits|found in/u);
 });
 
 // Finding C1.

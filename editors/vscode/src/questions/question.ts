@@ -65,10 +65,9 @@ export function question(prompt: Prompt): Question {
     case 'serverLaunch': {
       const launch = asked.value;
       const run = launch.url === '' ? commandLine(launch.command, launch.args) : launch.url;
-      const program =
-        launch.resolvedCommand === ''
-          ? ''
-          : `\nProgram: ${visible(launch.resolvedTarget === '' ? launch.resolvedCommand : `${launch.resolvedCommand} -> ${launch.resolvedTarget}`)}`;
+      const path = [launch.resolvedCommand, launch.resolvedTarget].filter((part) => part !== '').join(' -> ');
+      const found = launch.resolvedFrom === '' ? '' : ` (found in ${visible(launch.resolvedFrom)})`;
+      const program = launch.resolvedCommand === '' ? '' : `\nProgram: ${visible(path)}${found}`;
       const loading = launch.environment
         .filter((v) => v.loadsCode)
         .map((v) => visible(v.unset ? `${v.name} (taken away)` : `${v.name}=${v.value}`));
@@ -79,10 +78,14 @@ export function question(prompt: Prompt): Question {
       const change = launch.changed ? '\nIt has changed since you agreed to it: see the difference in McpHub.' : '';
       const names = [...launch.environmentReferences, ...launch.inputReferences];
       const sees = names.length === 0 ? '' : `\nIt would see the values of: ${names.map(visible).join(', ')}`;
+      const inherits =
+        launch.inheritedNames.length === 0
+          ? ''
+          : `\nIt inherits your settings: ${launch.inheritedNames.map(visible).join(', ')}`;
       return {
         form: 'modal',
         title: `May the server ${server} of this workspace be ${launch.url === '' ? 'started' : 'connected to'}?`,
-        detail: `${visible(run)}${program}${danger}\nFrom: ${visible(launch.configFile)}:${launch.configLine}${sees}${change}`,
+        detail: `${visible(run)}${program}${danger}\nFrom: ${visible(launch.configFile)}:${launch.configLine}${sees}${inherits}${change}`,
         // What a file may want beyond a command line (allow lists, other files, differences) is more than a dialog can
         // show.
         choices:
