@@ -30,7 +30,7 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 	if err != nil {
 		return err
 	}
-	defer hub.Close(ctx) // drains, stops the servers, ends the process
+	defer func() { _ = hub.Close(ctx) }() // drains, stops the servers, ends the process
 
 	// The scope is "user" for the user's own file, "host" for what your program wrote itself.
 	config := &pb.ReloadConfigRequest{Sources: []*pb.ConfigSource{{Path: file, Scope: "workspace"}}}
