@@ -306,7 +306,7 @@ func (startSeen) Closed(*event.Error) {}
 
 // The window comes in the moment in which the server is told that there is none: it is not overlooked.
 func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
-	for i := range 300 {
+	for i := range 100 {
 		bubble(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
 			w.hub.EditConfig(makeEager)
