@@ -16,8 +16,8 @@ E2E := ./internal/e2e
 # A program under the race detector waits a second at its end for reports of others; tests wait for many such programs.
 export GORACE ?= atexit_sleep_ms=50
 
-# Per package; three at once on two cores, as many a test waits for a process. -count=1: a cached result proves nothing about races.
-TESTFLAGS ?= -race -count=1 -timeout=20m -p 3
+# Per package. -count=1: a cached result proves nothing about races.
+TESTFLAGS ?= -race -count=1 -timeout=20m
 
 # The npm servers that the tests talk to; each folder has a lock file.
 PEERS := $(addprefix internal/peers/,everything typescript1 typescript2)
