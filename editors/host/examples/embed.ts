@@ -1,5 +1,5 @@
-// A whole host. Try it: node embed.js /usr/local/bin/mcphub .mcp.json SERVER TOOL '{"argument":1}'. Ctrl+C cancels the
-// call, and its server hears why.
+// A whole host. Try it: node embed.js .mcp.json SERVER TOOL '{"argument":1}'. Ctrl+C cancels the call, and its server
+// hears why.
 import { createInterface } from 'node:readline';
 import { Hub, PromptCause, PromptKind } from '@mcphub/host';
 
