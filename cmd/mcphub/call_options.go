@@ -165,6 +165,9 @@ func (o *callOptions) check() error {
 	if err := o.checkSubject(); err != nil {
 		return err
 	}
+	if err := checkPairs(o.pairs); err != nil {
+		return err
+	}
 	if err := o.sourceFlags.check(); err != nil {
 		return err
 	}

@@ -165,3 +165,14 @@ func TestFlagsStandAnywhere(t *testing.T) {
 		t.Errorf("one argument too many: status %d, %s", status, stderr.String())
 	}
 }
+
+// TestPairsAreCheckedBeforeAnythingStarts: what no server is needed for is said at once, as a usage error that repeats
+// no value.
+func TestPairsAreCheckedBeforeAnythingStarts(t *testing.T) {
+	for _, pair := range []string{"s3cret", "=s3cret"} {
+		_, err := parseCall("--tool", "echo", "--stdio", "srv", "-a", pair)
+		if err == nil || !strings.Contains(err.Error(), "NAME=VALUE") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("-a %s: %v", pair, err)
+		}
+	}
+}

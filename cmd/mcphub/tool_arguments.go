@@ -59,11 +59,11 @@ func withPairs(text string, pairs []string, schema *argument) (string, error) {
 			return "", errors.New(`--args: it is a JSON object, {"name":"Ada"} say`)
 		}
 	}
+	if err := checkPairs(pairs); err != nil {
+		return "", err
+	}
 	for _, pair := range pairs {
-		key, value, ok := strings.Cut(pair, "=")
-		if !ok || key == "" {
-			return "", errors.New("-a: it is NAME=VALUE, and one of them has no = or no name")
-		}
+		key, value, _ := strings.Cut(pair, "=")
 		if err := setArgument(object, schema, key, key, value); err != nil {
 			return "", err
 		}
@@ -75,6 +75,16 @@ func withPairs(text string, pairs []string, schema *argument) (string, error) {
 		return "", err
 	}
 	return strings.TrimSpace(out.String()), nil
+}
+
+// checkPairs finds what is wrong with arguments of the form NAME=VALUE before there is a schema.
+func checkPairs(pairs []string) error {
+	for _, pair := range pairs {
+		if key, _, ok := strings.Cut(pair, "="); !ok || key == "" {
+			return errors.New("-a: it is NAME=VALUE, and one of them has no = or no name")
+		}
+	}
+	return nil
 }
 
 // setArgument sets one value in object. A name with dots in it that the schema does not know leads into nested objects.
@@ -97,8 +107,8 @@ func setArgument(object map[string]any, schema *argument, whole, key, raw string
 		if names == "" {
 			return fmt.Errorf("-a %s: the tool takes no argument there", whole)
 		}
-		return fmt.Errorf("-a %s: the tool has no such argument%s; it has %s", whole, nearmiss.Hint(key, schema.names()),
-			names)
+		return fmt.Errorf("-a %s: the tool has no such argument; it has %s%s", whole, names,
+			nearmiss.Hint(key, schema.names()))
 	}
 	before, again := object[key]
 	value, ok := property.read(raw)

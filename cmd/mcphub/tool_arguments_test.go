@@ -50,7 +50,9 @@ func TestArgumentsAreTypedBySchema(t *testing.T) {
 		{"", "wet=s3cret", "", "-a wet: the schema wants boolean"},
 		{"", "kind=s3cret", "", `-a kind: the schema wants one of "oak", "elm"`},
 		{"", "sizes=s3cret", "", "-a sizes: the schema wants array of integer"},
-		{"", "cuont=1", "", `-a cuont: the tool has no such argument; did you mean "count"?`},
+		{"", "cuont=1", "", `-a cuont: the tool has no such argument; it has count, kind, any, `},
+		{"", "cuont=1", "", `, wet; did you mean "count"?`},
+		{"", "nowhere=1", "", "-a nowhere: the tool has no such argument; it has count, kind, any, "},
 		{"", "place.y=s3cret", "", "-a place.y: the tool has no such argument"},
 		{"", "count.x=s3cret", "", "-a count.x: count is to be integer"},
 		{"", "count=1 count=2", "", "-a count: is given twice"},
@@ -64,6 +66,9 @@ func TestArgumentsAreTypedBySchema(t *testing.T) {
 		if test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong) ||
 			strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s %s: %s, error %v, want one with %q", test.args, test.pairs, got, err, test.wrong)
+		}
+		if err != nil && strings.Contains(err.Error(), "?;") {
+			t.Errorf("%s: the question is followed by something else: %v", test.pairs, err)
 		}
 	}
 }
