@@ -45,12 +45,16 @@ func (r *release) hostPackage() error {
 	if err != nil {
 		return err
 	}
+	var kept struct{ Exports json.RawMessage } // as it stands: the order of its conditions says which one counts
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return err
+	}
 	var manifest map[string]any
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		return err
 	}
 	delete(manifest, "scripts")
-	manifest["version"] = r.version
+	manifest["version"], manifest["exports"] = r.version, kept.Exports
 	manifest["repository"] = map[string]string{"type": "git", "url": "git+" + repository + ".git"}
 	programs := map[string]string{}
 	for _, t := range targets {

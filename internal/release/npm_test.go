@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestConditionsKeepTheirOrder: who resolves "exports" takes the first condition that holds, so that "types" is of no
+// use behind "default".
+func TestConditionsKeepTheirOrder(t *testing.T) {
+	r := release{version: testVersion, root: t.TempDir(), out: t.TempDir()}
+	real, err := os.ReadFile("../../editors/host/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"LICENSE": "", "editors/host/README.md": "",
+		"editors/host/dist/index.js": "", "editors/host/package.json": string(real)} {
+		path := filepath.Join(r.root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.hostPackage(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(r.out, tarballName(scope+"/host", testVersion))
+	text, err := exec.Command("tar", "-xzOf", file, "package/package.json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`"types": "[^"]*",\s*"default":`).Match(text) {
+		t.Errorf("the conditions are in another order:\n%s", text)
+	}
+}
