@@ -67,10 +67,19 @@ func loggedWorld(t *testing.T, stateDir string) (*world, *logText) {
 	return w, l
 }
 
-// withKeyring gives the process a keyring in memory and a session bus to reach it by.
+// No test reaches the keyring of whoever runs it: what it kept there would be found by the next one, and by the user.
+func TestMain(m *testing.M) {
+	withoutKeyring()
+	os.Exit(m.Run())
+}
+
+func withoutKeyring() { keyring.MockInitWithError(keyring.ErrUnsupportedPlatform) }
+
+// withKeyring gives a test a keyring in memory and a session bus to reach it by.
 func withKeyring(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
 	keyring.MockInit()
+	t.Cleanup(withoutKeyring)
 }
 
 // Secret values are in the keyring and in no file; others are in a file of the hub's own. The next hub finds both.

@@ -197,7 +197,8 @@ func (k *Keyring) use(f func() (string, error)) (string, error) {
 }
 
 // keyringStore keeps an entry in the keyring if it can, else in the fallback; never knowingly in both. When both have
-// one, as after a keyring that was away for a time, the younger counts.
+// one, as after a keyring that was away for a time, the younger counts; of two of one time that of the fallback, which
+// is empty after each time that the keyring took one.
 type keyringStore struct {
 	*Keyring
 	fallback Store
@@ -214,7 +215,7 @@ func (k *keyringStore) Load(ctx context.Context, key Key) (*Entry, error) {
 	}
 	other, err := k.fallback.Load(ctx, key)
 	found := inRing
-	if inRing == nil || other != nil && other.Saved.After(inRing.Saved) {
+	if inRing == nil || other != nil && !other.Saved.Before(inRing.Saved) {
 		found = other
 	} else {
 		err = nil

@@ -220,30 +220,32 @@ func TestKeyringGoneAtSignOut(t *testing.T) {
 // Signing out in a run in which the keyring never answered, as it is locked: the token of an earlier run is still in
 // it. The user is told so, and the token does not come back when the keyring does. Finding B15.
 func TestKeyringLockedAtSignOut(t *testing.T) {
-	s, ring, fallback := openRing()
-	earlier := *someEntry("one")
-	earlier.Saved = time.Now()
-	save(t, s, &earlier)
-	next := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
-		fallback: fallback}
-	ring.err = errors.New("the collection is locked")
-	for range 2 {
-		if err := next.Delete(t.Context(), one); err == nil {
-			t.Error("told as success")
+	synctest.Test(t, func(t *testing.T) { // the clock stands still: the sign-out may be of the same time as the sign-in
+		s, ring, fallback := openRing()
+		earlier := *someEntry("one")
+		earlier.Saved = time.Now()
+		save(t, s, &earlier)
+		next := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
+			fallback: fallback}
+		ring.err = errors.New("the collection is locked")
+		for range 2 {
+			if err := next.Delete(t.Context(), one); err == nil {
+				t.Error("told as success")
+			}
 		}
-	}
-	ring.err = nil
-	again := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
-		fallback: fallback}
-	if got := loadToken(t, again); got != "" {
-		t.Errorf("signed in again with %q", got)
-	}
-	younger := *someEntry("one")
-	younger.AccessToken, younger.Saved = "younger", time.Now().Add(time.Hour)
-	save(t, again, &younger)
-	if got := loadToken(t, again); got != "younger" || len(fallback.entries) != 0 {
-		t.Errorf("after the next sign-in: found %q, %d in the fallback", got, len(fallback.entries))
-	}
+		ring.err = nil
+		again := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
+			fallback: fallback}
+		if got := loadToken(t, again); got != "" {
+			t.Errorf("signed in again with %q", got)
+		}
+		younger := *someEntry("one")
+		younger.AccessToken, younger.Saved = "younger", time.Now().Add(time.Hour)
+		save(t, again, &younger)
+		if got := loadToken(t, again); got != "younger" || len(fallback.entries) != 0 {
+			t.Errorf("after the next sign-in: found %q, %d in the fallback", got, len(fallback.entries))
+		}
+	})
 }
 
 // Where there is no keyring at all, nothing could be left in it, and signing out succeeds. Finding B15.
