@@ -5,9 +5,11 @@ import { Hub, PromptCause, PromptKind } from '@mcphub/host';
 
 const [path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
 const [hub, terminal, requestId] = [new Hub(), createInterface({ input: process.stdin }), 'embed-1'];
+const typed = terminal[Symbol.asyncIterator]();
 await hub.start();
 // 'user' is for their own file, 'host' for what you wrote yourself.
-await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] });
+const { problems } = await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] });
+for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
 const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL, PromptKind.SERVER_LAUNCH] });
 process.on('SIGINT', () =>
   window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }),
@@ -19,7 +21,10 @@ for await (const { event } of window) {
       .callTool({ requestId, server, tool, argumentsJson })
       .then(
         ({ outcome }) => console.log(outcome.value),
-        (error: unknown) => console.log(String(error)),
+        (error: unknown) => {
+          console.error(String(error));
+          process.exitCode = 1;
+        },
       )
       .finally(() => window.close());
   } else if (event.case === 'promptOpened' && event.value.prompt) {
@@ -27,11 +32,11 @@ for await (const { event } of window) {
     if (question.case === 'toolApproval')
       console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
     else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
-    terminal.once('line', (text) =>
+    void typed.next().then(({ value }) =>
       window.send({
         message: {
           case: 'answerPrompt',
-          value: { promptId, action: { case: text === 'y' ? 'accept' : 'decline', value: {} } },
+          value: { promptId, action: { case: value === 'y' ? 'accept' : 'decline', value: {} } },
         },
       }),
     );

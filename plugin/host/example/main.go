@@ -34,22 +34,18 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 
 	// The scope is "user" for the user's own file, "host" for what your program wrote itself.
 	config := &pb.ReloadConfigRequest{Sources: []*pb.ConfigSource{{Path: file, Scope: "workspace"}}}
-	if _, err := hub.Servers.ReloadConfig(ctx, config); err != nil {
-		return err
-	}
-	window, err := hub.Editor.Attach(ctx)
+	read, err := hub.Servers.ReloadConfig(ctx, config)
 	if err != nil {
 		return err
 	}
-	hello := &pb.Hello{Title: "example", PromptKinds: []pb.PromptKind{
-		pb.PromptKind_PROMPT_KIND_TOOL_APPROVAL, pb.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
-	}}
-	if err := window.Send(&pb.AttachRequest{Message: &pb.AttachRequest_Hello{Hello: hello}}); err != nil {
+	for _, p := range read.GetProblems() {
+		log.Printf("%s:%d: %s", p.GetFile(), p.GetLine(), p.GetMessage())
+	}
+	window, err := attach(ctx, hub)
+	if err != nil {
 		return err
 	}
-	attached := make(chan struct{})
-	go ask(window, attached) // until the window ends, with the hub at the latest
-	<-attached
+	go ask(window) // until the window ends, with the hub at the latest
 
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
@@ -69,16 +65,33 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 	return nil
 }
 
+// attach opens a window, and returns when somebody can be asked in it.
+func attach(ctx context.Context, hub *host.Client) (pb.EditorService_AttachClient, error) {
+	window, err := hub.Editor.Attach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hello := &pb.Hello{Title: "example", PromptKinds: []pb.PromptKind{
+		pb.PromptKind_PROMPT_KIND_TOOL_APPROVAL, pb.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
+	}}
+	if err := window.Send(&pb.AttachRequest{Message: &pb.AttachRequest_Hello{Hello: hello}}); err != nil {
+		return nil, err
+	}
+	for {
+		message, err := window.Recv()
+		if err != nil || message.GetSnapshot() != nil {
+			return window, err
+		}
+	}
+}
+
 // ask shows what the hub asks, and answers with what is typed.
-func ask(window pb.EditorService_AttachClient, attached chan<- struct{}) {
+func ask(window pb.EditorService_AttachClient) {
 	typed := bufio.NewScanner(os.Stdin)
 	for {
 		message, err := window.Recv()
 		if err != nil {
 			return
-		}
-		if message.GetSnapshot() != nil {
-			close(attached) // from now on somebody can be asked
 		}
 		prompt := message.GetPromptOpened().GetPrompt()
 		if prompt == nil {
