@@ -299,7 +299,8 @@ func (st *state) endOffspring(r *request, cause *event.CancelCause) {
 	st.closePromptsUnder(r, c)
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		ends := &event.CancelCause{Origin: c.origin, Reason: cause.Reason}
-		if c.cause == event.CauseServerGone { // in the order of withdraw: the end of the connection may come there first
+		// withdraw does the same when it learns of the end of the connection first. The windows hear one order in both cases.
+		if c.cause == event.CauseServerGone {
 			child.stop(ends)
 			st.closePromptsUnder(child, c)
 		}

@@ -59,8 +59,9 @@ func TestHeldFailuresAreTold(t *testing.T) {
 		t.Errorf("of another: %q", got)
 	}
 	for what, changed := range map[string]*mcphubv1.AttachResponse{
-		"tools":     {Event: &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: "s"}}},
-		"resources": {Event: &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: "s"}}},
+		"tools": {Event: &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: "s"}}},
+		"resources": {Event: &mcphubv1.AttachResponse_ResourcesChanged{
+			ResourcesChanged: &mcphubv1.ResourcesChanged{Server: "s"}}},
 		"prompt templates": {Event: &mcphubv1.AttachResponse_McpPromptsChanged{
 			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}},
 	} {
@@ -77,5 +78,13 @@ func TestHeldFailuresAreTold(t *testing.T) {
 		McpRequestFinished: &mcphubv1.McpRequestFinished{RequestId: "r"}}})
 	if got := tell.lines(failed("mine")); len(got) != 1 || got[0] != "mine: failed: why" || tell.held != "" {
 		t.Errorf("after the end: %q, held %q", got, tell.held)
+	}
+}
+
+// TestFlagsInThePlaceOfSettings: nobody finds a file that is called --stdio.
+func TestFlagsInThePlaceOfSettings(t *testing.T) {
+	f := failuref("DEADLINE_EXCEEDED", `server "stdio" did not start within 3s; raise timeouts.connect in --stdio:1`)
+	if got, want := f.message(), `server "stdio" did not start within 3s; raise --connect-timeout`; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

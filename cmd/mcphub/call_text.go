@@ -147,20 +147,24 @@ func structured(result, text string) string {
 	if content == nil || text == result {
 		return ""
 	}
-	for one := range strings.Lines(text + "\n") {
-		if sameJSON(content, []byte(one)) {
+	var compact bytes.Buffer
+	if json.Compact(&compact, content) != nil {
+		return string(content)
+	}
+	if spells(text, compact.Bytes()) {
+		return ""
+	}
+	for line := range strings.Lines(text) {
+		if spells(line, compact.Bytes()) {
 			return ""
 		}
-	}
-	if sameJSON(content, []byte(text)) {
-		return ""
 	}
 	return string(content)
 }
 
-// sameJSON tells whether two JSON texts differ in blanks alone.
-func sameJSON(a, b []byte) bool {
-	var x, y bytes.Buffer
-	return len(bytes.TrimSpace(b)) > 0 && json.Compact(&x, a) == nil && json.Compact(&y, b) == nil &&
-		bytes.Equal(x.Bytes(), y.Bytes())
+// spells tells whether a text is this compact JSON, blanks apart. A shorter text is not looked at: a server chooses how
+// many lines there are.
+func spells(text string, compact []byte) bool {
+	var b bytes.Buffer
+	return len(text) >= len(compact) && json.Compact(&b, []byte(text)) == nil && bytes.Equal(b.Bytes(), compact)
 }

@@ -87,6 +87,11 @@ func TestStructuredContentOnce(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	// A server that makes both large is read once and not once for each line: this would take minutes.
+	large, lines := `"`+strings.Repeat("x", 1<<20)+`"`, strings.Repeat("{}\n", 1<<18)
+	if got := structured(`{"content":[],"structuredContent":`+large+`}`, lines); got != large {
+		t.Errorf("of many lines: %d bytes", len(got))
+	}
 	if got := structured(`{"content":[]}`, "t"); got != "" {
 		t.Errorf("without any: %q", got)
 	}

@@ -204,12 +204,13 @@ Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted,
 	})
 	list("servers", "servers [FILE...] [SERVER...] [--start] [--watch] [FLAGS]", "list the configured servers",
 		`Lists every configured server, or those that are named, broken entries with what is wrong with them included.
-With --watch it goes on and tells what changes, the config files among it.
+With --watch it goes on and tells what changes, the config files among it. Exit status 6: a config file could not be
+read, or with --start a server did not start.
 
 `+sourceHelp, runServers)
 	list("tools", "tools [FILE...] [SERVER [TOOL]] [FLAGS]", "list their tools, or the arguments of one",
 		`Starts the servers, or the one named, and lists their tools; of the tool that is named it tells the
-arguments, and a line that calls it. Exit status 6: a server could not be asked.
+arguments, and a line that calls it. Exit status 6: a server could not be asked, or a config file not be read.
 
 `+sourceHelp, runTools)
 	list("resources", "resources [FILE...] [SERVER] [FLAGS]", "list the resources of a server",

@@ -73,19 +73,21 @@ func closeHub(env environment, client *hubClient, limit time.Duration) {
 }
 
 // loadConfig gives the hub its config and reports what is wrong with it: of servers, with the one server alone when
-// only that is wanted.
+// only that is wanted. whole is false when a file could not be read.
 func loadConfig(ctx context.Context, env environment, client *hubClient, sources []*mcphubv1.ConfigSource,
-	server string) error {
+	server string) (whole bool, err error) {
 	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
 	if err != nil {
-		return asFailure(err)
+		return false, asFailure(err)
 	}
+	whole = true
 	for _, p := range r.GetProblems() {
+		whole = whole && (!p.GetFatal() || p.GetServer() != "")
 		if server == "" || p.GetServer() == "" || p.GetServer() == server {
 			env.say("%s", problemLine(p))
 		}
 	}
-	return nil
+	return whole, nil
 }
 
 // problemLine shows a config problem as compilers show theirs, so that editors can jump to it.

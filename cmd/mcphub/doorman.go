@@ -83,7 +83,7 @@ func (d *doorman) opened(p *mcphubv1.Prompt) {
 	for _, line := range d.tell.question(p) {
 		d.env.say("  %s", line)
 	}
-	answer, note, ask := d.options.answers.answerTo(p, d.terminal)
+	answer, note, ask := d.answerTo(p)
 	if note != "" {
 		d.env.say("  %s", note)
 	}
@@ -93,6 +93,15 @@ func (d *doorman) opened(p *mcphubv1.Prompt) {
 	case ask:
 		d.answer(d.asker.ask(p))
 	}
+}
+
+// answerTo answers what a server needs to start. All else is declined: nothing is called here.
+func (d *doorman) answerTo(p *mcphubv1.Prompt) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
+	switch p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_SignIn, *mcphubv1.Prompt_ServerLaunch, *mcphubv1.Prompt_ConfigInput:
+		return d.options.answers.answerTo(p, d.terminal)
+	}
+	return decline(p.GetPromptId(), "this command only lists"), "declined: this command only lists", false
 }
 
 // changed tells a change under --watch.

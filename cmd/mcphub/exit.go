@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -46,14 +47,20 @@ func asFailure(err error) *failure {
 	return failuref("UNAVAILABLE", "%v", err)
 }
 
-// message is what a person at the command line reads: a field of the contract that is at fault is the flag that gave
-// it.
+// message is what a person at the command line reads: a field of the contract or a setting that is at fault is the flag
+// that gave it, or would.
 func (f *failure) message() string {
 	if f.meta["field"] == "arguments_json" {
 		return f.Message + `: --args wants one, {"name":"Ada"} say; -a NAME=VALUE gives a single one`
 	}
-	return f.Message
+	return asFlags.Replace(f.Message)
 }
+
+// asFlags names flags in the place of the settings in the configs that --stdio and --url stand for: nobody finds a file
+// of that name.
+var asFlags = strings.NewReplacer(
+	"timeouts.connect in --stdio:1", "--connect-timeout", "timeouts.connect in --url:1", "--connect-timeout",
+	"era: legacy in --stdio:1", "--era legacy", "era: legacy in --url:1", "--era legacy")
 
 // exitOf gives the status for a failure. Some reasons under FAILED_PRECONDITION mean a no of the user or of the lack of
 // one; every other code stands for itself.

@@ -67,10 +67,12 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	if o.checked {
 		load.stderr = io.Discard
 	}
-	if err := loadConfig(ctx, load, client, sources, ""); err != nil {
+	whole, err := loadConfig(ctx, load, client, sources, "")
+	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
-	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: startKinds})
+	// All kinds, as for a call: a server offers what it offers by what its client can show.
+	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: allKinds, SamplingTools: true})
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
@@ -78,7 +80,11 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	defer end(nil)
 	d := newDoorman(env, w, o, end)
 	defer d.leave()
-	return list(ctx, client)
+	status := list(ctx, client)
+	if status == exitOK && !whole && !o.checked { // the list is not what was asked for
+		return exitServer
+	}
+	return status
 }
 
 // fail reports an error of the hub in the form that was asked for, and gives the exit status.
@@ -90,7 +96,7 @@ func (o *listOptions) fail(env environment, name string, ctx context.Context, er
 	if o.json {
 		printErrorLine(env.stdout, f)
 	} else {
-		env.say("mcphub %s: %s", name, escape(f.Message))
+		env.say("mcphub %s: %s", name, escape(f.message()))
 	}
 	return exitOf(f)
 }

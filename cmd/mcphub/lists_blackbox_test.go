@@ -141,6 +141,17 @@ func TestToolsTrouble(t *testing.T) {
 	}
 }
 
+// TestListsOfAFileThatCannotBeRead: the list is not what was asked for, and scripts must see that.
+func TestListsOfAFileThatCannotBeRead(t *testing.T) {
+	p := build(t)
+	file := p.config("mcp.json", `{"mcpServers": {`)
+	for _, command := range []string{"servers", "tools"} {
+		if r := p.run(command, file); r.status != exitServer || !strings.Contains(r.stderr, "mcp.json:") {
+			t.Errorf("%s: status %d, stderr %q", command, r.status, r.stderr)
+		}
+	}
+}
+
 func TestToolsOfStdioCommand(t *testing.T) {
 	p := build(t)
 	line, _ := p.demoServer()

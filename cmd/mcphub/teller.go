@@ -16,7 +16,7 @@ type teller struct {
 	// own is the request that needs no name, because it is the only thing that happens; "" when there is none. serves is
 	// its server while the request has not ended.
 	own, serves string
-	// held is why that server did not start. The end of the request says it, and is asked for what it left out.
+	// held is why that server did not start. It is told at the end of the request, unless its error says it.
 	held   string
 	states map[string]mcphubv1.ServerState
 	noted  map[string]string // what was odd about a start, by server

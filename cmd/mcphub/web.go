@@ -72,7 +72,7 @@ func runWeb(env environment, o webOptions, files []string) int {
 		if err != nil {
 			return err
 		}
-		if err := loadConfig(ctx, env, client, sources, ""); err != nil {
+		if _, err := loadConfig(ctx, env, client, sources, ""); err != nil {
 			closeHub(env, client, closeTime)
 			return err
 		}

@@ -21,13 +21,6 @@ var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
 }
 
-// startKinds are the kinds without which a server may not start.
-var startKinds = []mcphubv1.PromptKind{
-	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
-	mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
-	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
-}
-
 var errWindowClosed = errors.New("the window was closed")
 
 // window is one attached stream. Its methods may be called from any goroutine.

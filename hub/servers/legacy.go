@@ -75,11 +75,15 @@ func (s *Server) RefusedToAsk(session *mcp.Session, requestID, what string, resu
 		return nil
 	}
 	said = s.Quote(said)
+	quoted := ""
+	if said != "" {
+		quoted = "it said: " + bounds.Printable(said) + "; "
+	}
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonEraRefused,
 		[]string{"server", s.name, "request_id", requestID, "setting", "era", "said", said},
-		"%s of server %q wanted to ask something, and the server does not ask under protocol revision %s; it said: %s; "+
+		"%s of server %q wanted to ask something, and the server does not ask under protocol revision %s; %s"+
 			"the call may have had effects and was not repeated; %s", what, s.name, session.Revision(),
-		bounds.Printable(said), s.asksTheOldWay(session))
+		quoted, s.asksTheOldWay(session))
 }
 
 // knowsVersion forgets that a server asks in the legacy era alone when it is another version than the one that did so:

@@ -295,3 +295,13 @@ func TestEverythingLogging(t *testing.T) {
 		t.Errorf("an unknown tool: %+v", f)
 	}
 }
+
+// TestToolsAreThoseOfACall: a server shows some tools only to clients that can be asked, and a call is such a client.
+func TestToolsAreThoseOfACall(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.run("tools", "--stdio", p.everything().line())
+	if r.status != 0 || !strings.Contains(r.stdout, "trigger-sampling-request") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}

@@ -9,14 +9,14 @@ const cookieValue = '9f4c1be07d5a4e6c8a3b62d1f07e94ab51c3d8e26f7049b8a1e5c07d3b9
 const coreVersion = 1;
 
 /**
- * The oldest hub that this host works with, as plugin/handshake has it for Go. It rises when the host begins to need what
- * an older hub has not.
+ * The oldest hub that this host works with, as plugin/handshake has it for Go. It rises when the host begins to need
+ * what an older hub has not.
  */
 export const oldestHub = '0.1.0';
 
 /**
- * Whether a hub of this version is new enough. What follows the three numbers does not count, and a version without them
- * is one that somebody built for himself: it serves.
+ * Whether a hub of this version is new enough. What follows the three numbers does not count, and a version without
+ * them is one that somebody built for himself: it serves.
  */
 export function serves(version: string, oldest = oldestHub): boolean {
   const [have, need] = [numbers(version), numbers(oldest)];

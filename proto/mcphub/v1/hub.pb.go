@@ -34,7 +34,7 @@ type CallToolRequest struct {
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the tool as the server lists it.
 	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// JSON text of an object, passed on byte for byte. Empty: no arguments.
+	// JSON text of an object, passed on byte for byte. Empty: no arguments. Anything else fails with INVALID_ARGUMENTS, and field=arguments_json in the detail.
 	ArgumentsJson string `protobuf:"bytes,4,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
 	// JSON text of an object with extra _meta members, passed on. Keys that MCP reserves for the client are refused.
 	MetaJson string `protobuf:"bytes,5,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`

@@ -78,6 +78,7 @@ export function question(prompt: Prompt): Question {
       const change = launch.changed ? '\nIt has changed since you agreed to it: see the difference in McpHub.' : '';
       const names = [...launch.environmentReferences, ...launch.inputReferences];
       const sees = names.length === 0 ? '' : `\nIt would see the values of: ${names.map(visible).join(', ')}`;
+      const from = `\nFrom: ${visible(launch.configFile)}:${launch.configLine}`;
       const inherits =
         launch.inheritedNames.length === 0
           ? ''
@@ -85,7 +86,7 @@ export function question(prompt: Prompt): Question {
       return {
         form: 'modal',
         title: `May the server ${server} of this workspace be ${launch.url === '' ? 'started' : 'connected to'}?`,
-        detail: `${visible(run)}${program}${danger}\nFrom: ${visible(launch.configFile)}:${launch.configLine}${sees}${inherits}${change}`,
+        detail: `${visible(run)}${program}${danger}${from}${sees}${inherits}${change}`,
         // What a file may want beyond a command line (allow lists, other files, differences) is more than a dialog can
         // show.
         choices:

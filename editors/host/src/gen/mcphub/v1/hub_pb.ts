@@ -48,7 +48,7 @@ export type CallToolRequest = Message<"mcphub.v1.CallToolRequest"> & {
   tool: string;
 
   /**
-   * JSON text of an object, passed on byte for byte. Empty: no arguments.
+   * JSON text of an object, passed on byte for byte. Empty: no arguments. Anything else fails with INVALID_ARGUMENTS, and field=arguments_json in the detail.
    *
    * @generated from field: string arguments_json = 4;
    */
@@ -127,7 +127,7 @@ export type CallToolRequestJson = {
   tool?: string;
 
   /**
-   * JSON text of an object, passed on byte for byte. Empty: no arguments.
+   * JSON text of an object, passed on byte for byte. Empty: no arguments. Anything else fails with INVALID_ARGUMENTS, and field=arguments_json in the detail.
    *
    * @generated from field: string arguments_json = 4;
    */
