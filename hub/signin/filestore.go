@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 const maxEntry = 1 << 20 // bytes of one entry in a file
@@ -57,7 +59,7 @@ func (f *fileStore) read(path string) ([]byte, error) {
 	if !before.Mode().IsRegular() {
 		return nil, errCorrupt
 	}
-	file, err := os.Open(path)
+	file, err := statefile.OpenForReading(path)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func (f *fileStore) Save(_ context.Context, e *Entry) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(tmp.Name(), f.path(Key{e.Server, e.URL}))
+		err = statefile.Rename(tmp.Name(), f.path(Key{e.Server, e.URL}))
 	}
 	if err == nil {
 		f.syncDir()
@@ -133,7 +135,7 @@ func (f *fileStore) syncDir() {
 
 // Delete implements Store.
 func (f *fileStore) Delete(_ context.Context, key Key) error {
-	err := os.Remove(f.path(key))
+	err := statefile.Remove(f.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

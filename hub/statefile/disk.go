@@ -134,14 +134,14 @@ func (d systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
 }
 
 func (systemDisk) create(path string) (newFile, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 func (systemDisk) rename(from, to string) error { return rename(from, to) }
-func (systemDisk) remove(path string) error     { return os.Remove(path) }
+func (systemDisk) remove(path string) error     { return remove(path) }
 
 // syncDir makes a rename last through a power cut, where the system can do that.
 func (systemDisk) syncDir(path string) {

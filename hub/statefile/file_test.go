@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -139,7 +138,7 @@ func TestBrokenFileIsSetAsideOnce(t *testing.T) {
 	fails := true
 	d := &stepDisk{at: func(_ int, name string) error {
 		if fails && name == "rename" && len(names(t, dir)) > 3 { // that of the file itself, after the copy's
-			return syscall.ENOSPC
+			return noSpace()
 		}
 		return nil
 	}}

@@ -22,6 +22,8 @@ func rename(from, to string) error {
 	return shared(func() error { return os.Rename(from, to) })
 }
 
+func remove(path string) error { return shared(func() error { return os.Remove(path) }) }
+
 func open(path string) (f *os.File, err error) {
 	err = shared(func() (err error) {
 		f, err = os.Open(path)

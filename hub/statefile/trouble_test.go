@@ -203,7 +203,7 @@ func TestHeldBackChangesMeetThoseOfOtherHubs(t *testing.T) {
 	dir, sick := t.TempDir(), true
 	d := &stepDisk{at: func(_ int, name string) error {
 		if sick && name == "sync" {
-			return syscall.ENOSPC
+			return noSpace()
 		}
 		return nil
 	}}

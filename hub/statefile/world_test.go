@@ -10,9 +10,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -205,3 +207,11 @@ func entries(t *testing.T, path string) []string {
 func statePath(dir string) string { return filepath.Join(dir, "state.json") }
 
 func entryName(who, n int) string { return fmt.Sprintf("%d/%d", who, n) }
+
+// noSpace is the error of a full disk, by the number that the system gives it: ERROR_DISK_FULL on Windows.
+func noSpace() error {
+	if runtime.GOOS == "windows" {
+		return syscall.Errno(112)
+	}
+	return syscall.ENOSPC
+}
