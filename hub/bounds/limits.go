@@ -199,3 +199,55 @@ const (
 // AnswersPosted is how many answers to requests of a server are on their way to it over HTTP at once. Beyond that they
 // wait, and the answers to pings are dropped and counted.
 const AnswersPosted = 16
+
+// Schemas of tools as they are made for models. What is read is bounded by SchemaBytes and SchemaDepth.
+const (
+	// FitWork bounds the bytes that are read for one schema: each level reads all that is inside it.
+	FitWork = 16 << 20
+	// FitDepth bounds how deep schemas lie within one another in what is made; OpenAI's strict form takes 10 levels, and
+	// people write fewer.
+	FitDepth = 24
+	// FitParts and FitBytes bound what references add when they are written out: a kilobyte of definitions may lead to the
+	// same one on 2^40 ways. A model has to read it all.
+	FitParts = 1000
+	FitBytes = 64 << 10
+	// FitChanges bounds what is told of one schema.
+	FitChanges = 50
+)
+
+// The search over tools. What a server writes beyond this is not found.
+const (
+	// SearchedBytes bounds the text of one tool that is read for the index, SearchedWords the different words of it.
+	SearchedBytes = 32 << 10
+	SearchedWords = 1000
+	// SearchTools bounds the tools of one server in the index, SearchQueryBytes a query and SearchQueryWords its words.
+	SearchTools      = 10_000
+	SearchQueryBytes = 1 << 10
+	SearchQueryWords = 32
+)
+
+// Views of results for models.
+const (
+	// ViewBlocks bounds the blocks of a result that are looked at one by one; an empty one has two bytes.
+	ViewBlocks = 10_000
+	// ViewTokens is the least bound of a view: what was left out has to be told, too.
+	ViewTokens = 128
+	// ViewCompared bounds a structuredContent that is decoded to find out whether a text says the same.
+	ViewCompared = 1 << 20
+	// ViewSentence bounds what the caller has said about how to get the rest.
+	ViewSentence = 100
+)
+
+// Results that are kept, so that models can read on where a view left something out (design: bounded results).
+const (
+	// KeptResultsBytes bounds what is kept in all.
+	KeptResultsBytes = 1 << 30
+	// KeptResults bounds the files, which are looked through now and then.
+	KeptResults = 10_000
+	// KeptResultsAge is how long one is kept at most.
+	KeptResultsAge = 7 * 24 * time.Hour
+	// DescriptionBytes bounds the description of a tool that models read: what one provider is known to take.
+	DescriptionBytes = 1024
+	// PieceBytes bounds one piece of a result.
+	PieceBytes = 1 << 20
+)

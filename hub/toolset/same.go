@@ -1,0 +1,134 @@
+package toolset
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
+
+// unquoter gives the bytes of a JSON text without the blanks between tokens. The text may itself be a JSON string,
+// whose escapes are undone on the way: nothing is kept of it.
+type unquoter struct {
+	text    []byte
+	escaped bool
+	at      int
+	rune    [utf8.UTFMax]byte // of an escape
+	pending []byte            // what is left of it
+	within  bool              // a string of the inner text
+	slash   bool              // after a backslash in it
+}
+
+func newUnquoter(raw json.RawMessage) *unquoter {
+	if jsontext.IsString(raw) && len(raw) > 1 {
+		return &unquoter{text: raw[1 : len(raw)-1], escaped: true}
+	}
+	return &unquoter{text: raw}
+}
+
+func (u *unquoter) next() (b byte, ok bool) {
+	for {
+		switch {
+		case len(u.pending) > 0:
+			b, u.pending = u.pending[0], u.pending[1:]
+		case u.at == len(u.text):
+			return 0, false
+		case u.escaped && u.text[u.at] == '\\':
+			size, r := escapeAt(u.text[u.at:])
+			u.at += size
+			u.pending = utf8.AppendRune(u.rune[:0], r)
+			continue
+		default:
+			b = u.text[u.at]
+			u.at++
+		}
+		switch {
+		case u.slash:
+			u.slash = false
+		case u.within && b == '\\':
+			u.slash = true
+		case b == '"':
+			u.within = !u.within
+		case !u.within && (b == ' ' || b == '\n' || b == '\t' || b == '\r'):
+			continue
+		}
+		return b, true
+	}
+}
+
+func sameTokens(a, b *unquoter) bool {
+	for {
+		x, more := a.next()
+		y, moreToo := b.next()
+		if x != y || more != moreToo {
+			return false
+		}
+		if !more {
+			return true
+		}
+	}
+}
+
+// canonicalDepth bounds the nesting of what is compared by its meaning.
+const canonicalDepth = 64
+
+// appendCanonical writes a value in one form: members in order, the last of several with one name; strings and
+// numbers in one spelling. nil: it lies too deep.
+func appendCanonical(b []byte, raw json.RawMessage, depth int) []byte {
+	if depth > canonicalDepth || len(raw) == 0 {
+		return nil
+	}
+	switch raw[0] {
+	case '{':
+		var members fields[json.RawMessage]
+		jsontext.Members(raw, func(name []byte, value json.RawMessage) bool {
+			members.set(string(name), value)
+			return true
+		})
+		slices.Sort(members.keys)
+		b = append(b, '{')
+		for _, name := range members.keys {
+			b = append(jsontext.AppendString(b, name), ':')
+			if b = appendCanonical(b, members.at[name], depth+1); b == nil {
+				return nil
+			}
+			b = append(b, ',')
+		}
+		return append(b, '}')
+	case '[':
+		b = append(b, '[')
+		jsontext.Elements(raw, func(value json.RawMessage) bool {
+			if b = appendCanonical(b, value, depth+1); b != nil {
+				b = append(b, ',')
+			}
+			return b != nil
+		})
+		if b == nil {
+			return nil
+		}
+		return append(b, ']')
+	case '"':
+		return jsontext.AppendString(b, jsontext.String(raw))
+	case 't', 'f', 'n':
+		return append(b, strings.TrimSpace(string(raw))...)
+	}
+	return append(b, number(raw)...)
+}
+
+// number spells 1, 1.0 and 10e-1 alike; a number that is long to spell stays as it is.
+func number(raw json.RawMessage) string {
+	text := strings.TrimSpace(string(raw))
+	if len(text) > 40 {
+		return text
+	}
+	if _, exponent, has := strings.Cut(strings.ToLower(text), "e"); has && len(exponent) > 3 {
+		return text
+	}
+	if n, ok := new(big.Rat).SetString(text); ok {
+		return n.RatString()
+	}
+	return text
+}

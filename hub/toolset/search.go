@@ -1,0 +1,186 @@
+package toolset
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
+
+// Okapi BM25 with the usual parameters (S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25
+// and Beyond", 2009). A word of the name counts as often as nameWeight words of the description: names of tools are
+// chosen to be found, and descriptions are long.
+const (
+	saturation = 1.2
+	lengthBias = 0.75
+	nameWeight = 4
+)
+
+// Searched is a tool as it is searched for.
+type Searched struct {
+	Name, Title, Description string
+	InputSchema              json.RawMessage
+}
+
+// Hit is a tool that was found. The higher the score, the better.
+type Hit struct {
+	Identity
+	Score float64
+}
+
+// Index finds tools. A server's part is made once for each version of its list, and replaced without touching others.
+// The zero value is empty and ready to use; safe for concurrent use.
+type Index struct {
+	mu    sync.RWMutex
+	parts map[string]*part // guarded by mu; a part is not changed once it is made
+}
+
+// part is what is known of the tools of one server.
+type part struct {
+	version uint64
+	tools   []string
+	lengths []float64
+	total   float64
+	words   map[string][]posting
+}
+
+type posting struct {
+	tool  int
+	count float64
+}
+
+// Put takes the tools of a server in the place of what was known of it. It does nothing, and does not ask for them,
+// when that has this version.
+func (x *Index) Put(server string, version uint64, tools func() []Searched) {
+	x.mu.RLock()
+	known := x.parts[server]
+	x.mu.RUnlock()
+	if known != nil && known.version == version {
+		return
+	}
+	p := newPart(version, tools())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.parts == nil {
+		x.parts = map[string]*part{}
+	}
+	x.parts[server] = p
+}
+
+// Retain forgets the servers that keep says no for. keep must not block.
+func (x *Index) Retain(keep func(server string) bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	maps.DeleteFunc(x.parts, func(server string, _ *part) bool { return !keep(server) })
+}
+
+func newPart(version uint64, tools []Searched) *part {
+	tools = tools[:min(len(tools), bounds.SearchTools)]
+	p := &part{version: version, tools: make([]string, len(tools)), lengths: make([]float64, len(tools)),
+		words: map[string][]posting{}}
+	for i, t := range tools {
+		p.tools[i] = t.Name
+		counts := t.counts()
+		for word, n := range counts {
+			p.words[word] = append(p.words[word], posting{i, n})
+			p.lengths[i] += n
+		}
+		p.total += p.lengths[i]
+	}
+	return p
+}
+
+// counts is how often a tool has each word, those of its name weighted.
+func (t *Searched) counts() map[string]float64 {
+	counts := map[string]float64{}
+	left := bounds.SearchedBytes
+	add := func(text string, weight float64) {
+		text = text[:min(len(text), left)]
+		left -= len(text)
+		words(text, func(word string) bool {
+			if _, has := counts[word]; has || len(counts) < bounds.SearchedWords {
+				counts[word] += weight
+			}
+			return true
+		})
+	}
+	add(t.Name, nameWeight)
+	add(t.Title, nameWeight/2)
+	add(t.Description, 1)
+	jsontext.Members(jsontext.Get(t.InputSchema, "properties"), func(name []byte, _ json.RawMessage) bool {
+		add(string(name), 1)
+		return left > 0
+	})
+	return counts
+}
+
+// Search finds the tools that have words of a query, the best first, at most limit of them. Of two with the same
+// score the one whose server and name come first in order is first. may says which ones count; nil is all.
+func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
+	var asked []string
+	words(query[:min(len(query), bounds.SearchQueryBytes)], func(word string) bool {
+		if !slices.Contains(asked, word) {
+			asked = append(asked, word)
+		}
+		return len(asked) < bounds.SearchQueryWords
+	})
+	x.mu.RLock()
+	type server struct {
+		name string
+		*part
+		scores []float64
+	}
+	servers := make([]server, 0, len(x.parts))
+	var count int
+	var total float64
+	for name, p := range x.parts {
+		servers = append(servers, server{name, p, nil})
+		count += len(p.tools)
+		total += p.total
+	}
+	x.mu.RUnlock()
+	if count == 0 || limit <= 0 {
+		return nil
+	}
+	// Sums of floating-point numbers depend on their order.
+	slices.SortFunc(servers, func(a, b server) int { return strings.Compare(a.name, b.name) })
+	mean := max(total/float64(count), 1)
+	for _, word := range asked {
+		with := 0
+		for _, s := range servers {
+			with += len(s.words[word])
+		}
+		if with == 0 {
+			continue
+		}
+		rarity := math.Log(1 + (float64(count-with)+0.5)/(float64(with)+0.5))
+		for i := range servers {
+			s := &servers[i]
+			for _, at := range s.words[word] {
+				if s.scores == nil {
+					s.scores = make([]float64, len(s.tools))
+				}
+				length := 1 - lengthBias + lengthBias*s.lengths[at.tool]/mean
+				s.scores[at.tool] += rarity * at.count * (saturation + 1) / (at.count + saturation*length)
+			}
+		}
+	}
+	var hits []Hit
+	for _, s := range servers {
+		for tool, score := range s.scores {
+			if id := (Identity{s.name, s.tools[tool]}); score > 0 && (may == nil || may(id)) {
+				hits = append(hits, Hit{id, score})
+			}
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.compare(b.Identity))
+	})
+	return hits[:min(len(hits), limit)]
+}
