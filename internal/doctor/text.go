@@ -100,10 +100,10 @@ func (r *Report) facts() []string {
 		facts = append(facts, "speaks "+strings.Join(r.Revisions, ", "))
 	}
 	if r.Tools > 0 {
-		facts = append(facts, fmt.Sprintf("%d tools, about %d tokens of definitions", r.Tools, r.Tokens))
+		facts = append(facts, fmt.Sprintf("%s, about %s of definitions", count(r.Tools, "tool"), count(r.Tokens, "token")))
 	}
 	if r.Calls > 0 {
-		facts = append(facts, fmt.Sprintf("a tool was called %d times, to be cancelled", r.Calls))
+		facts = append(facts, fmt.Sprintf("a tool was called %s, to be cancelled", count(r.Calls, "time")))
 	} else {
 		facts = append(facts, "no tool was called: name one with --tool to see what becomes of a cancel")
 	}
@@ -111,8 +111,16 @@ func (r *Report) facts() []string {
 }
 
 func (r *Report) verdict() string {
-	return fmt.Sprintf("%d to mend, %d to improve, %d notes, %d as it should be", r.Count(Mend), r.Count(Improve),
-		r.Count(Note), r.Count(Good))
+	return fmt.Sprintf("%d to mend, %d to improve, %s, %d as it should be", r.Count(Mend), r.Count(Improve),
+		count(r.Count(Note), "note"), r.Count(Good))
+}
+
+// count gives a number with what it counts, whose plural takes an s.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // wrap writes a text in lines of at most width columns: the first behind indent, the others two columns further in.

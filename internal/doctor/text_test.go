@@ -63,3 +63,20 @@ func TestMarkdownIsSafe(t *testing.T) {
 		t.Error("what must be mended does not come first")
 	}
 }
+
+// What there is one of is told as one: a report is read by people.
+func TestTextCountsOne(t *testing.T) {
+	r := sample()
+	r.Tools, r.Tokens, r.Calls = 1, 1, 1
+	r.Findings = append(r.Findings, Finding{Check: "start.ready", Level: Note, Seen: "ready at once"})
+	var b strings.Builder
+	if err := r.WriteText(&b, 120, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 to mend, 0 to improve, 1 note, 1 as it should be\n",
+		"1 tool, about 1 token of definitions", "a tool was called 1 time, to be cancelled"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, b.String())
+		}
+	}
+}
