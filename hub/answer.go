@@ -162,7 +162,7 @@ func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 		}
 		return nil, prompts.ErrNotFound(a.PromptID)
 	}
-	if !w.in.Shows(p.info.Kind, p.withTools) {
+	if p.hidden || !w.in.Shows(p.info.Kind, p.withTools) {
 		return nil, prompts.ErrKind(w.ID(), &p.info)
 	}
 	return p, st.scopeRefused(w, p, a)

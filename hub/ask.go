@@ -28,14 +28,15 @@ type connection struct {
 
 // Capabilities is what a server is told that it may ask for.
 func (c *connection) Capabilities() mcp.Capabilities {
-	defer c.hub.lock().unlock()
-	c.offered = c.hub.windows.Capabilities()
+	st := c.hub.lock()
+	defer st.unlock()
+	c.offered = st.mayBeAsked()
 	return c.offered
 }
 
 // Offers gives what the server was told last, and what it would be told now. The hub's lock is held.
 func (c *connection) Offers() (was, is mcp.Capabilities) {
-	return c.offered, c.hub.windows.Capabilities()
+	return c.offered, c.hub.held().mayBeAsked()
 }
 
 // Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
@@ -58,10 +59,18 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 				return nil, mcp.ErrCallOver
 			}
 			return nil, nil
-		case st.draining || !h.windows.CanShow(info.Kind, withTools):
+		case st.draining:
 			return nil, nil
 		}
-		return c.question(ctx, st, q, info, withTools), nil
+		of, shown := st.whoAnswers(q, info.Kind, withTools), h.windows.CanShow(info.Kind, withTools)
+		if of == nil && !shown {
+			return nil, nil
+		}
+		p := c.question(ctx, st, q, info, withTools)
+		if p != nil && of != nil {
+			p.caller, p.question, p.hidden = of.caller, q, of.questions == AskClient
+		}
+		return p, nil
 	}, func(st *state, p *prompt, answer closing) (closing, error) {
 		if answer.cause == 0 {
 			st.takeBack(p, context.Cause(ctx))
@@ -75,6 +84,9 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	if answer.cause == 0 && err == nil {
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name,
 			"kind", info.Kind.String())
+	}
+	if answer.refusal != nil && err == nil && !q.WireID.IsZero() { // there is no error form in an answer of a round
+		err = answer.refusal
 	}
 	return replyOf(answer), err
 }
@@ -123,11 +135,11 @@ func (st *state) callOver(q *mcp.Question) bool {
 func replyOf(c closing) mcp.Answer {
 	switch c.action {
 	case event.ActionAccept:
-		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(c.content)}
+		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(c.content), Result: c.result}
 	case event.ActionDecline:
-		return mcp.Answer{Action: mcp.Decline}
+		return mcp.Answer{Action: mcp.Decline, Result: c.result}
 	}
-	return mcp.Answer{Action: mcp.Dismiss}
+	return mcp.Answer{Action: mcp.Dismiss, Result: c.result}
 }
 
 // settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and
@@ -177,14 +189,22 @@ func withdrawn(cause error) (closing, *event.CancelCause) {
 	return closing{cause: closes, origin: ends.Origin, reason: reason}, ends
 }
 
-// Roots gives the workspace folders of all windows.
-func (c *connection) Roots(context.Context) []mcp.Root {
-	defer c.hub.lock().unlock()
-	roots := []mcp.Root{}
-	for _, root := range c.hub.windows.Roots() {
-		roots = append(roots, mcp.Root{URI: root.URI, Name: root.Name})
+// Roots gives the roots of the client whose call the server works on; else those of all windows and clients.
+func (c *connection) Roots(ctx context.Context, of *mcp.CallRequest, key string) (json.RawMessage, error) {
+	if of != nil {
+		if r, ok := of.Tag.(*request); ok && r.caller != nil {
+			if result, err := r.caller.Roots(ctx, key); result != nil || err != nil {
+				return result, err
+			}
+		}
 	}
-	return roots
+	var roots []mcp.Root
+	c.hub.update(func(st *state) {
+		for _, root := range st.allRoots() {
+			roots = append(roots, mcp.Root{URI: root.URI, Name: root.Name})
+		}
+	})
+	return mcp.ListOfRoots(roots), nil
 }
 
 // ToolsChanged forgets the tools and tells the windows.

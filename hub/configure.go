@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -140,4 +141,11 @@ func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
 	}
 	st.policyChanged(s)
 	return done
+}
+
+// Profiles are those of the config, sorted by name. They must not be changed.
+func (h *Hub) Profiles() []config.Profile {
+	st := h.lock()
+	defer st.unlock()
+	return st.config.Profiles()
 }

@@ -27,9 +27,14 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 			r.wireID = id.String()
 			r.span.Round(r.wireID)
 		},
-		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
-		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
-		Keep:       r.inFlight.Set,
+		OnProgress: func(p mcp.Progress) {
+			h.progressed(r, p)
+			if r.caller != nil && !p.Back {
+				r.caller.Progress(p.Params)
+			}
+		},
+		OnTask: func(t mcp.TaskInfo) { h.tasked(r, t) },
+		Keep:   r.inFlight.Set,
 	}
 	result, err := send(session, tool, out)
 	for err != nil {

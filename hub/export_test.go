@@ -21,12 +21,12 @@ import (
 
 // EditConfig has every config that is loaded from now on edited, for what no key says yet.
 func (h *Hub) EditConfig(edit func(*config.Server)) {
-	h.config.Parse = func(sources []config.Source) ([]config.Server, []config.Problem) {
-		servers, problems := config.Load(sources)
-		for i := range servers {
-			edit(&servers[i])
+	h.config.Parse = func(sources []config.Source) config.Contents {
+		found := config.Read(sources)
+		for i := range found.Servers {
+			edit(&found.Servers[i])
 		}
-		return servers, problems
+		return found
 	}
 }
 

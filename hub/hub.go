@@ -26,6 +26,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -87,6 +88,7 @@ type fixed struct {
 	id        string
 	mark      string // of id, in the ids that this hub gives out
 	version   string
+	models    *modeltools.Catalog
 	log       *slog.Logger
 	environ   []string
 	contained *transport.Containment
@@ -140,6 +142,7 @@ type state struct {
 	prompts  map[string]*prompt
 	asked    uint64 // counts prompts, for order and ids
 	servers  []*server
+	gateways []*Gateway
 	draining bool
 	closed   bool
 	over     chan struct{} // made by shut; closed when every goroutine of work has ended
@@ -178,6 +181,7 @@ func New(o Options) *Hub {
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
 	h.Offers = offers.New(house{h})
+	h.models = modeltools.New(h, o.StateDir, h.log)
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
@@ -199,7 +203,7 @@ func New(o Options) *Hub {
 		User: userenv.New(userenv.Options{Environ: h.environ, Printer: o.EnvironmentCommand, Desktop: o.Desktop,
 			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
 	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
-		Logger: h.log, NewWatcher: o.Watch, Parse: config.Load})
+		Logger: h.log, NewWatcher: o.Watch, Parse: config.Read})
 	if o.Desktop { // the first server that starts finds the answer there, perhaps
 		h.launches.User.Begin()
 	}
@@ -215,6 +219,9 @@ func (h *Hub) Version() string { return h.version }
 // Logger is the logger of Options, with what the hub knows to be secret left out; for those who log what the hub has
 // told them.
 func (h *Hub) Logger() *slog.Logger { return h.log }
+
+// ModelTools are the tools of all servers as models take them.
+func (h *Hub) ModelTools() *modeltools.Catalog { return h.models }
 
 // Draining tells whether new calls are refused.
 func (h *Hub) Draining() bool {
@@ -281,6 +288,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		st.shut()
 		over = st.over
 	})
+	defer h.models.Close()
 	defer h.contained.Close() // ends what is left of the servers, and the guard
 	select {
 	case <-over:

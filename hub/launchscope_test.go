@@ -97,7 +97,7 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		path := filepath.Join(dir, "launches.json")
 		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), "shown-1") || !strings.Contains(string(text), "env.KEY") ||
-			strings.Contains(string(text), "4477") {
+			strings.Contains(string(text), "literal-4477") {
 			t.Errorf("%v\n%s", err, text)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

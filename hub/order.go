@@ -25,6 +25,10 @@ type CallRequest struct {
 	OwnerWindowID string
 	Trace         telemetry.Context
 
+	Caller     Caller    // the MCP client that it is made for; nil: none
+	CallerName string    // for people: what the client calls itself, untrusted
+	Questions  Questions // who is asked what the server asks; with a Caller
+
 	Tool        string // to call
 	Arguments   string // its arguments: JSON text of an object, "" = none
 	Preapproved bool   // the host has asked the user itself

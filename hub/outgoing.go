@@ -59,17 +59,22 @@ func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) 
 	return r, meta, nil
 }
 
-// carryThrough takes a request to its end, in the caller's goroutine. The end of ctx cancels it with origin host.
+// carryThrough takes a request to its end, in the caller's goroutine. The end of ctx cancels it, with the cause of ctx
+// if that is an *event.CancelCause, else with origin host.
 func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest,
 	send sender) (*CallResult, error) {
 	unhook := context.AfterFunc(ctx, func() {
-		reason := "the host cancelled the call"
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			reason = "the host's deadline for the call passed"
+		cause, told := errors.AsType[*event.CancelCause](context.Cause(ctx))
+		switch {
+		case told:
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			cause = &event.CancelCause{Origin: event.OriginHost, Reason: "the host's deadline for the call passed"}
+		default:
+			cause = &event.CancelCause{Origin: event.OriginHost, Reason: "the host cancelled the call"}
 		}
 		st := h.lock()
 		defer st.unlock()
-		st.cancel(r, &event.CancelCause{Origin: event.OriginHost, Reason: reason})
+		st.cancel(r, cause)
 	})
 	defer unhook()
 	carried := false
@@ -156,6 +161,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(id))
 	}
 	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
+		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), questions: o.Questions,
 		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {

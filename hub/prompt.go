@@ -3,12 +3,15 @@ package hub
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
@@ -32,6 +35,9 @@ type prompt struct {
 	among      bool
 	candidates map[*request]struct{} // of these, those that are open still
 	humanLimit time.Duration         // for the error text
+	caller     Caller                // is asked as well; nil: nobody but windows
+	question   *mcp.Question         // that caller is asked
+	hidden     bool                  // only caller is asked: no window hears of it
 	checks     int                   // answers whose content is being compared
 	with       *shared               // whose servers wait, too; nil: none
 	// told is called when the question is open (+1) and over (-1), with the lock; nil: nobody wants to know
@@ -47,7 +53,9 @@ type closing struct {
 	action   event.Action // what the asker is told
 	scope    event.ApprovalScope
 	content  string
-	byHost   bool // the host keeps the value of an input itself
+	byHost   bool            // the host keeps the value of an input itself
+	result   json.RawMessage // of a caller: what it has answered, as it is
+	refusal  *jsonrpc.Error  // of a caller: it has answered with an error
 }
 
 // ask shows a question to the windows and waits for the first answer, or for whatever else ends it; there is no other
@@ -66,10 +74,12 @@ func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 	if p == nil {
 		return closing{}, err
 	}
+	stop := h.askCaller(p)
 	select {
 	case c = <-p.settled:
 	case <-ctx.Done():
 	}
+	stop(answeredElsewhere(c, context.Cause(ctx)))
 	st := h.lock()
 	defer st.unlock()
 	st.asks(p, -1)
@@ -107,7 +117,9 @@ func (st *state) openPrompt(p *prompt) {
 	}
 	st.tracedPrompt(p, 0)
 	st.waiting(r)
-	st.emit(&event.PromptOpened{Prompt: p.info})
+	if !p.hidden {
+		st.emit(&event.PromptOpened{Prompt: p.info})
+	}
 }
 
 // heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is
@@ -207,7 +219,9 @@ func (st *state) closePrompt(p *prompt, c closing) bool {
 			st.resume(held)
 		}
 	}
-	st.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	if !p.hidden {
+		st.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	}
 	p.settled <- c
 	return true
 }

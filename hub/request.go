@@ -28,7 +28,10 @@ type request struct {
 	uncancellable    bool   // the start of a session
 	carried          bool   // a goroutine is in carryThrough with it
 	ofWindow         bool   // a window asked for it: its result is told by the event of its end
-	expire           func() // what happens when the total clock runs out; nil: the request is cancelled
+	caller           Caller // that it is made for; nil: none that could be asked
+	callerName       string
+	questions        Questions // who is asked what the server asks
+	expire           func()    // what happens when the total clock runs out; nil: the request is cancelled
 	ctx              context.Context
 	stop             context.CancelCauseFunc // called by cancel and end only
 	start            time.Time
@@ -299,7 +302,8 @@ func (st *state) endOffspring(r *request, cause *event.CancelCause) {
 	st.closePromptsUnder(r, c)
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		ends := &event.CancelCause{Origin: c.origin, Reason: cause.Reason}
-		// withdraw does the same when it learns of the end of the connection first. The windows hear one order in both cases.
+		// withdraw does the same when it learns of the end of the connection first. The windows hear one order in both
+		// cases.
 		if c.cause == event.CauseServerGone {
 			child.stop(ends)
 			st.closePromptsUnder(child, c)
@@ -357,13 +361,16 @@ func (h *Hub) Requests(server string) []event.RequestInfo {
 func (r *request) info() event.RequestInfo {
 	i := event.RequestInfo{
 		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-		State: r.state, Task: r.task,
-		TaskLabel: r.taskLabel, Start: r.start, WireID: r.wireID, Progress: r.progress, Cancellation: r.cancellation,
+		State: r.state, Task: r.task, TaskLabel: r.taskLabel, Caller: r.callerName, Start: r.start, WireID: r.wireID,
+		Progress: r.progress, Cancellation: r.cancellation,
 	}
 	if r.parent != nil {
 		i.ParentRequestID = r.parent.id
 	}
 	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
+		if p.hidden {
+			continue
+		}
 		i.OpenPromptIDs = append(i.OpenPromptIDs, p.id)
 	}
 	return i

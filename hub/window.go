@@ -43,7 +43,7 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 	if st.draining {
 		return nil, nil, false, event.ErrDraining()
 	}
-	before := h.windows.Roots()
+	before := st.allRoots()
 	if in, start, err = h.windows.Attach(hello, sink); err != nil {
 		return nil, nil, false, err
 	}
@@ -51,7 +51,7 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 	st.closeUnshowable() // it may come back with fewer kinds
 	st.consentsChanged() // a yes may hold where its folders are open
 	h.table.Offer()
-	return in, start, !slices.Equal(before, h.windows.Roots()), nil
+	return in, start, !slices.Equal(before, st.allRoots()), nil
 }
 
 // Cancel cancels a request with origin user: the Cancel button.
@@ -74,9 +74,9 @@ func (w *Window) SetRoots(roots []windows.Root) {
 func (h *Hub) changeRoots(f func(st *state)) {
 	var changed bool
 	h.update(func(st *state) {
-		before := h.windows.Roots()
+		before := st.allRoots()
 		f(st)
-		changed = !slices.Equal(before, h.windows.Roots())
+		changed = !slices.Equal(before, st.allRoots())
 	})
 	if changed {
 		h.table.TellRoots()
@@ -141,7 +141,7 @@ func (st *state) depart(in *windows.Window) {
 func (st *state) closeUnshowable() {
 	for _, p := range st.promptsInOrder() {
 		// whoever answered it may have gone right after
-		if p.checks == 0 && !st.windows.CanShow(p.info.Kind, p.withTools) {
+		if p.checks == 0 && p.caller == nil && !st.windows.CanShow(p.info.Kind, p.withTools) {
 			st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
 				reason: "no window is left that can show it",
 				action: event.ActionDismiss})
@@ -167,6 +167,9 @@ func (s screen) WithTools(promptID string) bool {
 // Prompts gives the open questions.
 func (s screen) Prompts() (list []windows.Prompt) {
 	for _, p := range s.h.held().promptsInOrder() {
+		if p.hidden {
+			continue
+		}
 		list = append(list, windows.Prompt{Info: p.info, WithTools: p.withTools})
 	}
 	return list

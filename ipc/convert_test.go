@@ -206,7 +206,8 @@ func TestConversionFillsEveryField(t *testing.T) {
 	} {
 		check("trace "+name, c.traceEntry(e))
 	}
-	check("error result", c.callResult(&result))
+	const view = ".view" // made where one was asked for
+	check("error result", c.callResult(&result), "error result"+view)
 	check("resource", c.resource(filled[event.ResourceInfo]()))
 	check("resource template", c.resourceTemplate(filled[event.ResourceTemplateInfo]()))
 	check("prompt template", c.mcpPrompt(filled[event.McpPromptInfo]()))
@@ -214,7 +215,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("prompt error", c.promptResult(&result))
 	check("completion error", c.completionResult(&result))
 	result.Error = nil
-	check("result", c.callResult(&result))
+	check("result", c.callResult(&result), "result"+view)
 	check("read", c.readResult(&result))
 	check("prompt", c.promptResult(&result))
 	check("completion", c.completionResult(&result))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
 	"testing"
@@ -14,7 +15,9 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -92,6 +95,14 @@ type fakeWindow struct {
 
 func (h *fakeHub) ID() string      { return "hub-1" }
 func (h *fakeHub) Version() string { return "1.2.3" }
+
+func (h *fakeHub) ModelTools() *modeltools.Catalog {
+	return modeltools.New(h, "", slog.New(slog.DiscardHandler))
+}
+
+func (h *fakeHub) Profiles() []config.Profile {
+	return []config.Profile{{Name: "p", Servers: []string{"s"}, Origin: config.Origin{File: "f.json", Line: 3}}}
+}
 
 func (h *fakeHub) CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 	return h.call(ctx, c)

@@ -16,7 +16,7 @@ var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revisio
 // features are the optional parts of the contract that are there. Later versions add names and take none away.
 var features = []string{
 	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http",
-	"launch_consent", "mcp_prompts", "preapproved", "progress_rate", "prompts",
+	"launch_consent", "mcp_prompts", "model_tools", "preapproved", "progress_rate", "prompts",
 	"remembered", "resources", "resume", "sampling_tools", "sign_in", "stop_waiting", "tasks", "trace", "trace_context",
 	"window_orders",
 }
@@ -47,11 +47,17 @@ func reply[R any](ctx context.Context, c *services, resp *R, err error) (*R, err
 }
 
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
-	result, err := s.domain.CallTool(ctx, callRequest(ctx, r))
+	call := callRequest(ctx, r)
+	if err := s.named(ctx, &call, r.GetModelName()); err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	result, err := s.domain.CallTool(ctx, call)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	return s.convert.callResult(result), nil
+	m := s.convert.callResult(result)
+	m.View = s.view(r.GetView(), result.Result)
+	return m, nil
 }
 
 func (s *hubService) CancelRequest(ctx context.Context,

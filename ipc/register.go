@@ -8,9 +8,12 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/windows"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -21,6 +24,8 @@ type Options struct {
 	// OnReplaced is told of each text that was no valid UTF-8 and was repaired on its way to a host; protobuf strings can
 	// carry nothing else. It is called from any goroutine and must not block. Nil: nobody is told.
 	OnReplaced func()
+	// Gateways holds those that hosts open. Nil: hosts open none. Whoever makes it closes it.
+	Gateways *gateway.House
 }
 
 func (o Options) logger() *slog.Logger {
@@ -30,7 +35,7 @@ func (o Options) logger() *slog.Logger {
 	return o.Logger
 }
 
-// Register puts the three services of the contract over h on s. The server should be made with [ServerOptions].
+// Register puts the services of the contract over h on s. The server should be made with [ServerOptions].
 func Register(s grpc.ServiceRegistrar, h *hub.Hub, o Options) { register(s, wholeHub{h}, o) }
 
 func register(s grpc.ServiceRegistrar, d domain, o Options) {
@@ -39,6 +44,10 @@ func register(s grpc.ServiceRegistrar, d domain, o Options) {
 	mcphubv1.RegisterMcpHubServiceServer(s, &hubService{services: c})
 	mcphubv1.RegisterMcpServerServiceServer(s, &serverService{services: c})
 	mcphubv1.RegisterEditorServiceServer(s, &editorService{services: c})
+	mcphubv1.RegisterModelToolServiceServer(s, &modelToolService{services: c})
+	if o.Gateways != nil {
+		mcphubv1.RegisterGatewayServiceServer(s, &gatewayService{services: c, gateways: o.Gateways})
+	}
 }
 
 // services is what the services share.
@@ -84,6 +93,8 @@ type domain interface {
 	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c offers.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
+	ModelTools() *modeltools.Catalog
+	Profiles() []config.Profile
 	Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/ipc"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
@@ -29,29 +30,36 @@ func ServeHub(version string, guard ...string) int {
 		if err != nil {
 			l.Warn("nothing will be remembered over restarts: no place for it", "error", err)
 		}
-		var environment []string
-		if executable, err := os.Executable(); err == nil && len(guard) > 0 {
-			environment = []string{executable, EnvironmentCommand}
-			guard = append([]string{executable}, guard...)
-		} else {
-			guard = nil
-		}
 		l.Info("serving", "version", version, "pid", os.Getpid())
-		t := openTelemetry(os.LookupEnv, version, l)
-		back, _ := returnGrace(os.LookupEnv) // Serve has told of a problem; the windows of a host come back with it
-		h := hub.New(hub.Options{
-			Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
-			WindowReturn: max(back, 10*time.Second), EnvironmentCommand: environment,
-			Desktop: os.Getenv(handshake.EnvDesktop) == "1",
-		})
-		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
+		return newRealHub(version, dir, guard, l, fatal), nil
 	})
+}
+
+// newRealHub makes the hub that this executable serves, with its gateways.
+func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(string)) realHub {
+	var environment []string
+	if executable, err := os.Executable(); err == nil && len(guard) > 0 {
+		environment = []string{executable, EnvironmentCommand}
+		guard = append([]string{executable}, guard...)
+	} else {
+		guard = nil
+	}
+	t := openTelemetry(os.LookupEnv, version, l)
+	back, _ := returnGrace(os.LookupEnv) // serve has told of a problem; the windows of a host come back with it
+	h := hub.New(hub.Options{
+		Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
+		WindowReturn: max(back, 10*time.Second), EnvironmentCommand: environment,
+		Desktop: os.Getenv(handshake.EnvDesktop) == "1",
+	})
+	gateways := gateway.NewHouse(h)
+	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}
 }
 
 // realHub is the hub behind its counter.
 type realHub struct {
-	hub *hub.Hub
-	ipc ipc.Options
+	hub      *hub.Hub
+	ipc      ipc.Options
+	gateways *gateway.House
 
 	telemetry *telemetry
 }
@@ -59,10 +67,19 @@ type realHub struct {
 func (r realHub) Register(s grpc.ServiceRegistrar)   { ipc.Register(s, r.hub, r.ipc) }
 func (r realHub) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(r.ipc) }
 
-// Close ends the hub, and then sends the spans that ended with it, if there is time left for that. A collector that
-// does not take them is no failure of the hub.
+// Close ends the gateways and the hub, and then sends the spans that ended with it, if there is time left for that. A
+// collector that does not take them is no failure of the hub.
 func (r realHub) Close(ctx context.Context) error {
+	closed := make(chan struct{})
+	go func() { // whoever is served by a gateway ends with the hub at the latest
+		defer close(closed)
+		r.gateways.CloseAll()
+	}()
 	err := r.hub.Close(ctx)
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
 	r.telemetry.close(ctx)
 	return err
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
 // stuck is an exporter that takes no span until the test lets it, whatever its context says.
@@ -69,7 +70,8 @@ func TestSlowExporterSlowsNobody(t *testing.T) {
 		s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
 		exporter := &stuck{free: make(chan struct{})}
 		tel := sendingTo(exporter, "test", l)
-		r := realHub{hub: hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()}), telemetry: tel}
+		h := hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()})
+		r := realHub{hub: h, gateways: gateway.NewHouse(h), telemetry: tel}
 		if _, _, _,
 			err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json",
 			JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
@@ -111,7 +113,8 @@ func TestSpansAreFlushedAtTheEnd(t *testing.T) {
 		exporter := &stuck{free: make(chan struct{})}
 		close(exporter.free)
 		tel := sendingTo(exporter, "test", slog.New(slog.DiscardHandler))
-		r := realHub{hub: hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()}), telemetry: tel}
+		h := hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()})
+		r := realHub{hub: h, gateways: gateway.NewHouse(h), telemetry: tel}
 		if _, _, _,
 			err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json",
 			JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {

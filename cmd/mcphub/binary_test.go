@@ -22,7 +22,7 @@ import (
 // failureBound is how long a command may take before its test is lost. No test waits for it when all is well.
 const failureBound = 60 * time.Second
 
-func TestMain(m *testing.M) { os.Exit(doortest.RemoveBinary(m.Run())) }
+func TestMain(m *testing.M) { doortest.Main(m) }
 
 // program is the built binary under a name of its own, so that its processes can be told from those of other tests.
 type program struct {
@@ -149,7 +149,10 @@ func (h *heard) await(t *testing.T, want string) {
 	}
 }
 
-func (p *program) start(args ...string) *started {
+func (p *program) start(args ...string) *started { return p.startWith(nil, args...) }
+
+// startWith starts a command with a standard input.
+func (p *program) startWith(stdin *os.File, args ...string) *started {
 	p.t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -157,6 +160,9 @@ func (p *program) start(args ...string) *started {
 	}
 	r := &started{t: p.t, cmd: exec.Command(p.path, args...), stdout: read}
 	r.cmd.Stdout, r.cmd.Stderr = write, &r.stderr
+	if stdin != nil {
+		r.cmd.Stdin = stdin
+	}
 	// A process that outlives the command must not hang the test: it is found by other means.
 	r.cmd.WaitDelay = 5 * time.Second
 	if err := r.cmd.Start(); err != nil {

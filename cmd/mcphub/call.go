@@ -131,7 +131,7 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 		return err
 	}
 	c.client = client
-	if _, err := loadConfig(ctx, c.env, client, sources, c.options.server); err != nil {
+	if _, err := loadConfig(ctx, c.env, client.Servers, sources, c.options.server); err != nil {
 		return err
 	}
 	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + c.options.command, PromptKinds: allKinds,

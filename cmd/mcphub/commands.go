@@ -39,6 +39,7 @@ out, 5 denied, 6 server trouble.`
 func (l *commandLine) addCommands() {
 	l.addTrial()
 	l.addRequests()
+	l.addGateway()
 	l.addLists()
 	l.addConfig()
 	l.addMore()

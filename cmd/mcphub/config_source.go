@@ -124,10 +124,17 @@ func (s *sourceFlags) check() error {
 	}
 	for _, file := range s.configs {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("--config %s: there is no such file", file)
+			return &noFileError{file}
 		}
 	}
 	return nil
+}
+
+// noFileError refuses a config file that is not there.
+type noFileError struct{ file string }
+
+func (e *noFileError) Error() string {
+	return fmt.Sprintf("--config %s: there is no such file", e.file)
 }
 
 // own tells that the servers are those of the user's own files.

@@ -185,7 +185,7 @@ func sceneEnd(ctx context.Context, s *stage) error {
 		return fmt.Errorf("closing the hub: %w", err)
 	}
 	s.page.says(you, "close the editor")
-	s.page.says(hub, "drained and gone after %s", shortDuration(time.Since(began)))
+	s.page.says(itself, "drained and gone after %s", shortDuration(time.Since(began)))
 	if err := s.stopWebs(ctx); err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (d *demo) furnish(ctx context.Context) error {
 // commandWeb serves the page over the hub that the person drives, and gives a link to it.
 func (d *demo) commandWeb() error {
 	if d.site == nil {
-		s, err := openSite(d.client, 0, typeWeb)
+		s, err := openSite(d.client.Editor, 0, typeWeb)
 		if err != nil {
 			return err
 		}

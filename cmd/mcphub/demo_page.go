@@ -64,7 +64,7 @@ func (p *page) title(number int, title, about string) {
 // The actors of the demo.
 const (
 	you     = "you"
-	hub     = "hub"
+	itself  = "hub"
 	server  = "server"
 	screenA = "side bar"
 	screenB = "panel"

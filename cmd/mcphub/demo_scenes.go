@@ -58,13 +58,13 @@ func sceneStart(ctx context.Context, s *stage) error {
 		return fmt.Errorf("process %d was spawned, but process %d answers", s.client.PID(), info.GetProcessId())
 	}
 	s.seen(s.client.PID(), "mcphub")
-	s.page.says(hub, "mcphub %s runs as a plugin of its own, process %d", info.GetVersion(), info.GetProcessId())
+	s.page.says(itself, "mcphub %s runs as a plugin of its own, process %d", info.GetVersion(), info.GetProcessId())
 	secured, ok := from.AuthInfo.(credentials.TLSInfo)
 	if !ok || len(secured.State.PeerCertificates) == 0 {
 		return errors.New("the connection to the hub is not secured by TLS")
 	}
-	s.page.says(hub, "gRPC over a private %s socket, mutual TLS with keys made for this run", from.Addr.Network())
-	s.page.says(hub, "speaks MCP %s", strings.Join(info.GetProtocolRevisions(), ", "))
+	s.page.says(itself, "gRPC over a private %s socket, mutual TLS with keys made for this run", from.Addr.Network())
+	s.page.says(itself, "speaks MCP %s", strings.Join(info.GetProtocolRevisions(), ", "))
 
 	config, err := s.demoConfig(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func sceneApprove(ctx context.Context, s *stage) error {
 		return fmt.Errorf("the card shows another call than the one that was made: %s %s", approval.GetTool(),
 			approval.GetArgumentsJson())
 	}
-	s.page.says(hub, "both windows: may %s run on %s with %s?", approval.GetTool(), card.GetServer(),
+	s.page.says(itself, "both windows: may %s run on %s with %s?", approval.GetTool(), card.GetServer(),
 		approval.GetArgumentsJson())
 	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
 		return err
@@ -167,7 +167,7 @@ func sceneDeny(ctx context.Context, s *stage) error {
 	if card.GetToolApproval().GetDestructiveHint() {
 		hint = " It may destroy things, says the server."
 	}
-	s.page.says(hub, "both windows: may crash run on %s?%s", card.GetServer(), hint)
+	s.page.says(itself, "both windows: may crash run on %s?%s", card.GetServer(), hint)
 	if err := s.right.answer(ctx, decline(card.GetPromptId(), "not today")); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func sceneDeny(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.page.says(hub, "%s %s: %s", f.Code, f.Reason, f.Message)
+	s.page.says(itself, "%s %s: %s", f.Code, f.Reason, f.Message)
 	s.page.ok("the server never heard of it")
 	return nil
 }

@@ -59,7 +59,7 @@ func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 	if f.meta["origin"] != "user" || f.meta["cancel_reason"] != changeOfMind {
 		return fmt.Errorf("the caller was told origin %q, reason %q", f.meta["origin"], f.meta["cancel_reason"])
 	}
-	s.page.says(hub, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
+	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
 	for _, at := range []struct {
 		scr  *screen
 		mark int
@@ -73,6 +73,6 @@ func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 				e.GetServerNotified())
 		}
 	}
-	s.page.says(hub, "mcpRequestCancelled in both windows, by user: %s", changeOfMind)
+	s.page.says(itself, "mcpRequestCancelled in both windows, by user: %s", changeOfMind)
 	return nil
 }

@@ -104,7 +104,7 @@ func sceneEdit(ctx context.Context, s *stage) error {
 	if _, err := s.left.progress(ctx, mark, run.request.GetRequestId()); err != nil {
 		return fmt.Errorf("a changed timeout ended the call: %w", err)
 	}
-	s.page.says(hub, "read %s anew; the call goes on, and no process was touched", filepath.Base(file))
+	s.page.says(itself, "read %s anew; the call goes on, and no process was touched", filepath.Base(file))
 
 	left = s.left.log.mark()
 	if _, err := write("2h", "--greet", "hello"); err != nil {
@@ -118,7 +118,7 @@ func sceneEdit(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.page.says(hub, "%s", f.Message)
+	s.page.says(itself, "%s", f.Message)
 	if _, err := s.comesBack(ctx, left, fileServer, before[fileServer]); err != nil {
 		return err
 	}
@@ -150,12 +150,12 @@ func sceneComeback(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.page.says(hub, "%s", f.Message)
+	s.page.says(itself, "%s", f.Message)
 	after, err := s.comesBack(ctx, left, fileServer, int(before.GetProcessId()))
 	if err != nil {
 		return err
 	}
-	s.page.says(hub, "started it again by itself; process %d is ready", after.GetProcessId())
+	s.page.says(itself, "started it again by itself; process %d is ready", after.GetProcessId())
 	if err := s.echoes(ctx, fileServer, "back by myself"); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func sceneConsent(ctx context.Context, s *stage) error {
 	if _, err := os.Stat(s.record(workspaceServer)); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("the server ran before you agreed: %v", err)
 	}
-	s.page.says(hub, "both windows: may %s be started? It would run", workspaceServer)
+	s.page.says(itself, "both windows: may %s be started? It would run", workspaceServer)
 	s.page.says("", "%s %s", filepath.Base(launch.GetCommand()), strings.Join(launch.GetArgs(), " "))
 	askLeft, askRight := s.marks()
 	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
@@ -68,7 +68,7 @@ func sceneConsent(ctx context.Context, s *stage) error {
 	if q := input.GetConfigInput(); q.GetInputId() != "token" || !q.GetSecret() {
 		return fmt.Errorf("the card asks for %q, secret %v", q.GetInputId(), q.GetSecret())
 	}
-	s.page.says(hub, "both windows: %s? It is not shown while you type it", input.GetConfigInput().GetDescription())
+	s.page.says(itself, "both windows: %s? It is not shown while you type it", input.GetConfigInput().GetDescription())
 	if err := s.right.answer(ctx, give(input.GetPromptId(), demoToken)); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (s *stage) withdrawal(ctx context.Context, serverName string, after int) er
 		return err
 	}
 	s.page.says(server, "asks: %s", card.GetElicitationForm().GetMessage())
-	s.page.says(hub, "a card with a form stands in both windows; you take your time")
+	s.page.says(itself, "a card with a form stands in both windows; you take your time")
 	end, err := s.closed(ctx, left, right, card.GetPromptId())
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *stage) withdrawal(ctx context.Context, serverName string, after int) er
 		}
 	}
 	s.page.says(server, "withdraws it: %s", end.GetReason())
-	s.page.says(hub, "both cards are gone: mcpRequestCancelled, by server")
+	s.page.says(itself, "both cards are gone: mcpRequestCancelled, by server")
 	text, err := run.text(ctx)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func sceneTwoWindows(ctx context.Context, s *stage) error {
 		end.GetWindowId() != s.left.window.welcome.GetWelcome().GetWindowId() {
 		return fmt.Errorf("the card closed with %v by window %q", end.GetCause(), end.GetWindowId())
 	}
-	s.page.says(hub, "the card in the %s is gone: answered in the %s", s.right.title, s.left.title)
+	s.page.says(itself, "the card in the %s is gone: answered in the %s", s.right.title, s.left.title)
 	reply, err := s.right.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{
 		AnswerPrompt: accept(card.GetPromptId(), `{"name":"Bob"}`),
 	}})
@@ -98,7 +98,7 @@ func sceneTwoWindows(ctx context.Context, s *stage) error {
 	if e := reply.GetError(); e.GetCode() != "NOT_FOUND" || e.GetReason() != "PROMPT_CLOSED" {
 		return fmt.Errorf("the late answer got %s %s", e.GetCode(), e.GetReason())
 	}
-	s.page.says(hub, "%s %s", reply.GetError().GetCode(), reply.GetError().GetReason())
+	s.page.says(itself, "%s %s", reply.GetError().GetCode(), reply.GetError().GetReason())
 	text, err := run.text(ctx)
 	if err != nil {
 		return err

@@ -48,9 +48,9 @@ func sceneStubborn(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.page.says(hub, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
+	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
 	if e.GetServerMayContinue() {
-		s.page.says(hub, "and tells you that the server may still work on")
+		s.page.says(itself, "and tells you that the server may still work on")
 	}
 	if err := until(ctx, "the late answer", func() (bool, error) {
 		now, err := s.server(ctx, demoServer)
@@ -97,7 +97,7 @@ func sceneNothing(ctx context.Context, s *stage) error {
 	if f.meta["setting"] == "" || !strings.Contains(f.Message, f.meta["setting"]) {
 		return fmt.Errorf("the error does not name the setting %q to change: %s", f.meta["setting"], f.Message)
 	}
-	s.page.says(hub, "%s", f.Message)
+	s.page.says(itself, "%s", f.Message)
 	s.page.ok("outcomes, no errors; and a timeout says which setting to change")
 	return nil
 }
@@ -122,7 +122,7 @@ func sceneCrash(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.page.says(hub, "%s", f.Message)
+	s.page.says(itself, "%s", f.Message)
 	if err := s.echoes(ctx, demoServer, "back again"); err != nil {
 		return fmt.Errorf("after the crash: %w", err)
 	}

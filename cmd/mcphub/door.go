@@ -74,9 +74,9 @@ func closeHub(env environment, client *hubClient, limit time.Duration) {
 
 // loadConfig gives the hub its config and reports what is wrong with it: of servers, with the one server alone when
 // only that is wanted. whole is false when a file could not be read.
-func loadConfig(ctx context.Context, env environment, client *hubClient, sources []*mcphubv1.ConfigSource,
-	server string) (whole bool, err error) {
-	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
+func loadConfig(ctx context.Context, env environment, servers mcphubv1.McpServerServiceClient,
+	sources []*mcphubv1.ConfigSource, server string) (whole bool, err error) {
+	r, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
 	if err != nil {
 		return false, asFailure(err)
 	}

@@ -67,7 +67,7 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	if o.checked {
 		load.stderr = io.Discard
 	}
-	whole, err := loadConfig(ctx, load, client, sources, "")
+	whole, err := loadConfig(ctx, load, client.Servers, sources, "")
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}

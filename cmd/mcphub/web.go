@@ -72,7 +72,7 @@ func runWeb(env environment, o webOptions, files []string) int {
 		if err != nil {
 			return err
 		}
-		if _, err := loadConfig(ctx, env, client, sources, ""); err != nil {
+		if _, err := loadConfig(ctx, env, client.Servers, sources, ""); err != nil {
 			closeHub(env, client, closeTime)
 			return err
 		}

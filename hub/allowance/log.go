@@ -23,7 +23,7 @@ func (a *Allowance) Stderr(line string) {
 	if err != nil {
 		return // cannot be: every string marshals
 	}
-	a.logged(&event.LogMessage{Level: "stderr", Data: string(text)})
+	a.logged(&event.LogMessage{Level: "stderr", Data: string(text), Own: true})
 }
 
 // logged tells the windows of what the server logged, without secrets.
@@ -87,7 +87,7 @@ func (a *Allowance) newNote(name string, more map[string]string) *event.LogMessa
 	if err != nil {
 		data = []byte("{}") // cannot be: strings marshal
 	}
-	return &event.LogMessage{Server: a.server, Level: "notice", Logger: "mcphub", Data: string(data)}
+	return &event.LogMessage{Server: a.server, Level: "notice", Logger: "mcphub", Data: string(data), Own: true}
 }
 
 // shownData is the data of a log message as it came, or the beginning of its text.

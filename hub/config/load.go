@@ -9,44 +9,6 @@ import (
 	"strings"
 )
 
-// Load reads all sources. It never fails as a whole: what cannot be used is told
-// in problems, and the rest is returned. The order is that of the sources, and
-// within one that of the file. Of the servers of one name one counts, at its own
-// place: that of a workspace before that of the user, else the later one. A broken
-// entry replaces no good one.
-//
-// Load has no state; it may be called concurrently.
-func Load(sources []Source) (servers []Server, problems []Problem) {
-	all, problems := All(sources)
-	for _, s := range all {
-		if s.ShadowedBy == nil {
-			servers = append(servers, s)
-		}
-	}
-	return servers, problems
-}
-
-// All is Load with the servers that do not count: their ShadowedBy is the one that does.
-func All(sources []Source) (servers []Server, problems []Problem) {
-	l := loader{}
-	for i, src := range sources {
-		if src.Scope == "" {
-			src.Scope = "workspace" // whose it is decides what it may do without a question, so silence gets the least
-		}
-		l.number, l.source = i, src
-		l.load()
-	}
-	l.switchOff()
-	l.shadow()
-	if len(l.entries) > 0 {
-		servers = make([]Server, 0, len(l.entries))
-	}
-	for _, e := range l.entries {
-		servers = append(servers, e.server)
-	}
-	return servers, ordered(l.problems)
-}
-
 // loader gathers what the sources say.
 type loader struct {
 	number   int    // of the source that is being read
@@ -61,6 +23,8 @@ type loader struct {
 	texts    map[string][]byte // of the files that hold servers for several folders, by their paths
 	entries  []entry
 	off      []switchedOff
+	profiles map[string]Profile // by name
+	named    []namedServer      // by profiles
 	problems []placed
 }
 
@@ -165,6 +129,7 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		l.projects(doc, in.members)
 		return
 	}
+	l.ownSettings(doc, in.members)
 	settings := projects || settingsOf[dialect]
 	if ways := wrapped(l.source.Path); ways != nil {
 		in, settings = l.unwrap(doc, in.members, ways), true
@@ -186,7 +151,7 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 			l.lists = l.serverLists(doc, members)
 		}
 	}
-	if len(holders) == 0 && !settings {
+	if len(holders) == 0 && !settings && find(root, ownKey) == nil {
 		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor")+
 			bare(members, dialect), false))
 		return

@@ -67,6 +67,21 @@ var ownSchemas = map[string]object{
 	"inheritEnv": told("Names of your variables that the server gets as they are; what env says wins.", anyTexts),
 }
 
+// profileSchemas are the keys of a profile.
+var profileSchemas = object{
+	"servers": told("Names or globs of servers; without it all.", anyTexts),
+	"tools": told("By the name or glob of a server: names or globs of the tools that there are of it.",
+		object{"type": "object", "additionalProperties": anyTexts}),
+	"approval": told("Who agrees to the calls of a gateway's clients; default window.",
+		object{"enum": []string{"window", "client"}}),
+	"questions": told("Who is asked what servers ask in the course of a client's call; default client.",
+		object{"enum": []string{"client", "window", "either"}}),
+	"toolsMode": told("How a gateway lists tools; default all.", object{"enum": []string{"all", "search", "auto"}}),
+	"maxTokens": told("A bound on the results of a gateway's tools; default none.",
+		object{"type": "integer", "minimum": 0}),
+	"plainNames": told("Tools keep their servers' names where no two are alike; default false.", anyBool),
+}
+
 // theirSchemas are the keys of the applications, as they are read in every dialect that has them.
 var theirSchemas = map[string]object{
 	"type":    told("How the server is reached.", anyText),
@@ -151,6 +166,10 @@ func schemaOf(t *testing.T, d *dialect) object {
 		"type":    "object",
 		"properties": object{
 			"$schema": object{"type": "string"},
+			ownKey: told("Settings of the hub that are of no single server.", object{"type": "object", "properties": object{
+				"profiles": told("Which tools a model or a client of the gateway gets, by the names of the profiles.",
+					object{"type": "object", "additionalProperties": object{"type": "object", "properties": profileSchemas}}),
+			}}),
 			holder(d.name): told("The servers by their names.", object{"type": "object",
 				"additionalProperties": object{"$ref": "#/$defs/server"}}),
 		},

@@ -70,6 +70,8 @@ const (
 	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
 	ReasonBoundExceeded    = "BOUND_EXCEEDED"
 	ReasonEraRefused       = "ERA_REFUSED"
+	ReasonProfileNotFound  = "PROFILE_NOT_FOUND"
+	ReasonResultNotFound   = "RESULT_NOT_FOUND"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

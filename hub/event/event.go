@@ -124,6 +124,8 @@ type LogMessage struct {
 	// Dropped is how many messages of the server this one says were dropped; a window that does not get it counts them as
 	// dropped.
 	Dropped int64
+	// Own: it is a note of the hub about the server, or a line of its stderr, and no log message of the protocol.
+	Own bool
 }
 
 func (*ServerChanged) eventBody()         {}

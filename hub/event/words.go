@@ -153,6 +153,7 @@ type RequestInfo struct {
 	State           RequestState
 	ParentRequestID string
 	TaskLabel       string
+	Caller          string // name of the MCP client that it is made for; untrusted
 	Start           time.Time
 	WireID          string // JSON text
 	Progress        *Progress

@@ -38,6 +38,9 @@ func (e *WithdrawnError) Error() string {
 	return "jsonrpc: withdrawn by the peer: " + bounds.Printable(e.Reason)
 }
 
+// CancelReason passes the peer's own words on, when what it withdrew is why something else is cancelled.
+func (e *WithdrawnError) CancelReason() string { return e.Reason }
+
 // ClosedError is what pending calls fail with and what incoming requests are cancelled with when the connection ends.
 // errors.Is(err, ErrClosed) holds, and Unwrap gives the cause.
 type ClosedError struct {

@@ -45,6 +45,9 @@ func appendResult(b []byte, id ID, result json.RawMessage) []byte {
 
 func appendError(b []byte, id ID, e *Error) []byte {
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	if id.IsZero() { // of a request that could not be read
+		b = append(b, "null"...)
+	}
 	b = append(b, id.raw...)
 	b = append(b, `,"error":{"code":`...)
 	b = append(b, IntID(e.Code).raw...)

@@ -113,28 +113,15 @@ func (p *Peer) serve(in *inbound) {
 }
 
 func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
-	id := in.entry.id
-	f := &frame{about: &in.entry, kind: KindError}
-	var wire *Error
-	switch {
-	case errors.As(err, &wire):
-		if len(wire.Data) > 0 && !jsontext.Valid(wire.Data) {
-			wire = &Error{Code: wire.Code, Message: wire.Message}
-		}
-		f.buf, f.code = appendError(nil, id, wire), wire.Code
-		return f
-	case err == nil && len(result) > 0 && !jsontext.Valid(result):
-		err = ErrInvalidJSON
-		fallthrough
-	case err != nil:
+	message, refusal, untold := Response(in.entry.id, result, err)
+	if untold != nil {
 		p.log.Error("a request could not be answered", "method", bounds.Printable(in.entry.method),
-			"id", bounds.Printable(id.raw),
-			"error", bounds.Printable(err.Error()))
-		f.buf, f.code = appendError(nil, id, &Error{Code: CodeInternalError, Message: "internal error"}), CodeInternalError
-		return f
+			"id", bounds.Printable(in.entry.id.raw), "error", bounds.Printable(untold.Error()))
 	}
-	const around = len(`{"jsonrpc":"2.0","id":,"result":{}}`)
-	f.buf, f.kind = appendResult(make([]byte, 0, around+len(id.raw)+len(result)), id, result), KindResponse
+	f := &frame{about: &in.entry, buf: message, kind: KindResponse}
+	if refusal != nil {
+		f.kind, f.code = KindError, refusal.Code
+	}
 	return f
 }
 

@@ -271,3 +271,17 @@ func TestLocalCancelOfIncomingIsAnswered(t *testing.T) {
 		check(t, "ended", d.ended(), []string{"1: parent cancelled"})
 	})
 }
+
+// A client must not cancel the request that opens its session; one that does gets its answer all the same.
+func TestOpeningRequestIsNotWithdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{}
+		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle})
+		w.send(ask("1", "initialize"), withdraw("1", "changed my mind"))
+		synctest.Wait()
+		check(t, "ended", d.ended(), []string(nil))
+		d.answer(t, "1", `{}`)
+		w.expect(t, answered("1", `{}`))
+		check(t, "unknown cancels", p.Stats().UnknownCancels, uint64(1))
+	})
+}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,9 +14,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/internal/script"
 )
-
-var update = flag.Bool("update", false, "write what happens into the scripts under testdata")
 
 // TestScripts plays the conversations under testdata/scripts. Each file of an archive but "want" is a step, and after
 // each step everything comes to rest. A step is named for what it does:
@@ -35,41 +31,11 @@ var update = flag.Bool("update", false, "write what happens into the scripts und
 //
 // "want" has, for each step, what was written ("<- ...") and what the owner of the peer saw ("   ...").
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/scripts/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var want string
-			var steps []txtar.File
-			for _, f := range archive.Files {
-				if f.Name == "want" {
-					want = string(f.Data)
-				} else {
-					steps = append(steps, f)
-				}
-			}
-			var got string
-			synctest.Test(t, func(t *testing.T) { got = playScript(t, steps) })
-			if *update {
-				archive.Files = append(steps, txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			check(t, file, strings.Split(got, "\n"), strings.Split(want, "\n"))
-		})
-	}
+	script.Play(t, "testdata/scripts/*.txtar", playScript)
 }
 
-// script is the owner of the peer in a script.
-type script struct {
+// conversation is the owner of the peer in a script.
+type conversation struct {
 	p       *jsonrpc.Peer
 	w       *wire
 	desk    desk
@@ -82,7 +48,7 @@ type script struct {
 }
 
 func playScript(t *testing.T, steps []txtar.File) string {
-	s := &script{cancels: map[string]func(string){}}
+	s := &conversation{cancels: map[string]func(string){}}
 	s.p, s.w = start(t, jsonrpc.Options{
 		HandleRequest:       s.handle,
 		HandleNotification:  func(n *jsonrpc.Notification) { s.see("notified %s %s", n.Method, n.Params) },
@@ -135,13 +101,13 @@ func nonZero(stats jsonrpc.Stats) string {
 	return strings.Join(append(counts, "nothing else"), " ")
 }
 
-func (s *script) see(format string, args ...any) {
+func (s *conversation) see(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, strings.TrimSpace(fmt.Sprintf(format, args...)))
 }
 
-func (s *script) handle(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
+func (s *conversation) handle(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 	s.see("asked %s %s %s", r.ID, r.Method, r.Params)
 	result, err := s.desk.handle(ctx, r)
 	if ctx.Err() != nil {
@@ -150,7 +116,7 @@ func (s *script) handle(ctx context.Context, r *jsonrpc.Request) (json.RawMessag
 	return result, err
 }
 
-func (s *script) do(t *testing.T, line string) {
+func (s *conversation) do(t *testing.T, line string) {
 	t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	name, rest, _ := strings.Cut(rest, " ")

@@ -237,15 +237,17 @@ func (t *RequestTracker) takeEntry(dir Direction, e *tracked) (taken bool, cause
 	return true, e.cause
 }
 
-// takeWithdrawn takes an incoming request that the peer cancels: in one step it is marked and forgotten.
+// takeWithdrawn takes an incoming request that the peer cancels: in one step it is marked and forgotten. One that opens
+// the session stays: a client must not cancel it, and without its answer there is no session.
 func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.tables[Incoming][id]
-	if e != nil {
-		e.cause = cause
-		t.remove(Incoming, e)
+	if e == nil || !t.cancellable(e.method) {
+		return nil
 	}
+	e.cause = cause
+	t.remove(Incoming, e)
 	return e
 }
 

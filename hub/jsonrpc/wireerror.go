@@ -7,6 +7,7 @@ import (
 
 // Error codes of JSON-RPC 2.0 section 5.1, and the one code that this package gives a meaning of its own.
 const (
+	CodeParseError     = -32700
 	CodeInvalidRequest = -32600
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602

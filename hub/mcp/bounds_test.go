@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -24,7 +25,8 @@ func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
 		return "{" + strings.Join(entries, ",") + "}"
 	}
 	large := func(bytes int) string {
-		return `{"k":` + formInput + `,"pad":` + inputEntry(methodSampling, `{"x":"`+strings.Repeat("x", bytes)+`"}`) + `}`
+		return `{"k":` + formInput + `,"pad":` + inputEntry(protocol.MethodSampling, `{"x":"`+strings.Repeat("x", bytes)+
+			`"}`) + `}`
 	}
 	for name, c := range map[string]struct {
 		requests, want string // part of the error; "" = they are asked
@@ -64,11 +66,11 @@ func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
 func TestQuestionsOfATaskAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, polls := newTaskServer("", ""), 0
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
 			polls++
 			var entries []string
 			for i := range bounds.RoundQuestions {
-				entries = append(entries, fmt.Sprintf(`"%d-%d":%s`, polls, i, inputEntry(methodRoots, "{}")))
+				entries = append(entries, fmt.Sprintf(`"%d-%d":%s`, polls, i, inputEntry(protocol.MethodRoots, "{}")))
 			}
 			c.Result(`{"taskId":"T-1",` + askingTaskInput(entries...) + `}`)
 		})
@@ -84,7 +86,7 @@ func TestQuestionsOfATaskAreBounded(t *testing.T) {
 			t.Errorf("%d polls, want %d", polls, want)
 		}
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 	})

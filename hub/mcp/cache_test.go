@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -74,7 +75,7 @@ func TestCacheFresh(t *testing.T) {
 func TestCacheRead(t *testing.T) {
 	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 		var asked counted
-		f.Handle(methodReadResource, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodReadResource, func(c *fakeserver.CallContext) {
 			uri := stringOf(c.Param("uri"))
 			c.Result(fmt.Sprintf(`{"contents":[%d],"uri":%q,"ttlMs":60000}`, asked.add(uri), uri))
 		})
@@ -124,7 +125,7 @@ func TestCacheNever(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-				f.Handle(methodReadResource, func(c *fakeserver.CallContext) { c.Result(result) })
+				f.Handle(protocol.MethodReadResource, func(c *fakeserver.CallContext) { c.Result(result) })
 				s := connect(t, f, &recorder{})
 				for range 2 {
 					if got, err := s.ReadResource(background, &CallRequest{Name: "u"}); err != nil || got.FromCache {
@@ -137,7 +138,7 @@ func TestCacheNever(t *testing.T) {
 	t.Run("retried", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-			f.Handle(methodReadResource, func(c *fakeserver.CallContext) {
+			f.Handle(protocol.MethodReadResource, func(c *fakeserver.CallContext) {
 				if c.Param("requestState") == nil {
 					c.Result(`{"resultType":"input_required","requestState":"s","ttlMs":60000}`)
 					return
@@ -155,7 +156,7 @@ func TestCacheNever(t *testing.T) {
 	t.Run("error", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-			f.Handle(methodReadResource, func(c *fakeserver.CallContext) {
+			f.Handle(protocol.MethodReadResource, func(c *fakeserver.CallContext) {
 				c.ErrorData(-32602, "no such resource", `{"ttlMs":60000}`)
 			})
 			s := connect(t, f, &recorder{})
@@ -164,7 +165,7 @@ func TestCacheNever(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if n := len(lines(f, methodReadResource)); n != 2 {
+			if n := len(lines(f, protocol.MethodReadResource)); n != 2 {
 				t.Errorf("%d requests", n)
 			}
 		})
@@ -175,17 +176,19 @@ func TestCacheNever(t *testing.T) {
 // it.
 func TestCacheInvalidated(t *testing.T) {
 	const a, b = "file:///a", "file:///b"
-	all := []string{methodListTools, methodListPrompts, methodListResources, methodListResourceTemplates, a, b}
+	all := []string{protocol.MethodListTools, protocol.MethodListPrompts, protocol.MethodListResources,
+		protocol.MethodListResourceTemplates, a, b}
 	for name, c := range map[string]struct {
 		method, params string
 		dropped        []string
 	}{
-		"tools":     {methodToolsChanged, "", []string{methodListTools}},
-		"prompts":   {methodPromptsChanged, "", []string{methodListPrompts}},
-		"resources": {methodResourcesChanged, "", []string{methodListResources, methodListResourceTemplates, a, b}},
-		"updated":   {methodResourceUpdated, `{"uri":"file:\/\/\/a"}`, []string{a}},
-		"another":   {methodResourceUpdated, `{"uri":"file:///c"}`, nil},
-		"foreign":   {methodMessage, `{"level":"info","data":1}`, nil},
+		"tools":   {protocol.MethodToolsChanged, "", []string{protocol.MethodListTools}},
+		"prompts": {protocol.MethodPromptsChanged, "", []string{protocol.MethodListPrompts}},
+		"resources": {protocol.MethodResourcesChanged, "", []string{protocol.MethodListResources,
+			protocol.MethodListResourceTemplates, a, b}},
+		"updated": {protocol.MethodResourceUpdated, `{"uri":"file:\/\/\/a"}`, []string{a}},
+		"another": {protocol.MethodResourceUpdated, `{"uri":"file:///c"}`, nil},
+		"foreign": {protocol.MethodMessage, `{"level":"info","data":1}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,7 +200,7 @@ func TestCacheInvalidated(t *testing.T) {
 						c.Result(fmt.Sprintf(`{%q:[],"ttlMs":3600000}`, l.member))
 					})
 				}
-				f.Handle(methodReadResource, func(c *fakeserver.CallContext) {
+				f.Handle(protocol.MethodReadResource, func(c *fakeserver.CallContext) {
 					asked.add(stringOf(c.Param("uri")))
 					c.Result(`{"contents":[],"ttlMs":3600000}`)
 				})
@@ -245,7 +248,7 @@ func TestCacheChangeWhileAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 		asked := make(chan *fakeserver.CallContext, 2)
-		f.Handle(methodReadResource, func(c *fakeserver.CallContext) { asked <- c })
+		f.Handle(protocol.MethodReadResource, func(c *fakeserver.CallContext) { asked <- c })
 		s := connect(t, f, &recorder{})
 		sub := openStream(t, f)
 		read := func() <-chan outcome {
@@ -258,7 +261,7 @@ func TestCacheChangeWhileAsking(t *testing.T) {
 		}
 		first := read()
 		c := <-asked
-		if err := sub.Notify(methodResourceUpdated, `{"uri":"u"}`); err != nil {
+		if err := sub.Notify(protocol.MethodResourceUpdated, `{"uri":"u"}`); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -283,7 +286,7 @@ func TestCachePages(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 		var asked counted
 		generation := "1"
-		f.Handle(methodListPrompts, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodListPrompts, func(c *fakeserver.CallContext) {
 			cursor := stringOf(c.Param("cursor"))
 			asked.add(cursor)
 			switch cursor {

@@ -11,9 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
-
-const methodCallTool = "tools/call"
 
 // CallRequest is one call: of a tool, or of anything else that a server may answer with questions. It must not be
 // changed while the call runs.
@@ -118,7 +117,7 @@ func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, er
 	asked := newObject(len(c.Name) + len(arguments) + 32)
 	asked.text("name", c.Name)
 	asked.raw("arguments", oneLine(arguments))
-	call := &openCall{req: c, method: methodCallTool, augmented: s.asksForTask(c)}
+	call := &openCall{req: c, method: protocol.MethodCallTool, augmented: s.asksForTask(c)}
 	if call.augmented {
 		asked.raw("task", taskMember(c))
 	}

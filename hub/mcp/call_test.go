@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -66,7 +67,7 @@ func TestCallParams(t *testing.T) {
 			if _, err := s.CallTool(background, &call); err != nil {
 				t.Fatal(err)
 			}
-			if got := string(lines(f, methodCallTool)[0].Params); got != c.want {
+			if got := string(lines(f, protocol.MethodCallTool)[0].Params); got != c.want {
 				t.Errorf("sent %s\nwant %s", got, c.want)
 			}
 		})
@@ -90,7 +91,7 @@ func TestBadArgumentsSendNothing(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if n := len(lines(f, methodCallTool)); n != 0 {
+		if n := len(lines(f, protocol.MethodCallTool)); n != 0 {
 			t.Errorf("%d calls were sent", n)
 		}
 	})
@@ -142,7 +143,7 @@ func TestCancelledBeforeItsStart(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		synctest.Wait()
-		if n := len(lines(f, methodCallTool)) + len(lines(f, "notifications/cancelled")); n != 0 {
+		if n := len(lines(f, protocol.MethodCallTool)) + len(lines(f, "notifications/cancelled")); n != 0 {
 			t.Errorf("%d messages on the wire", n)
 		}
 	})

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-)
 
-const methodComplete = "completion/complete"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
 
 // CompletionRequest asks for values of one argument of a prompt or of a resource template. Exactly one of Prompt and
 // ResourceURI is set.
@@ -55,14 +55,14 @@ func (s *Session) Complete(ctx context.Context, c CompletionRequest) (json.RawMe
 		given.raw("arguments", settled.end())
 		members = append(members, "context", string(given.end()))
 	}
-	raw, err := s.peer.Call(ctx, methodComplete, s.plainParams(members...))
+	raw, err := s.peer.Call(ctx, protocol.MethodComplete, s.plainParams(members...))
 	if err != nil {
 		return nil, err
 	}
 	if !isObject(raw) {
 		return nil, &ProtocolError{Text: "the answer to completion/complete is malformed"}
 	}
-	if err := s.mustBeComplete(methodComplete, member(raw, "resultType")); err != nil {
+	if err := s.mustBeComplete(protocol.MethodComplete, member(raw, "resultType")); err != nil {
 		return nil, err
 	}
 	return raw, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -31,7 +32,7 @@ func TestComplete(t *testing.T) {
 					capabilities = `{}`
 				}
 				f := fakeserver.New(option, fakeserver.WithCapabilities(capabilities))
-				f.Handle(methodComplete, func(c *fakeserver.CallContext) { c.Result(result) })
+				f.Handle(protocol.MethodComplete, func(c *fakeserver.CallContext) { c.Result(result) })
 				s := connect(t, f, &recorder{})
 				for _, c := range []CompletionRequest{prompt, resource} {
 					got, err := s.Complete(background, c)
@@ -39,7 +40,7 @@ func TestComplete(t *testing.T) {
 						t.Errorf("got %s, %v", got, err)
 					}
 				}
-				sent := lines(f, methodComplete)
+				sent := lines(f, protocol.MethodComplete)
 				wantContext := ""
 				if context {
 					wantContext = `{"arguments":{"a":"2","z":"1"}}`
@@ -69,7 +70,7 @@ func TestCompleteMalformed(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-			f.Handle(methodComplete, func(c *fakeserver.CallContext) { c.Result(result) })
+			f.Handle(protocol.MethodComplete, func(c *fakeserver.CallContext) { c.Result(result) })
 			s := connect(t, f, &recorder{})
 			_, err := s.Complete(background, CompletionRequest{Prompt: "p", Argument: "a"})
 			var wrong *ProtocolError

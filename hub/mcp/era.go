@@ -1,6 +1,10 @@
 package mcp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
 
 // Era is the family of revisions that a server speaks. The zero value means that nobody knows yet.
 type Era int
@@ -25,11 +29,11 @@ func (e Era) String() string {
 
 // The revisions that this client speaks.
 const (
-	Revision20241105 = "2024-11-05"
-	Revision20250326 = "2025-03-26"
-	Revision20250618 = "2025-06-18"
-	Revision20251125 = "2025-11-25"
-	Revision20260728 = "2026-07-28"
+	Revision20241105 = protocol.Revision20241105
+	Revision20250326 = protocol.Revision20250326
+	Revision20250618 = protocol.Revision20250618
+	Revision20251125 = protocol.Revision20251125
+	Revision20260728 = protocol.Revision20260728
 )
 
 // Values of Options.Era.

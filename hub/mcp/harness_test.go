@@ -124,7 +124,9 @@ func (r *recorder) Ask(ctx context.Context, q *Question) (Answer, error) {
 	return r.ask(ctx, q)
 }
 
-func (r *recorder) Roots(context.Context) []Root { return r.roots }
+func (r *recorder) Roots(context.Context, *CallRequest, string) (json.RawMessage, error) {
+	return ListOfRoots(r.roots), nil
+}
 
 func (r *recorder) Logged(m LogMessage) {
 	r.mu.Lock()

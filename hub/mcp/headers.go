@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // 2026-07-28 basic/transports/streamable-http "Custom Headers from Tool Parameters": a tool may ask that arguments be
@@ -72,7 +73,7 @@ func (s *Session) admitTool(t Tool) (Tool, error) {
 
 // mirrored is what the headers of a call say, nil for nothing.
 func (s *Session) mirrored(call *openCall) mirrored {
-	if call.method != methodCallTool || !s.mirroring() {
+	if call.method != protocol.MethodCallTool || !s.mirroring() {
 		return nil
 	}
 	s.mu.Lock()
@@ -80,11 +81,7 @@ func (s *Session) mirrored(call *openCall) mirrored {
 	s.mu.Unlock()
 	var out mirrored
 	for _, h := range headers {
-		value := call.req.Arguments
-		for _, name := range h.path {
-			value = member(value, name)
-		}
-		if text, ok := headerText(value); ok {
+		if text, ok := h.of(call.req.Arguments); ok {
 			if out == nil {
 				out = make(mirrored, len(headers))
 			}
@@ -92,6 +89,31 @@ func (s *Session) mirrored(call *openCall) mirrored {
 		}
 	}
 	return out
+}
+
+// HeaderParams gives the arguments that a tool with this inputSchema wants to see in headers Mcp-Param-<name>, by these
+// names in lower case. The error says which rule an annotation breaks.
+func HeaderParams(inputSchema, arguments json.RawMessage) (map[string]string, error) {
+	headers, err := readParamHeaders(inputSchema)
+	if err != nil || len(headers) == 0 {
+		return nil, err
+	}
+	out := make(map[string]string, len(headers))
+	for _, h := range headers {
+		if text, ok := h.of(arguments); ok {
+			out[strings.ToLower(h.name)] = text
+		}
+	}
+	return out, nil
+}
+
+// of is the argument as its header says it.
+func (h paramHeader) of(arguments json.RawMessage) (string, bool) {
+	value := arguments
+	for _, name := range h.path {
+		value = member(value, name)
+	}
+	return headerText(value)
 }
 
 // extra is m for jsonrpc: an empty one is none.
@@ -106,11 +128,12 @@ func (m mirrored) extra() any {
 // tool's definition was fetched anew, and it asks for other headers now. It is tried once for each round.
 func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool {
 	refusal := rpcError(err)
-	if refusal == nil || refusal.Code != codeHeaderMismatch || call.method != methodCallTool || !s.mirroring() {
+	if refusal == nil || refusal.Code != protocol.CodeHeaderMismatch || call.method != protocol.MethodCallTool ||
+		!s.mirroring() {
 		return false
 	}
 	before := s.mirrored(call)
-	s.cache.dropMethod(methodListTools) // what was kept is what was refused
+	s.cache.dropMethod(protocol.MethodListTools) // what was kept is what was refused
 	if _, err := s.ListTools(ctx); err != nil {
 		return false
 	}

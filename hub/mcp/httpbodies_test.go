@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -62,9 +63,9 @@ func TestHTTPProbeBodies(t *testing.T) {
 							method, id := stringOf(member(body, "method")), string(member(body, "id"))
 							methods = append(methods, method)
 							switch method {
-							case methodDiscover:
+							case protocol.MethodDiscover:
 								return answer(c.status, c.kind, strings.ReplaceAll(c.body, "ID", id))
-							case methodInitialize:
+							case protocol.MethodInitialize:
 								return answer(http.StatusOK, asJSON, `{"jsonrpc":"2.0","id":`+id+`,"result":`+legacyAnswer+`}`)
 							}
 							return answer(http.StatusAccepted, "", "")
@@ -79,18 +80,18 @@ func TestHTTPProbeBodies(t *testing.T) {
 					if c.status == 400 && strings.Contains(c.body, "2026-07-28") {
 						methods = methods[1:]
 					}
-					wantLines(t, "requests", methods, methodDiscover, methodInitialize, methodInitialized)
+					wantLines(t, "requests", methods, protocol.MethodDiscover, protocol.MethodInitialize, protocol.MethodInitialized)
 					return
 				}
 				var failed *StartError
 				if err == nil {
 					defer s.Close(nil)
 				}
-				if !errors.As(err, &failed) || failed.Stage != methodDiscover || !strings.Contains(err.Error(), c.fault) {
+				if !errors.As(err, &failed) || failed.Stage != protocol.MethodDiscover || !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("got %v", err)
 				}
 				for _, m := range methods {
-					if m != methodDiscover {
+					if m != protocol.MethodDiscover {
 						t.Errorf("%s was sent", m)
 					}
 				}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -63,7 +64,7 @@ func TestHTTPCancelModernBeforeHeaders(t *testing.T) {
 func TestHTTPCancelModernMidStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
-			token := member(member(member(m.Body, "params"), "_meta"), metaProgressToken)
+			token := member(member(member(m.Body, "params"), "_meta"), protocol.MetaProgressToken)
 			if token != nil {
 				f.say(m.ID, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+string(token)+
 					`,"progress":1}}`)
@@ -299,9 +300,9 @@ func TestHTTPListenTeardown(t *testing.T) {
 				opened := 0
 				f := newExchanges(func(f *exchanges, m transport.Message) {
 					switch m.Method {
-					case methodDiscover:
+					case protocol.MethodDiscover:
 						f.result(m.ID, strings.Replace(modernDiscover, `"tools":{}`, `"tools":{"listChanged":true}`, 1))
-					case methodListen:
+					case protocol.MethodListen:
 						if opened++; opened == 1 {
 							end(f, m.ID)
 						}
@@ -343,7 +344,7 @@ func TestHTTPToolHeaders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				serve := func(f *exchanges, m transport.Message) {
-					if m.Method == methodListTools {
+					if m.Method == protocol.MethodListTools {
 						f.result(m.ID, tools)
 						return
 					}
@@ -458,22 +459,22 @@ func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
 					switch {
-					case m.Method == methodListTools && c.header == "":
+					case m.Method == protocol.MethodListTools && c.header == "":
 						f.result(m.ID, `{"tools":[{"name":"where","inputSchema":{}}]}`)
-					case m.Method == methodListTools:
+					case m.Method == protocol.MethodListTools:
 						f.result(m.ID, `{"tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+
 							c.header+`"}}}}]}`)
 					case m.Params["Region"] == "eu" && string(argumentsOf(m)) == `{"r":"eu"}`:
 						f.result(m.ID, callResult)
 					default:
-						f.refuse(m.ID, codeHeaderMismatch, "")
+						f.refuse(m.ID, protocol.CodeHeaderMismatch, "")
 					}
 				}))
 				s := mustDial(t, f, &recorder{})
 				got, err := s.CallTool(context.Background(), &CallRequest{Name: "where", Arguments: json.RawMessage(`{"r":"eu"}`)})
 				wantLines(t, "the wire", f.lines(), c.lines...)
 				if c.failed {
-					if e := rpcError(err); e == nil || e.Code != codeHeaderMismatch {
+					if e := rpcError(err); e == nil || e.Code != protocol.CodeHeaderMismatch {
 						t.Errorf("got %v", err)
 					}
 				} else if err != nil || string(got.Raw) != callResult {
@@ -491,13 +492,13 @@ func TestHTTPHeaderMismatchOfFreshList(t *testing.T) {
 		header := "Zone"
 		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
 			switch {
-			case m.Method == methodListTools:
+			case m.Method == protocol.MethodListTools:
 				f.result(m.ID,
 					`{"resultType":"complete","ttlMs":3600000,"cacheScope":"private","tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+header+`"}}}}]}`)
 			case m.Params[header] == "eu":
 				f.result(m.ID, callResult)
 			default:
-				f.refuse(m.ID, codeHeaderMismatch, "")
+				f.refuse(m.ID, protocol.CodeHeaderMismatch, "")
 			}
 		}))
 		s := mustDial(t, f, &recorder{})

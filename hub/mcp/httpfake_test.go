@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -133,7 +134,7 @@ const (
 // modernServer answers the probe; everything else is up to rest.
 func modernServer(rest func(*exchanges, transport.Message)) func(*exchanges, transport.Message) {
 	return func(f *exchanges, m transport.Message) {
-		if m.Method == methodDiscover {
+		if m.Method == protocol.MethodDiscover {
 			f.result(m.ID, modernDiscover)
 			return
 		}
@@ -145,9 +146,9 @@ func modernServer(rest func(*exchanges, transport.Message)) func(*exchanges, tra
 func legacyServer(rest func(*exchanges, transport.Message)) func(*exchanges, transport.Message) {
 	return func(f *exchanges, m transport.Message) {
 		switch m.Method {
-		case methodDiscover:
+		case protocol.MethodDiscover:
 			f.fail(m.ID, &transport.HTTPError{Status: 400, Text: "no session"})
-		case methodInitialize:
+		case protocol.MethodInitialize:
 			f.result(m.ID, legacyAnswer)
 		default:
 			rest(f, m)

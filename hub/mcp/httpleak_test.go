@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -36,16 +37,16 @@ func (d *tardy) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch stringOf(member(body, "method")) {
 	case "":
 		return answer(http.StatusMethodNotAllowed, "", ""), nil
-	case methodDiscover:
+	case protocol.MethodDiscover:
 		if d.legacy {
 			return answer(http.StatusBadRequest, "", ""), nil
 		}
 		return result(modernDiscover)
-	case methodInitialize:
+	case protocol.MethodInitialize:
 		return result(legacyAnswer)
 	case "notifications/cancelled":
 		d.notified.Add(1)
-	case methodCallTool:
+	case protocol.MethodCallTool:
 		if d.calls.Add(1)%2 == 0 {
 			<-req.Context().Done()
 			d.stopped.Add(1)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -178,10 +179,10 @@ func TestHTTPStreamOfAnswers(t *testing.T) {
 		s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: HTTP(transport.HTTPOptions{
 			URL: "https://mcp.example/", RoundTripper: handle(func(_ *http.Request, body []byte) *http.Response {
 				id := string(member(body, "id"))
-				if stringOf(member(body, "method")) == methodDiscover {
+				if stringOf(member(body, "method")) == protocol.MethodDiscover {
 					return answer(http.StatusOK, "application/json", `{"jsonrpc":"2.0","id":`+id+`,"result":`+modernDiscover+`}`)
 				}
-				token := string(member(member(member(body, "params"), "_meta"), metaProgressToken))
+				token := string(member(member(member(body, "params"), "_meta"), protocol.MetaProgressToken))
 				return answer(http.StatusOK, "text/event-stream", ": hello\n\n"+
 					`data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+token+`,"progress":1}}`+
 					"\n\n"+

@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -143,14 +144,14 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 	h.ask = func(ctx context.Context, q *Question) (Answer, error) {
 		switch {
 		case q.Kind == Sampling:
-			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)},
+			return Answer{Action: Accept, Content: json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)},
 				nil
 		case q.Message == "Sure?":
 			close(p.asked)
 			defer close(p.gone)
 			return hang(causes)(ctx, q)
 		}
-		return Answer{Accept, json.RawMessage(`{"name":"Ada"}`)}, nil
+		return Answer{Action: Accept, Content: json.RawMessage(`{"name":"Ada"}`)}, nil
 	}
 	s, err := Connect(background, Options{
 		Server: "sdk", Open: open, Era: setting, Client: testClient, Handler: h, Capabilities: func() Capabilities {
@@ -303,7 +304,7 @@ func TestHTTPServerGoneForGood(t *testing.T) {
 		err = Connect(background, Options{Server: "none", Open: AnyHTTP(transport.HTTPOptions{URL: "http://" +
 		nobody.Addr().String()}), Handler: &recorder{}})
 	var start *StartError
-	if !errors.As(err, &start) || start.Stage != methodDiscover || !errors.As(err, &failed) ||
+	if !errors.As(err, &start) || start.Stage != protocol.MethodDiscover || !errors.As(err, &failed) ||
 		failed.Delivery != transport.NotSent {
 		t.Errorf("the start got %v", err)
 	}

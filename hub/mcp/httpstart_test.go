@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -79,7 +80,7 @@ func TestHTTPProbe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(func(f *exchanges, m transport.Message) {
-					if m.Method == methodDiscover {
+					if m.Method == protocol.MethodDiscover {
 						c.probe(f, m.ID)
 						return
 					}
@@ -90,7 +91,7 @@ func TestHTTPProbe(t *testing.T) {
 				wantLines(t, "the wire", f.lines(), c.lines...)
 				if c.era == 0 {
 					var failed *StartError
-					if !errors.As(err, &failed) || failed.Stage != methodDiscover || !strings.Contains(err.Error(), c.fault) {
+					if !errors.As(err, &failed) || failed.Stage != protocol.MethodDiscover || !strings.Contains(err.Error(), c.fault) {
 						t.Fatalf("got %v", err)
 					}
 					return
@@ -109,7 +110,7 @@ func TestHTTPProbeRetriesVersion(t *testing.T) {
 		tries := 0
 		f := newExchanges(func(f *exchanges, m transport.Message) {
 			if tries++; tries == 1 {
-				f.refuse(m.ID, codeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
+				f.refuse(m.ID, protocol.CodeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
 				return
 			}
 			f.result(m.ID, modernDiscover)
@@ -126,7 +127,7 @@ func TestHTTPProbeRetriesVersion(t *testing.T) {
 func TestHTTPProbeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(func(f *exchanges, m transport.Message) {
-			if m.Method == methodInitialize {
+			if m.Method == protocol.MethodInitialize {
 				f.result(m.ID, legacyAnswer)
 			}
 		})
@@ -148,7 +149,7 @@ func TestHTTPProbeSigningIn(t *testing.T) {
 		6*time.Second: Legacy} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newExchanges(func(f *exchanges, m transport.Message) {
-				if m.Method == methodInitialize {
+				if m.Method == protocol.MethodInitialize {
 					f.result(m.ID, legacyAnswer)
 					return
 				}
@@ -188,7 +189,7 @@ func TestHTTPStartEnds(t *testing.T) {
 // TestHTTPEraSettings: the setting and the memory decide what is asked first; a wrong memory is corrected.
 func TestHTTPEraSettings(t *testing.T) {
 	modernOnly := modernServer(func(f *exchanges, m transport.Message) {
-		f.refuse(m.ID, codeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
+		f.refuse(m.ID, protocol.CodeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
 	})
 	for name, c := range map[string]struct {
 		serve func(*exchanges, transport.Message)
@@ -239,8 +240,8 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 		"400 with an error of no era": {0, -32000, true},
 		"401":                         {401, 0, false}, "403": {403, 0, false}, "429": {429, 0, false},
 		"500":    {500, 0, false},
-		"-32020": {0, codeHeaderMismatch, false}, "-32021": {0, codeMissingCapability, false},
-		"-32022": {0, codeUnsupportedVersion, false},
+		"-32020": {0, protocol.CodeHeaderMismatch, false}, "-32021": {0, protocol.CodeMissingCapability, false},
+		"-32022": {0, protocol.CodeUnsupportedVersion, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -265,8 +266,8 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 					t.Fatalf("fell back %t, got %v", opened, err)
 				}
 				wantLines(t, "the wire", f.lines(), lineLegacy, "POST 1 initialize", "close")
-				if c.falls && (s.Era() != Legacy || len(lines(old, methodInitialize)) != 1 ||
-					len(lines(old, methodDiscover)) != 0) {
+				if c.falls && (s.Era() != Legacy || len(lines(old, protocol.MethodInitialize)) != 1 ||
+					len(lines(old, protocol.MethodDiscover)) != 0) {
 					t.Errorf("over SSE: %+v", old.Received())
 				}
 			})
@@ -333,9 +334,9 @@ func TestSSEIsLegacyOnly(t *testing.T) {
 // to start anew.
 func TestHTTPNotRespawned(t *testing.T) {
 	for stage, serve := range map[string]func(*exchanges, transport.Message){
-		methodDiscover: func(f *exchanges, _ transport.Message) { f.die(transport.ErrHTTPClosed) },
-		methodInitialize: func(f *exchanges, m transport.Message) {
-			if m.Method == methodInitialize {
+		protocol.MethodDiscover: func(f *exchanges, _ transport.Message) { f.die(transport.ErrHTTPClosed) },
+		protocol.MethodInitialize: func(f *exchanges, m transport.Message) {
+			if m.Method == protocol.MethodInitialize {
 				f.die(transport.ErrHTTPClosed)
 				return
 			}
@@ -402,7 +403,7 @@ func TestSSEDoesNotStall(t *testing.T) {
 		if s.Broken() {
 			t.Errorf("the session ended: %v", s.peer.Err())
 		}
-		if line := <-read; !strings.Contains(line, methodInitialized) {
+		if line := <-read; !strings.Contains(line, protocol.MethodInitialized) {
 			t.Errorf("read %s", line)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // codeRejected is the answer to a sampling request that a person has refused (client/sampling, "Error Handling", all
@@ -16,7 +17,12 @@ const codeRejected = -1
 // requestCame notes which call led to a question. That is looked up before the next message is read: it may be the
 // answer to that call, after which nobody knows the call any more.
 func (s *Session) requestCame(r *jsonrpc.Request) {
-	if r.Method != methodSampling && r.Method != methodElicitation {
+	switch r.Method {
+	case protocol.MethodRoots:
+		r.Behind = s.whose(r)
+		return
+	case protocol.MethodSampling, protocol.MethodElicitation:
+	default:
 		return
 	}
 	if s.o.NewTrace != nil {
@@ -28,7 +34,9 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 
 // answerAtOnce answers pings, for which nothing is looked up and nobody asked: "The receiver MUST respond promptly with
 // an empty response" (basic/utilities/ping, all legacy revisions).
-func answerAtOnce(method string) (json.RawMessage, bool) { return emptyResult, method == methodPing }
+func answerAtOnce(method string) (json.RawMessage, bool) {
+	return emptyResult, method == protocol.MethodPing
+}
 
 var emptyResult = json.RawMessage("{}")
 
@@ -38,12 +46,13 @@ var emptyResult = json.RawMessage("{}")
 func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 	declared := s.state.Load().declared
 	switch r.Method {
-	case methodRoots:
+	case protocol.MethodRoots:
 		if !declared.Roots {
 			return nil, refusalOf(errUndeclared)
 		}
-		return s.rootsResult(ctx)
-	case methodSampling, methodElicitation:
+		a, _ := r.Behind.(asker)
+		return s.rootsResult(ctx, a.call, "")
+	case protocol.MethodSampling, protocol.MethodElicitation:
 		q, err := readQuestion(r.Method, r.Params, declared)
 		if err != nil {
 			s.tellBound(err)
@@ -55,7 +64,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 			s.log.Debug("a question of a call that is over is shown to nobody", "kind", q.Kind.String())
 			return withinGrace(ctx.Done(), q.Kind, Answer{Action: Dismiss})
 		}
-		q.Call, q.OfSome = a.call, a.some
+		q.Call, q.OfSome, q.Among = a.call, a.some, a.among
 		return s.answerRequest(ctx, r, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

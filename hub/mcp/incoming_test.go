@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -50,23 +51,24 @@ func TestQuestionsAnswered(t *testing.T) {
 			answer         Answer
 			want           string
 		}{
-			{methodPing, ``, Answer{}, `"result":{}`},
-			{methodRoots, ``, Answer{}, `"result":{"roots":[{"uri":"file:///w","name":"w"}]}`},
-			{methodElicitation, formParams, Answer{Accept, json.RawMessage("{\"n\":1.0,\n\"e\":1E2}")},
+			{protocol.MethodPing, ``, Answer{}, `"result":{}`},
+			{protocol.MethodRoots, ``, Answer{}, `"result":{"roots":[{"uri":"file:///w","name":"w"}]}`},
+			{protocol.MethodElicitation, formParams, Answer{Action: Accept, Content: json.RawMessage("{\"n\":1.0,\n\"e\":1E2}")},
 				`"result":{"action":"accept","content":{"n":1.0,"e":1E2}}`},
-			{methodElicitation, formParams, Answer{Action: Decline}, `"result":{"action":"decline"}`},
-			{methodElicitation, formParams, Answer{Dismiss, json.RawMessage(`{"n":1}`)}, `"result":{"action":"cancel"}`},
-			{methodElicitation, `{"message":"Sure?"}`, Answer{Accept, json.RawMessage(`{}`)},
+			{protocol.MethodElicitation, formParams, Answer{Action: Decline}, `"result":{"action":"decline"}`},
+			{protocol.MethodElicitation, formParams, Answer{Action: Dismiss, Content: json.RawMessage(`{"n":1}`)},
+				`"result":{"action":"cancel"}`},
+			{protocol.MethodElicitation, `{"message":"Sure?"}`, Answer{Action: Accept, Content: json.RawMessage(`{}`)},
 				`"result":{"action":"accept","content":{}}`},
-			{methodElicitation, urlParams, Answer{Accept, json.RawMessage(`{"n":1}`)}, `"result":{"action":"accept"}`},
-			{methodSampling, samplingParams, Answer{Accept, json.RawMessage(`{"role":"assistant","x":1.0}`)},
+			{protocol.MethodElicitation, urlParams, Answer{Action: Accept, Content: json.RawMessage(`{"n":1}`)}, `"result":{"action":"accept"}`},
+			{protocol.MethodSampling, samplingParams, Answer{Action: Accept, Content: json.RawMessage(`{"role":"assistant","x":1.0}`)},
 				`"result":{"role":"assistant","x":1.0}`},
-			{methodSampling, samplingParams, Answer{Action: Decline},
+			{protocol.MethodSampling, samplingParams, Answer{Action: Decline},
 				`"error":{"code":-1,"message":"the user declined the sampling request"}`},
-			{methodSampling, samplingParams, Answer{Action: Dismiss},
+			{protocol.MethodSampling, samplingParams, Answer{Action: Dismiss},
 				`"error":{"code":-1,"message":"the user dismissed the sampling request"}`},
-			{methodSampling, samplingParams, Answer{Accept, json.RawMessage(`"x"`)}, `"error":{"code":-32603,`},
-			{methodElicitation, formParams, Answer{}, `"error":{"code":-32603,`},
+			{protocol.MethodSampling, samplingParams, Answer{Action: Accept, Content: json.RawMessage(`"x"`)}, `"error":{"code":-32603,`},
+			{protocol.MethodElicitation, formParams, Answer{}, `"error":{"code":-32603,`},
 		} {
 			answer = c.answer
 			if got := ask(t, f, c.method, c.params); !strings.Contains(got, c.want) {
@@ -92,7 +94,7 @@ func TestNoRootsIsAnEmptyList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
 		connect(t, f, &recorder{})
-		if got := ask(t, f, methodRoots, ``); !strings.Contains(got, `"result":{"roots":[]}`) {
+		if got := ask(t, f, protocol.MethodRoots, ``); !strings.Contains(got, `"result":{"roots":[]}`) {
 			t.Errorf("answered %s", got)
 		}
 	})
@@ -104,7 +106,7 @@ func TestHandlerTroubleIsInternal(t *testing.T) {
 		connect(t, f, &recorder{ask: func(context.Context, *Question) (Answer, error) {
 			return Answer{}, errors.New("secret path")
 		}})
-		got := ask(t, f, methodElicitation, formParams)
+		got := ask(t, f, protocol.MethodElicitation, formParams)
 		if !strings.Contains(got, `"code":-32603`) || strings.Contains(got, "secret") {
 			t.Errorf("answered %s", got)
 		}
@@ -114,8 +116,8 @@ func TestHandlerTroubleIsInternal(t *testing.T) {
 // TestServerWithdrawsElicitation: the question ends with the server's reason, nothing is written for it, whatever the
 // handler returns, and the session goes on.
 func TestServerWithdrawsElicitation(t *testing.T) {
-	for _, c := range [][2]string{{methodElicitation, formParams}, {methodElicitation, urlParams},
-		{methodSampling, samplingParams}} {
+	for _, c := range [][2]string{{protocol.MethodElicitation, formParams}, {protocol.MethodElicitation, urlParams},
+		{protocol.MethodSampling, samplingParams}} {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New()
 			causes := make(chan error, 1)
@@ -134,7 +136,7 @@ func TestServerWithdrawsElicitation(t *testing.T) {
 				t.Errorf("the question ended with %v", cause)
 			}
 			r.Cancel("twice")
-			if got := ask(t, f, methodPing, ``); !strings.Contains(got, `"result":{}`) {
+			if got := ask(t, f, protocol.MethodPing, ``); !strings.Contains(got, `"result":{}`) {
 				t.Errorf("ping afterwards: %s", got)
 			}
 			if n := f.Count(fakeserver.ResponseTo(r.ID)); n != 0 {
@@ -153,11 +155,11 @@ func TestPingAnsweredDuringPrompt(t *testing.T) {
 		f.Tool("t", func(c *fakeserver.CallContext) { c.Text("ok") })
 		answer := make(chan Answer)
 		s := connect(t, f, &recorder{ask: func(context.Context, *Question) (Answer, error) { return <-answer, nil }})
-		open, err := f.Request(methodElicitation, formParams)
+		open, err := f.Request(protocol.MethodElicitation, formParams)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ask(t, f, methodPing, ``); !strings.Contains(got, `"result":{}`) {
+		if got := ask(t, f, protocol.MethodPing, ``); !strings.Contains(got, `"result":{}`) {
 			t.Errorf("ping: %s", got)
 		}
 		if _, err := s.CallTool(background, &CallRequest{Name: "t"}); err != nil {
@@ -180,11 +182,11 @@ func TestQuestionNamesTheOnlyCall(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(background)
 		defer cancel(nil)
 		calls := []*CallRequest{{Name: "t", Tag: "first"}, {Name: "t", Tag: "second"}}
-		ask(t, f, methodElicitation, formParams)
+		ask(t, f, protocol.MethodElicitation, formParams)
 		for _, c := range calls {
 			begin(ctx, s, c)
 			synctest.Wait()
-			ask(t, f, methodElicitation, formParams)
+			ask(t, f, protocol.MethodElicitation, formParams)
 		}
 		for i, want := range []*CallRequest{nil, calls[0], nil} {
 			if got := h.questions()[i].Call; got != want {
@@ -200,7 +202,8 @@ func TestModernServerRequestDropped(t *testing.T) {
 		f.Tool("t", func(c *fakeserver.CallContext) { c.Text("ok") })
 		h := &recorder{ask: accepting(`{}`)}
 		s := connect(t, f, h)
-		for _, c := range [][2]string{{methodPing, ``}, {methodElicitation, formParams}, {"unknown/method", ``}} {
+		for _, c := range [][2]string{{protocol.MethodPing, ``}, {protocol.MethodElicitation, formParams},
+			{"unknown/method", ``}} {
 			if got := ask(t, f, c[0], c[1]); got != "" {
 				t.Errorf("%s was answered: %s", c[0], got)
 			}
@@ -256,12 +259,12 @@ func TestNotificationsReachTheHandler(t *testing.T) {
 		connect(t, f, h)
 		f.NotifyToolsChanged()
 		f.Notify("notifications/x\u202e", ``)
-		f.Notify(methodElicitationComplete, `{"elicitationId":"nobody's"}`)
+		f.Notify(protocol.MethodElicitationComplete, `{"elicitationId":"nobody's"}`)
 		synctest.Wait()
 		if h.changed() != 1 {
 			t.Errorf("%d changes", h.changed())
 		}
-		if diff := cmp.Diff([]string{`notifications/x\u202e`, methodElicitationComplete}, h.noticed); diff != "" {
+		if diff := cmp.Diff([]string{`notifications/x\u202e`, protocol.MethodElicitationComplete}, h.noticed); diff != "" {
 			t.Errorf("noticed (-want +got):\n%s", diff)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // inputs is what a round carries to the next one of its call (2026-07-28 basic/patterns/mrtr).
@@ -57,7 +58,7 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 		return false, nil
 	case "input_required":
 	case "task": // the extension knows it for tools/call alone
-		if call.method != methodCallTool {
+		if call.method != protocol.MethodCallTool {
 			return false, &ProtocolError{Text: `the server answered with a task (resultType "task") what is no tool call`}
 		}
 		in.task = true
@@ -134,7 +135,7 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 			return false
 		}
 		method := stringOf(member(entry, "method"))
-		if method == methodRoots {
+		if method == protocol.MethodRoots {
 			if !declared.Roots {
 				bad = errUndeclared
 				return false
@@ -184,7 +185,7 @@ func (s *Session) answerAll(ctx context.Context, call *openCall, asked []inputRe
 
 func (s *Session) answerInput(ctx context.Context, call *openCall, r inputRequest) (json.RawMessage, error) {
 	if r.question == nil {
-		return s.rootsResult(ctx)
+		return s.rootsResult(ctx, call.req, r.key)
 	}
 	r.question.Call = call.req
 	a, err := s.o.Handler.Ask(ctx, r.question)

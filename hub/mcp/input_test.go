@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -23,8 +24,8 @@ func inputEntry(method, params string) string {
 }
 
 var (
-	formInput     = inputEntry(methodElicitation, formParams)
-	samplingInput = inputEntry(methodSampling, samplingParams)
+	formInput     = inputEntry(protocol.MethodElicitation, formParams)
+	samplingInput = inputEntry(protocol.MethodSampling, samplingParams)
 )
 
 // modern is a modern server with one tool, and a session with it.
@@ -42,16 +43,16 @@ func TestMRTRRounds(t *testing.T) {
 		const state = `"\u0041\/ 1.0"`
 		h := &recorder{roots: []Root{{URI: "file:///w"}}, ask: func(_ context.Context, q *Question) (Answer, error) {
 			if q.Kind == Sampling {
-				return Answer{Accept, json.RawMessage(`{"role":"assistant","n":1.0}`)}, nil
+				return Answer{Action: Accept, Content: json.RawMessage(`{"role":"assistant","n":1.0}`)}, nil
 			}
-			return Answer{Accept, json.RawMessage(`{"name":"Ada"}`)}, nil
+			return Answer{Action: Accept, Content: json.RawMessage(`{"name":"Ada"}`)}, nil
 		}}
 		round := 0
 		f, s := modern(t, h, func(c *fakeserver.CallContext) {
 			switch round++; round {
 			case 1:
 				c.Result(`{"resultType":"input_required","requestState":` + state + `,"inputRequests":{"who":` + formInput +
-					`,"\u0072":` + inputEntry(methodRoots, "") + `,"llm":` + samplingInput + `}}`)
+					`,"\u0072":` + inputEntry(protocol.MethodRoots, "") + `,"llm":` + samplingInput + `}}`)
 			case 2:
 				c.Result(`{"resultType":"input_required","inputRequests":{"again":` + formInput + `}}`)
 			default:
@@ -73,7 +74,7 @@ func TestMRTRRounds(t *testing.T) {
 		if got.Rounds != 3 || string(got.Raw) != `{"resultType":"complete","content":[]}` {
 			t.Errorf("got %s after %d rounds", got.Raw, got.Rounds)
 		}
-		sent := lines(f, methodCallTool)
+		sent := lines(f, protocol.MethodCallTool)
 		if len(sent) != 3 || sent[0].Param("inputResponses") != nil || sent[0].Param("requestState") != nil {
 			t.Fatalf("rounds: %+v", sent)
 		}
@@ -128,7 +129,7 @@ func TestMRTRDeclinedElicitation(t *testing.T) {
 			if _, err := s.CallTool(background, &CallRequest{Name: "t"}); err != nil {
 				t.Fatal(err)
 			}
-			if got := string(lines(f, methodCallTool)[1].Param("inputResponses")); got != want {
+			if got := string(lines(f, protocol.MethodCallTool)[1].Param("inputResponses")); got != want {
 				t.Errorf("sent %s, want %s", got, want)
 			}
 		})
@@ -160,7 +161,8 @@ func TestMRTRSamplingRefused(t *testing.T) {
 			t.Errorf("the form ended with %v", cause)
 		}
 		synctest.Wait()
-		if n := len(lines(f, methodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 || s.InFlight() != 0 {
+		if n := len(lines(f, protocol.MethodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 ||
+			s.InFlight() != 0 {
 			t.Errorf("%d messages, %d calls", n, s.InFlight())
 		}
 	})
@@ -186,7 +188,7 @@ func TestMRTRCancelBetweenRounds(t *testing.T) {
 		if cause := <-causes; cause != error(why) {
 			t.Errorf("the question ended with %v", cause)
 		}
-		if n := len(lines(f, methodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 {
+		if n := len(lines(f, protocol.MethodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 {
 			t.Errorf("%d messages on the wire, want the first round alone", n)
 		}
 	})
@@ -209,7 +211,7 @@ func TestMRTRCancelOnTheWire(t *testing.T) {
 		if o := finished(t, out); o.err == nil {
 			t.Error("no error")
 		}
-		sent, cancels := lines(f, methodCallTool), lines(f, "notifications/cancelled")
+		sent, cancels := lines(f, protocol.MethodCallTool), lines(f, "notifications/cancelled")
 		if len(sent) != 2 || len(cancels) != 1 || string(cancels[0].Param("requestId")) != string(sent[1].ID) ||
 			string(cancels[0].Param("reason")) != `"enough"` {
 			t.Errorf("calls %+v, cancels %+v", sent, cancels)

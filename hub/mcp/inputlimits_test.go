@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -32,7 +33,7 @@ func TestMRTRLoadShedding(t *testing.T) {
 		if took := time.Since(began); took != 1750*time.Millisecond {
 			t.Errorf("it took %v, want 250 ms + 500 ms + 1 s", took)
 		}
-		if last := lines(f, methodCallTool)[3]; string(last.Param("requestState")) != `"state 3"` ||
+		if last := lines(f, protocol.MethodCallTool)[3]; string(last.Param("requestState")) != `"state 3"` ||
 			last.Param("inputResponses") != nil {
 			t.Errorf("last round %s", last.Params)
 		}
@@ -41,8 +42,8 @@ func TestMRTRLoadShedding(t *testing.T) {
 		f, s := modern(t, &recorder{}, func(c *fakeserver.CallContext) { c.InputRequired("", "busy") })
 		_, err := s.CallTool(background, &CallRequest{Name: "t"})
 		var wrong *ProtocolError
-		if !errors.As(err, &wrong) || len(lines(f, methodCallTool)) != 4 {
-			t.Errorf("got %v after %d rounds", err, len(lines(f, methodCallTool)))
+		if !errors.As(err, &wrong) || len(lines(f, protocol.MethodCallTool)) != 4 {
+			t.Errorf("got %v after %d rounds", err, len(lines(f, protocol.MethodCallTool)))
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +53,8 @@ func TestMRTRLoadShedding(t *testing.T) {
 		synctest.Wait()
 		cancel(&stopped{"enough"})
 		var cancelled *jsonrpc.CancelledError
-		if o := finished(t, out); !errors.As(o.err, &cancelled) || cancelled.Sent || len(lines(f, methodCallTool)) != 1 {
+		if o := finished(t, out); !errors.As(o.err, &cancelled) || cancelled.Sent ||
+			len(lines(f, protocol.MethodCallTool)) != 1 {
 			t.Errorf("cancelled while it waited: %v", o.err)
 		}
 	})
@@ -68,7 +70,7 @@ func TestMRTRTooManyRounds(t *testing.T) {
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "more than 2 further rounds") {
 			t.Errorf("got %v", err)
 		}
-		if n, q := len(lines(f, methodCallTool)), len(h.questions()); n != 3 || q != 2 {
+		if n, q := len(lines(f, protocol.MethodCallTool)), len(h.questions()); n != 3 || q != 2 {
 			t.Errorf("%d requests and %d questions, want 3 and 2", n, q)
 		}
 	})
@@ -81,9 +83,9 @@ func TestMRTRUndeclaredInput(t *testing.T) {
 	}{
 		{`{"k":` + samplingInput + `}`, Capabilities{ElicitationForm: true}},
 		{`{"k":` + formInput + `}`, Capabilities{ElicitationURL: true}},
-		{`{"k":` + inputEntry(methodRoots, "") + `}`, Capabilities{}},
+		{`{"k":` + inputEntry(protocol.MethodRoots, "") + `}`, Capabilities{}},
 		{`{"k":` + inputEntry("tasks/list", `{}`) + `}`, everything},
-		{`{"k":` + inputEntry(methodElicitation, `{}`) + `}`, everything},
+		{`{"k":` + inputEntry(protocol.MethodElicitation, `{}`) + `}`, everything},
 		{`{"good":` + formInput + `,"k":7}`, everything},
 		{`[]`, everything},
 	} {

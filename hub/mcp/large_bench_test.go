@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -144,7 +145,7 @@ func overPipe(b *testing.B, text string) Opener {
 					return
 				}
 				switch id, method := idAndMethod(b, line); {
-				case method == methodInitialize:
+				case method == protocol.MethodInitialize:
 					fmt.Fprintf(theirW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id, legacyAnswer)
 				case id != nil:
 					fmt.Fprintf(theirW, `{"jsonrpc":"2.0","id":%s,"result":`, id)
@@ -166,7 +167,7 @@ func overHTTP(b *testing.B, text string, stream bool) Opener {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		case id == nil:
 			w.WriteHeader(http.StatusAccepted)
-		case method == methodInitialize:
+		case method == protocol.MethodInitialize:
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, legacyAnswer)
 		case stream:

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -66,7 +67,7 @@ func TestLateDiscoverWins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(func(f *exchanges, m transport.Message) {
-					if m.Method == methodInitialize {
+					if m.Method == protocol.MethodInitialize {
 						c.initialize(f, m.ID)
 						return
 					}
@@ -109,7 +110,7 @@ func TestInitializeRefusedForItsRevision(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newExchanges(func(f *exchanges, m transport.Message) {
-				if offered := stringOf(member(member(m.Body, "params"), "protocolVersion")); m.Method == methodInitialize {
+				if offered := stringOf(member(member(m.Body, "params"), "protocolVersion")); m.Method == protocol.MethodInitialize {
 					if offered != revision {
 						f.refuse(m.ID, -32602, data)
 						return

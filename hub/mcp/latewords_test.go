@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -53,14 +54,14 @@ func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New(fakeserver.WithCapabilities(`{"resources":{"subscribe":true}}`))
 				n := 0
-				f.Handle(methodSubscribe, func(c *fakeserver.CallContext) {
+				f.Handle(protocol.MethodSubscribe, func(c *fakeserver.CallContext) {
 					if n++; n == 1 {
 						c.Hang()
 						return
 					}
 					c.Result(`{}`)
 				})
-				f.Handle(methodUnsubscribe, func(c *fakeserver.CallContext) { c.Result(`{}`) })
+				f.Handle(protocol.MethodUnsubscribe, func(c *fakeserver.CallContext) { c.Result(`{}`) })
 				s := connect(t, f, &recorder{})
 				ctx, cancel := context.WithCancelCause(background)
 				done := make(chan error, 1)
@@ -75,14 +76,15 @@ func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				late := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, lines(f, methodSubscribe)[0].ID)
+				late := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, lines(f, protocol.MethodSubscribe)[0].ID)
 				for range 2 {
 					if err := f.SendLine(late); err != nil {
 						t.Fatal(err)
 					}
 				}
 				synctest.Wait()
-				if got, want := len(lines(f, methodUnsubscribe)), map[bool]int{true: 0, false: 1}[wantedAgain]; got != want {
+				if got, want := len(lines(f, protocol.MethodUnsubscribe)),
+					map[bool]int{true: 0, false: 1}[wantedAgain]; got != want {
 					t.Errorf("%d unsubscribes, want %d", got, want)
 				}
 			})
@@ -110,8 +112,8 @@ func TestTaskResultOvertakenByAPoll(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newTaskServer(taskCapabilities)
 				f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"input_required","pollInterval":1000`)) })
-				f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") })
-				f.Handle(methodTaskResult, func(call *fakeserver.CallContext) {
+				f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") })
+				f.Handle(protocol.MethodTaskResult, func(call *fakeserver.CallContext) {
 					if c.after < pollPatience {
 						pass(c.after)
 					}
@@ -126,8 +128,9 @@ func TestTaskResultOvertakenByAPoll(t *testing.T) {
 					t.Errorf("got %s, %v", rawOf(o.result), o.err)
 				case time.Since(began) != c.after:
 					t.Errorf("it took %v, want %v", time.Since(began), c.after)
-				case len(lines(f.Server, methodTaskGet)) != 1 || len(lines(f.Server, methodTaskCancel)) != 0:
-					t.Errorf("%d polls, %d cancels", len(lines(f.Server, methodTaskGet)), len(lines(f.Server, methodTaskCancel)))
+				case len(lines(f.Server, protocol.MethodTaskGet)) != 1 || len(lines(f.Server, protocol.MethodTaskCancel)) != 0:
+					t.Errorf("%d polls, %d cancels", len(lines(f.Server, protocol.MethodTaskGet)),
+						len(lines(f.Server, protocol.MethodTaskCancel)))
 				}
 			})
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -41,7 +42,7 @@ func TestServerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
 		f.Tool("t", func(c *fakeserver.CallContext) {
-			c.Request(methodElicitation, `{"message":"?","requestedSchema":{}}`)
+			c.Request(protocol.MethodElicitation, `{"message":"?","requestedSchema":{}}`)
 			c.Hang()
 		})
 		causes := make(chan error, 1)
@@ -241,10 +242,10 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 		switch request.Method {
-		case methodInitialize:
+		case protocol.MethodInitialize:
 			os.Stdout.WriteString(
 				`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"child","version":"1"}}}` + "\n")
-		case methodCallTool:
+		case protocol.MethodCallTool:
 			os.Stderr.WriteString("out of paper\x1b[0m\n")
 			os.Exit(3)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -47,25 +48,25 @@ func names[T any](items []T, err error, name func(T) string) ([]string, error) {
 }
 
 var lists = []listOf{
-	{methodListTools, "tools", func(n string) string {
+	{protocol.MethodListTools, "tools", func(n string) string {
 		return `{"name":"` + n + `"}`
 	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListTools(ctx)
 		return names(items, err, func(t Tool) string { return t.Name })
 	}},
-	{methodListPrompts, "prompts", func(n string) string {
+	{protocol.MethodListPrompts, "prompts", func(n string) string {
 		return `{"name":"` + n + `"}`
 	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListPrompts(ctx)
 		return names(items, err, func(p Prompt) string { return p.Name })
 	}},
-	{methodListResources, "resources", func(n string) string {
+	{protocol.MethodListResources, "resources", func(n string) string {
 		return `{"uri":"` + n + `"}`
 	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListResources(ctx)
 		return names(items, err, func(r Resource) string { return r.URI })
 	}},
-	{methodListResourceTemplates, "resourceTemplates", func(n string) string {
+	{protocol.MethodListResourceTemplates, "resourceTemplates", func(n string) string {
 		return `{"uriTemplate":"` + n + `"}`
 	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListResourceTemplates(ctx)
@@ -254,7 +255,7 @@ func TestListNotAskedWithoutCapability(t *testing.T) {
 				synctest.Wait()
 				for _, m := range f.Received() {
 					switch m.Method {
-					case methodInitialize, methodInitialized, methodDiscover:
+					case protocol.MethodInitialize, protocol.MethodInitialized, protocol.MethodDiscover:
 					default:
 						t.Errorf("the server was sent %s", m.Raw)
 					}

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
-
-const methodListen = "subscriptions/listen"
 
 const (
 	// The wait before a listen stream that has ended is opened anew. It doubles until a stream has held for as long as the
@@ -143,7 +142,7 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 func (l *listener) hold(ctx context.Context, s *Session, want filter) (acknowledged, replaced bool, err error) {
 	params := s.plainParams("notifications", want.json())
 	l.mu.Lock()
-	call, err := s.peer.Begin(methodListen, params)
+	call, err := s.peer.Begin(protocol.MethodListen, params)
 	if err != nil {
 		l.mu.Unlock()
 		return false, false, err
@@ -214,7 +213,7 @@ func (l *listener) close() (acknowledged bool) {
 // what still comes of a stream that was left is told anyhow once the next one is acknowledged. One without any id is
 // taken for a slip of the server.
 func (l *listener) carries(params json.RawMessage) bool {
-	raw := member(member(params, "_meta"), metaSubscriptionID)
+	raw := member(member(params, "_meta"), protocol.MetaSubscriptionID)
 	if raw == nil {
 		return true
 	}
@@ -228,7 +227,7 @@ func (l *listener) carries(params json.RawMessage) bool {
 // is honoured. When the stream follows an earlier one, all that it is about is told as changed: what happened between
 // the two was told to nobody. Called on the delivery goroutine.
 func (l *listener) acknowledged(s *Session, params json.RawMessage) {
-	id, err := jsonrpc.ParseID(member(member(params, "_meta"), metaSubscriptionID))
+	id, err := jsonrpc.ParseID(member(member(params, "_meta"), protocol.MetaSubscriptionID))
 	if err != nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -131,7 +132,7 @@ func TestListenTeardownLink(t *testing.T) {
 		f.Disconnect()
 		<-s.Done()
 		pass(5 * time.Minute)
-		if n := len(lines(f, methodListen)); n != 1 {
+		if n := len(lines(f, protocol.MethodListen)); n != 1 {
 			t.Errorf("%d streams were opened", n)
 		}
 	})
@@ -163,8 +164,8 @@ func TestListenTeardownWhileWaiting(t *testing.T) {
 func TestListenLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-		f.Handle(methodListen, func(c *fakeserver.CallContext) {
-			f.Notify(methodAcknowledged, `{"notifications":`+string(c.Param("notifications"))+
+		f.Handle(protocol.MethodListen, func(c *fakeserver.CallContext) {
+			f.Notify(protocol.MethodAcknowledged, `{"notifications":`+string(c.Param("notifications"))+
 				`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
 			c.Hang()
 			c.Result(`{"resultType":"complete"}`)
@@ -199,10 +200,10 @@ func TestListenLateAnswer(t *testing.T) {
 func TestListenRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern())
-		f.Handle(methodListen, func(c *fakeserver.CallContext) { c.Error(-32601, "method not found") })
+		f.Handle(protocol.MethodListen, func(c *fakeserver.CallContext) { c.Error(-32601, "method not found") })
 		s := connect(t, f, &recorder{})
 		pass(time.Hour)
-		if n := len(lines(f, methodListen)); n != 1 {
+		if n := len(lines(f, protocol.MethodListen)); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
 		if err := s.Ping(background); err != nil {
@@ -220,7 +221,7 @@ func TestListenOnlyWhenOffered(t *testing.T) {
 		} {
 			connect(t, f, &recorder{})
 			synctest.Wait()
-			if n := len(lines(f, methodListen)); n != 0 {
+			if n := len(lines(f, protocol.MethodListen)); n != 0 {
 				t.Errorf("%d streams", n)
 			}
 		}

@@ -7,17 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-)
-
-const (
-	methodProgress            = "notifications/progress"
-	methodMessage             = "notifications/message"
-	methodToolsChanged        = "notifications/tools/list_changed"
-	methodPromptsChanged      = "notifications/prompts/list_changed"
-	methodResourcesChanged    = "notifications/resources/list_changed"
-	methodResourceUpdated     = "notifications/resources/updated"
-	methodElicitationComplete = "notifications/elicitation/complete"
-	methodAcknowledged        = "notifications/subscriptions/acknowledged"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // Progress is one progress notification of a call. Progress rises, but for Back; Total counts only with HasTotal.
@@ -29,17 +19,19 @@ type Progress struct {
 	// Back: it is less than what came before, which MUST NOT be (basic/utilities/progress, every revision). Nothing of it
 	// but that the server lives is true.
 	Back bool
+	// Params of the notification as they came, the token of this side among them.
+	Params json.RawMessage
 }
 
 // classify says what may be lost while the delivery is behind: old progress of a call, and log messages.
 func classify(n *jsonrpc.Notification) (jsonrpc.Class, string) {
 	switch n.Method {
-	case methodProgress:
+	case protocol.MethodProgress:
 		if v := member(n.Params, "progress"); len(v) > 0 && (v[0] == '-' || v[0] >= '0' && v[0] <= '9') {
 			return jsonrpc.Coalesce, string(member(n.Params, "progressToken"))
 		}
 		return jsonrpc.Lossy, "" // malformed: it must not push out what is well-formed
-	case methodMessage:
+	case protocol.MethodMessage:
 		return jsonrpc.Lossy, ""
 	}
 	return jsonrpc.MustDeliver, ""
@@ -48,26 +40,26 @@ func classify(n *jsonrpc.Notification) (jsonrpc.Class, string) {
 // handleNotification runs on the delivery goroutine: what comes behind waits for it.
 func (s *Session) handleNotification(n *jsonrpc.Notification) {
 	switch n.Method {
-	case methodProgress:
+	case protocol.MethodProgress:
 		s.progressed(n.Params)
-	case methodMessage:
+	case protocol.MethodMessage:
 		s.logged(n.Params)
-	case methodToolsChanged:
+	case protocol.MethodToolsChanged:
 		s.listChanged(aboutTools, n.Params)
-	case methodPromptsChanged:
+	case protocol.MethodPromptsChanged:
 		s.listChanged(aboutPrompts, n.Params)
-	case methodResourcesChanged:
+	case protocol.MethodResourcesChanged:
 		s.listChanged(aboutResources, n.Params)
-	case methodResourceUpdated:
+	case protocol.MethodResourceUpdated:
 		if uri := stringOf(member(n.Params, "uri")); uri != "" && s.forUs(n.Params) {
 			s.tellUpdated(uri)
 		}
-	case methodAcknowledged:
+	case protocol.MethodAcknowledged:
 		s.listen.acknowledged(s, n.Params)
-	case methodElicitationComplete:
+	case protocol.MethodElicitationComplete:
 		s.elicitationCompleted(n.Params)
 		s.o.Handler.Noticed(n.Method)
-	case methodTaskStatus, methodTasks:
+	case protocol.MethodTaskStatus, protocol.MethodTasks:
 		s.taskTold(n)
 		s.o.Handler.Noticed(n.Method)
 	default:
@@ -108,7 +100,7 @@ func (s *Session) tellUpdated(uri string) {
 // progressDirect takes progress on the reading goroutine, in one pass over its text: thousands may come in a second.
 // What is malformed it leaves to classify.
 func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
-	if n.Method != methodProgress {
+	if n.Method != protocol.MethodProgress {
 		return false
 	}
 	token, p, ok := readProgress(n.Params)
@@ -146,6 +138,7 @@ func (s *Session) progressed(params json.RawMessage) {
 // readProgress is what encoding/json would give, at a fraction of the cost: there may be thousands in a second. ok is
 // false without a progress, and when a member is of a wrong type.
 func readProgress(params json.RawMessage) (token json.RawMessage, p Progress, ok bool) {
+	p.Params = params
 	has, sound := false, true
 	number := func(v json.RawMessage, to *float64) bool {
 		if string(v) == "null" {

@@ -77,11 +77,13 @@ type Implementation struct {
 type Handler interface {
 	// Ask puts a sampling or elicitation question to a person and returns the answer. When ctx ends it must return soon;
 	// what it returns then is not used. context.Cause(ctx) tells why: *jsonrpc.WithdrawnError (the server took the
-	// question back), *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to the
-	// question. An error is internal trouble; the server then hears of an internal error without its text.
+	// question back), *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to
+	// the question. An error is internal trouble; the server then hears of an internal error without its text.
 	Ask(ctx context.Context, q *Question) (Answer, error)
-	// Roots is the list of the workspace's roots.
-	Roots(ctx context.Context) []Root
+	// Roots is the result of roots/list, an object. of is the call in whose course the server asks, where that is known,
+	// as it is for a Question, and key what Question.InputKey would be. An error is internal trouble, a *jsonrpc.Error
+	// what the server is answered.
+	Roots(ctx context.Context, of *CallRequest, key string) (json.RawMessage, error)
 	// Logged is a log message of the server.
 	Logged(m LogMessage)
 	// ToolsChanged says that the list of tools may be another one now.
@@ -134,8 +136,8 @@ type Question struct {
 	// Payload is the params of the request exactly as they came.
 	Payload json.RawMessage
 	// Message, URL, ElicitationID and Schema are read from Payload for convenience. The message of a sampling question is
-	// its system prompt; the schema of a form that came without one has no properties. URL may be handed to a browser (see
-	// package browse), URLHost is its host in punycode.
+	// its system prompt; the schema of a form that came without one has no properties. URL may be handed to a browser
+	// (see package browse), URLHost is its host in punycode.
 	Message       string
 	URL           string
 	URLHost       string
@@ -149,12 +151,15 @@ type Question struct {
 	// OfSome tells of a question without Call that several calls were on the wire when it came, a live one among them:
 	// once all calls are over, so is its own.
 	OfSome bool
+	// Among are the calls that a question with OfSome may be of, those among them that were cancelled and may go on at
+	// the server.
+	Among []*CallRequest
 	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an
 	// error.
 	Trace any
-	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in
-	// the outside browser. Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says that
-	// it is done.
+	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works
+	// in the outside browser. Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says
+	// that it is done.
 	Waiting bool
 }
 
@@ -188,6 +193,9 @@ func (a Action) String() string {
 type Answer struct {
 	Action  Action
 	Content json.RawMessage
+	// Result is the whole result of the request, an object, where who has answered speaks MCP himself: it goes on as it
+	// is, and Content is not looked at. Action is what it says.
+	Result json.RawMessage
 }
 
 // Root is a directory or file that the server may work in; URI is a file: URI.

@@ -6,17 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-)
-
-// The keys of _meta that the protocol reserves (2026-07-28 basic/index, "_meta").
-const (
-	metaProtocolVersion = "io.modelcontextprotocol/protocolVersion"
-	metaClientInfo      = "io.modelcontextprotocol/clientInfo"
-	metaCapabilities    = "io.modelcontextprotocol/clientCapabilities"
-	metaLogLevel        = "io.modelcontextprotocol/logLevel"
-	metaServerInfo      = "io.modelcontextprotocol/serverInfo"
-	metaSubscriptionID  = "io.modelcontextprotocol/subscriptionId"
-	metaProgressToken   = "progressToken"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // object writes a JSON object member by member. The values are JSON text.
@@ -78,7 +68,7 @@ func (s *Session) requestMeta(given map[string]json.RawMessage, token string) ([
 		}
 	}
 	if token != "" {
-		meta.raw(metaProgressToken, []byte(token))
+		meta.raw(protocol.MetaProgressToken, []byte(token))
 	}
 	declared := n.declared
 	if modern {
@@ -89,22 +79,22 @@ func (s *Session) requestMeta(given map[string]json.RawMessage, token string) ([
 }
 
 func (s *Session) appendModernMeta(meta *object, declared Capabilities, level string) {
-	meta.text(metaProtocolVersion, Revision20260728)
-	meta.raw(metaClientInfo, s.clientInfo)
-	meta.name(metaCapabilities)
+	meta.text(protocol.MetaProtocolVersion, Revision20260728)
+	meta.raw(protocol.MetaClientInfo, s.clientInfo)
+	meta.name(protocol.MetaCapabilities)
 	meta.b = declared.appendTo(meta.b, Revision20260728)
 	if level != "" {
-		meta.text(metaLogLevel, level)
+		meta.text(protocol.MetaLogLevel, level)
 	}
 }
 
 func ownMeta(key string, modern bool, level string) bool {
 	switch key {
-	case metaProgressToken:
+	case protocol.MetaProgressToken:
 		return true
-	case metaProtocolVersion, metaClientInfo, metaCapabilities:
+	case protocol.MetaProtocolVersion, protocol.MetaClientInfo, protocol.MetaCapabilities:
 		return modern
-	case metaLogLevel:
+	case protocol.MetaLogLevel:
 		return level != ""
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -23,10 +24,10 @@ func TestPassedThroughUntouched(t *testing.T) {
 		definitions := map[string]string{
 			// A tool that says something twice is left out (finding B9): a person could be shown the one and the server mean the
 			// other.
-			methodListTools:             strings.Replace(entry(`"name":"t"`), `"z":1.0E+2`, `"y":1.0E+2`, 1),
-			methodListPrompts:           entry(`"name":"\u0070"`),
-			methodListResources:         entry(`"uri":"ui://app\/main","mimeType":"text/html;profile=mcp-app"`),
-			methodListResourceTemplates: entry(`"uriTemplate":"ui://{x}"`),
+			protocol.MethodListTools:             strings.Replace(entry(`"name":"t"`), `"z":1.0E+2`, `"y":1.0E+2`, 1),
+			protocol.MethodListPrompts:           entry(`"name":"\u0070"`),
+			protocol.MethodListResources:         entry(`"uri":"ui://app\/main","mimeType":"text/html;profile=mcp-app"`),
+			protocol.MethodListResourceTemplates: entry(`"uriTemplate":"ui://{x}"`),
 		}
 		for _, l := range lists {
 			f.Handle(l.method, func(c *fakeserver.CallContext) {
@@ -34,7 +35,7 @@ func TestPassedThroughUntouched(t *testing.T) {
 			})
 		}
 		result := fmt.Sprintf(`{"contents":[ {"uri":"ui://app\/main","text":"<p>\u003c"} ],"structuredContent":null,%s}`, odd)
-		for _, method := range []string{methodCallTool, methodReadResource, methodGetPrompt} {
+		for _, method := range []string{protocol.MethodCallTool, protocol.MethodReadResource, protocol.MethodGetPrompt} {
 			f.Handle(method, func(c *fakeserver.CallContext) { c.Result(result) })
 		}
 		s := connect(t, f, &recorder{})
@@ -45,19 +46,19 @@ func TestPassedThroughUntouched(t *testing.T) {
 			}
 		}
 		tools, err := s.ListTools(background)
-		same("tool", definitions[methodListTools], tools[0].Raw, err)
+		same("tool", definitions[protocol.MethodListTools], tools[0].Raw, err)
 		prompts, err := s.ListPrompts(background)
-		same("prompt", definitions[methodListPrompts], prompts[0].Raw, err)
+		same("prompt", definitions[protocol.MethodListPrompts], prompts[0].Raw, err)
 		if prompts[0].Name != "p" {
 			t.Errorf("the prompt is called %q", prompts[0].Name)
 		}
 		resources, err := s.ListResources(background)
-		same("resource", definitions[methodListResources], resources[0].Raw, err)
+		same("resource", definitions[protocol.MethodListResources], resources[0].Raw, err)
 		if resources[0].URI != "ui://app/main" {
 			t.Errorf("the resource is %q", resources[0].URI)
 		}
 		templates, err := s.ListResourceTemplates(background)
-		same("template", definitions[methodListResourceTemplates], templates[0].Raw, err)
+		same("template", definitions[protocol.MethodListResourceTemplates], templates[0].Raw, err)
 
 		called, err := s.CallTool(background, &CallRequest{Name: "t"})
 		same("tool result", result, called.Raw, err)
@@ -93,10 +94,10 @@ func TestExtensionsDeclared(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		declared := lines(f, methodCallTool)[0].Param("_meta")
-		declared = member(declared, metaCapabilities)
+		declared := lines(f, protocol.MethodCallTool)[0].Param("_meta")
+		declared = member(declared, protocol.MetaCapabilities)
 		if s.Era() == Legacy {
-			declared = lines(f, methodInitialize)[0].Param("capabilities")
+			declared = lines(f, protocol.MethodInitialize)[0].Param("capabilities")
 		}
 		if got := string(declared); !strings.Contains(got,
 			`"io.modelcontextprotocol/ui":{"mimeTypes":["text\/html;profile=mcp-app"],"n":1.0}`) ||

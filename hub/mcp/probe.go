@@ -13,14 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
-)
-
-// The errors by which a server shows that it is modern (2026-07-28 basic/index "Error Codes").
-const (
-	codeHeaderMismatch     = -32020
-	codeMissingCapability  = -32021
-	codeUnsupportedVersion = -32022
 )
 
 var errProbeTimeout = errors.New("no answer to server/discover within the probe's time")
@@ -49,7 +43,7 @@ func (s *Session) probe(ctx context.Context, limited bool) finding {
 	}
 	s.speak(Modern, Revision20260728)
 	for again := true; ; again = false {
-		call, err := s.peer.BeginAs(methodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
+		call, err := s.peer.BeginAs(protocol.MethodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
 		var raw json.RawMessage
 		if err == nil {
 			select {
@@ -68,14 +62,15 @@ func (s *Session) probe(ctx context.Context, limited bool) finding {
 			return s.discovered(raw)
 		case ctx.Err() != nil:
 			return finding{fatal: true, err: context.Cause(ctx)}
-		case errors.As(err, &refusal) && refusal.Code == codeUnsupportedVersion:
+		case errors.As(err, &refusal) && refusal.Code == protocol.CodeUnsupportedVersion:
 			supported := versions(member(refusal.Data, "supported"))
 			if again && bestMutual(modernRevisions, supported) != "" {
 				continue
 			}
 			// A server can be modern in its errors and still list legacy revisions alone: then initialize is the way.
 			return s.notModern(supported, err)
-		case errors.As(err, &refusal) && (refusal.Code == codeHeaderMismatch || refusal.Code == codeMissingCapability):
+		case errors.As(err, &refusal) && (refusal.Code == protocol.CodeHeaderMismatch ||
+			refusal.Code == protocol.CodeMissingCapability):
 			// It knows the question and refuses it. Whatever is wrong, initialize does not mend it.
 			return finding{fatal: true, err: err}
 		case errors.Is(err, jsonrpc.ErrClosed):
@@ -143,7 +138,7 @@ func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
 		wait = limited
 	}
 	s.speak(Modern, Revision20260728)
-	again, err := s.peer.BeginAs(methodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
+	again, err := s.peer.BeginAs(protocol.MethodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
 	if err != nil {
 		return false
 	}
@@ -221,10 +216,10 @@ func unknownTransport(e *StartError) bool {
 	var failed *transport.HTTPError
 	refusal := rpcError(e.Err)
 	switch {
-	case e.Stage != methodInitialize:
+	case e.Stage != protocol.MethodInitialize:
 		return false
 	case refusal != nil:
-		return refusal.Code > codeHeaderMismatch || refusal.Code < codeUnsupportedVersion
+		return refusal.Code > protocol.CodeHeaderMismatch || refusal.Code < protocol.CodeUnsupportedVersion
 	case errors.As(e.Err, &failed):
 		return failed.Status >= 400 && failed.Status < 500 && !saysNothingOfEra(failed)
 	}
@@ -247,7 +242,7 @@ func (s *Session) discovered(raw json.RawMessage) finding {
 		return s.notModern(supported,
 			&ProtocolError{Text: "the answer to server/discover lists no modern revision that this client speaks"})
 	}
-	info := readInfo(raw, member(member(raw, "_meta"), metaServerInfo))
+	info := readInfo(raw, member(member(raw, "_meta"), protocol.MetaServerInfo))
 	s.state.Store(&negotiated{era: Modern, revision: bestMutual(modernRevisions, supported), info: info})
 	return finding{modern: true}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -28,6 +29,10 @@ func TestProgressRouting(t *testing.T) {
 			out := begin(background, s, &CallRequest{Name: "t", OnProgress: func(p Progress) {
 				mu.Lock()
 				defer mu.Unlock()
+				if !strings.Contains(string(p.Params), `"progressToken"`) {
+					t.Errorf("progress without its params: %+v", p)
+				}
+				p.Params = nil
 				got[name] = append(got[name], p)
 			}})
 			return <-calls, out
@@ -50,7 +55,7 @@ func TestProgressRouting(t *testing.T) {
 			`{"progressToken":` + tokenA + `}`, `{"progressToken":` + tokenA + `,"progress":"1"}`, `[]`,
 			`{"progressToken":` + strings.Trim(tokenA, `"`+"p") + `,"progress":1}`,
 		} {
-			if err := f.Notify(methodProgress, params); err != nil {
+			if err := f.Notify(protocol.MethodProgress, params); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -155,7 +160,7 @@ func TestOnWireComesFirst(t *testing.T) {
 			if diff := cmp.Diff([]string{"wire", "progress"}, order); diff != "" {
 				t.Fatalf("order (-want +got):\n%s", diff)
 			}
-			sent := lines(f, methodCallTool)
+			sent := lines(f, protocol.MethodCallTool)
 			if string(sent[len(sent)-1].ID) != id.String() {
 				t.Fatalf("OnWire said %s, the wire %s", id, sent[len(sent)-1].ID)
 			}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-)
 
-const (
-	methodListPrompts = "prompts/list"
-	methodGetPrompt   = "prompts/get"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // Prompt is one prompt template as the server describes it. All of it is untrusted.
@@ -35,9 +32,12 @@ func (s *Session) ListPrompts(ctx context.Context) ([]Prompt, error) {
 	if !s.Info().HasPrompts {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Prompt]{method: methodListPrompts, member: "prompts", about: aboutPrompts,
+	return listAll(ctx, s, listing[Prompt]{method: protocol.MethodListPrompts, member: "prompts", about: aboutPrompts,
 		read: readPrompt})
 }
+
+// PromptOf reads one description as prompts/list gives it: Prompt.Raw of an earlier time.
+func PromptOf(raw json.RawMessage) (Prompt, error) { return readPrompt(raw) }
 
 func readPrompt(raw json.RawMessage) (Prompt, error) {
 	p := Prompt{Raw: raw}
@@ -88,7 +88,7 @@ func (s *Session) GetPrompt(ctx context.Context, c *CallRequest) (*CallResult, e
 		}
 		asked.raw("arguments", oneLine(c.Arguments))
 	}
-	return s.call(ctx, &openCall{req: c, method: methodGetPrompt, members: asked.b[1:]})
+	return s.call(ctx, &openCall{req: c, method: protocol.MethodGetPrompt, members: asked.b[1:]})
 }
 
 func isObjectOfStrings(raw json.RawMessage) bool {

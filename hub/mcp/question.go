@@ -11,13 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/browse"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-)
-
-const (
-	methodPing        = "ping"
-	methodRoots       = "roots/list"
-	methodSampling    = "sampling/createMessage"
-	methodElicitation = "elicitation/create"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 var errQuestionOver = errors.New("the question is over")
@@ -43,7 +37,7 @@ func (e *refusedURLError) Error() string { return "the url of the elicitation " 
 // asked.
 func readQuestion(method string, params json.RawMessage, declared Capabilities) (*Question, error) {
 	switch method {
-	case methodSampling:
+	case protocol.MethodSampling:
 		if !declared.Sampling {
 			return nil, errUndeclared
 		}
@@ -51,7 +45,7 @@ func readQuestion(method string, params json.RawMessage, declared Capabilities) 
 			return nil, tooLarge("the sampling request", len(params), bounds.SamplingBytes)
 		}
 		return readSampling(params, declared)
-	case methodElicitation:
+	case protocol.MethodElicitation:
 		if !declared.ElicitationForm && !declared.ElicitationURL {
 			return nil, errUndeclared
 		}
@@ -271,6 +265,9 @@ func elicitationResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	default:
 		return nil, fmt.Errorf("an answer has no action")
 	}
+	if a.Result != nil {
+		return asItIs(a.Result)
+	}
 	out := newObject(64 + len(a.Content))
 	out.text("action", a.Action.String())
 	if kind == ElicitationForm && a.Action == Accept && a.Content != nil {
@@ -284,24 +281,40 @@ func elicitationResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 
 // samplingResult is the completion as the window gave it.
 func samplingResult(a Answer) (json.RawMessage, error) {
+	if a.Result != nil {
+		return asItIs(a.Result)
+	}
 	if !isObject(a.Content) {
 		return nil, fmt.Errorf("the sampling result is no JSON object")
 	}
 	return oneLine(a.Content), nil
 }
 
-func (s *Session) rootsResult(ctx context.Context) (json.RawMessage, error) {
-	roots := s.o.Handler.Roots(ctx)
-	if roots == nil {
-		roots = []Root{} // the member must be an array
+// asItIs is a result that another party to the protocol has written.
+func asItIs(result json.RawMessage) (json.RawMessage, error) {
+	if !isObject(result) {
+		return nil, fmt.Errorf("the result of a question is no JSON object")
 	}
-	list, err := json.Marshal(roots)
+	return oneLine(result), nil
+}
+
+func (s *Session) rootsResult(ctx context.Context, of *CallRequest, key string) (json.RawMessage, error) {
+	result, err := s.o.Handler.Roots(ctx, of, key)
 	if err != nil {
 		return nil, err
 	}
+	return asItIs(result)
+}
+
+// ListOfRoots is the result of roots/list with these roots.
+func ListOfRoots(roots []Root) json.RawMessage {
+	if roots == nil {
+		roots = []Root{} // the member must be an array
+	}
+	list, _ := json.Marshal(roots) // strings marshal
 	out := newObject(16 + len(list))
 	out.raw("roots", list)
-	return out.end(), nil
+	return out.end()
 }
 
 // refusalOf is the JSON-RPC error for a legacy server whose question is not asked.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -18,15 +19,15 @@ func TestQuestionAndPayloadAgree(t *testing.T) {
 		connect(t, f, h)
 		asked := 0
 		for _, c := range []struct{ method, params, url, refused string }{
-			{method: methodElicitation, url: "https://good.example/",
+			{method: protocol.MethodElicitation, url: "https://good.example/",
 				params: `{"mode":"url","message":"hi","url":"https://good.example/","URL":"https://evil.example/","elicitationId":"1"}`},
-			{method: methodElicitation, refused: "no url",
+			{method: protocol.MethodElicitation, refused: "no url",
 				params: `{"mode":"url","message":"hi","URL":"https://evil.example/","elicitationId":"1"}`},
-			{method: methodElicitation, refused: `name "url"`,
+			{method: protocol.MethodElicitation, refused: `name "url"`,
 				params: `{"mode":"url","message":"hi","url":"https://good.example/","\u0075rl":"https://evil.example/"}`},
-			{method: methodElicitation, refused: `name "title"`,
+			{method: protocol.MethodElicitation, refused: `name "title"`,
 				params: `{"message":"hi","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"A","title":"B"}}}}`},
-			{method: methodSampling, refused: `name "text"`,
+			{method: protocol.MethodSampling, refused: `name "text"`,
 				params: `{"messages":[{"role":"user","content":{"type":"text","text":"a","text":"b"}}],"maxTokens":1}`},
 		} {
 			got := ask(t, f, c.method, c.params)

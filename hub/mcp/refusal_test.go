@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -17,17 +18,17 @@ func TestUndeclaredCapability(t *testing.T) {
 		method, params string
 		code           string
 	}{
-		{Revision20251125, Capabilities{}, methodSampling, samplingParams, "-32601"},
-		{Revision20251125, Capabilities{}, methodElicitation, formParams, "-32601"},
-		{Revision20251125, Capabilities{}, methodRoots, ``, "-32601"},
-		{Revision20251125, Capabilities{ElicitationForm: true}, methodElicitation, urlParams, "-32602"},
-		{Revision20251125, Capabilities{ElicitationURL: true}, methodElicitation, formParams, "-32602"},
-		{Revision20250618, everything, methodElicitation, urlParams, "-32602"},
-		{Revision20250326, everything, methodElicitation, formParams, "-32601"},
-		{Revision20241105, everything, methodElicitation, formParams, "-32601"},
-		{Revision20251125, Capabilities{Sampling: true}, methodSampling, withTools, "-32602"},
-		{Revision20251125, Capabilities{Sampling: true}, methodSampling, withChoice, "-32602"},
-		{Revision20250618, everything, methodSampling, withTools, "-32602"},
+		{Revision20251125, Capabilities{}, protocol.MethodSampling, samplingParams, "-32601"},
+		{Revision20251125, Capabilities{}, protocol.MethodElicitation, formParams, "-32601"},
+		{Revision20251125, Capabilities{}, protocol.MethodRoots, ``, "-32601"},
+		{Revision20251125, Capabilities{ElicitationForm: true}, protocol.MethodElicitation, urlParams, "-32602"},
+		{Revision20251125, Capabilities{ElicitationURL: true}, protocol.MethodElicitation, formParams, "-32602"},
+		{Revision20250618, everything, protocol.MethodElicitation, urlParams, "-32602"},
+		{Revision20250326, everything, protocol.MethodElicitation, formParams, "-32601"},
+		{Revision20241105, everything, protocol.MethodElicitation, formParams, "-32601"},
+		{Revision20251125, Capabilities{Sampling: true}, protocol.MethodSampling, withTools, "-32602"},
+		{Revision20251125, Capabilities{Sampling: true}, protocol.MethodSampling, withChoice, "-32602"},
+		{Revision20250618, everything, protocol.MethodSampling, withTools, "-32602"},
 		{Revision20251125, everything, "tasks/list", `{}`, "-32601"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -59,16 +60,20 @@ func TestMalformedQuestionsAskNobody(t *testing.T) {
 		h := &recorder{ask: accepting(`{}`)}
 		connect(t, f, h)
 		for _, c := range [][2]string{
-			{methodElicitation, ``}, {methodElicitation, `[]`}, {methodElicitation, `{}`}, {methodElicitation, `{"message":1}`},
-			{methodElicitation, `{"message":"x","requestedSchema":[]}`},
-			{methodElicitation, `{"mode":"url","message":"x"}`}, {methodElicitation, `{"mode":"voice","message":"x"}`},
-			{methodSampling, ``}, {methodSampling, `{}`}, {methodSampling, `{"messages":{},"maxTokens":1}`},
-			{methodSampling, `{"messages":[]}`}, {methodSampling, `{"messages":[7],"maxTokens":1}`},
-			{methodSampling, `{"messages":[{"role":"system","content":{"type":"text"}}],"maxTokens":1}`},
-			{methodSampling, `{"messages":[{"role":"user"}],"maxTokens":1}`},
-			{methodSampling, `{"messages":[{"role":"user","content":"x"}],"maxTokens":1}`},
-			{methodSampling, message(use)}, {methodSampling, message(use, text)}, {methodSampling, message(use, mixed)},
-			{methodSampling, message(result)},
+			{protocol.MethodElicitation, ``}, {protocol.MethodElicitation, `[]`}, {protocol.MethodElicitation, `{}`},
+			{protocol.MethodElicitation, `{"message":1}`},
+			{protocol.MethodElicitation, `{"message":"x","requestedSchema":[]}`},
+			{protocol.MethodElicitation, `{"mode":"url","message":"x"}`},
+			{protocol.MethodElicitation, `{"mode":"voice","message":"x"}`},
+			{protocol.MethodSampling, ``}, {protocol.MethodSampling, `{}`},
+			{protocol.MethodSampling, `{"messages":{},"maxTokens":1}`},
+			{protocol.MethodSampling, `{"messages":[]}`}, {protocol.MethodSampling, `{"messages":[7],"maxTokens":1}`},
+			{protocol.MethodSampling, `{"messages":[{"role":"system","content":{"type":"text"}}],"maxTokens":1}`},
+			{protocol.MethodSampling, `{"messages":[{"role":"user"}],"maxTokens":1}`},
+			{protocol.MethodSampling, `{"messages":[{"role":"user","content":"x"}],"maxTokens":1}`},
+			{protocol.MethodSampling, message(use)}, {protocol.MethodSampling, message(use, text)},
+			{protocol.MethodSampling, message(use, mixed)},
+			{protocol.MethodSampling, message(result)},
 		} {
 			if got := ask(t, f, c[0], c[1]); !strings.Contains(got, `"code":-32602,`) {
 				t.Errorf("%s %s: answered %s", c[0], c[1], got)
@@ -78,7 +83,7 @@ func TestMalformedQuestionsAskNobody(t *testing.T) {
 			t.Errorf("%d questions were asked", n)
 		}
 		for _, params := range []string{message(text, use, result), message(use, result, use, result)} {
-			if got := ask(t, f, methodSampling, params); !strings.Contains(got, `"result"`) {
+			if got := ask(t, f, protocol.MethodSampling, params); !strings.Contains(got, `"result"`) {
 				t.Errorf("%s: answered %s", params, got)
 			}
 		}

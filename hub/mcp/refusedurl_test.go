@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -26,13 +27,13 @@ func TestRefusedURLsReachNobody(t *testing.T) {
 				h := &recorder{ask: accepting(``)}
 				f := fakeserver.New()
 				connect(t, f, h)
-				if got := ask(t, f, methodElicitation, urlElicitation(url)); !strings.Contains(got,
+				if got := ask(t, f, protocol.MethodElicitation, urlElicitation(url)); !strings.Contains(got,
 					`"code":-32602,"message":"the url of the elicitation `) {
 					t.Errorf("a request of a legacy server is answered %s", got)
 				}
 
 				_, s := modern(t, h, func(c *fakeserver.CallContext) {
-					c.InputRequired(`{"k":`+inputEntry(methodElicitation, urlElicitation(url))+`}`, "")
+					c.InputRequired(`{"k":`+inputEntry(protocol.MethodElicitation, urlElicitation(url))+`}`, "")
 				})
 				_, err := s.CallTool(background, &CallRequest{Name: "t"})
 				var wrong *ProtocolError

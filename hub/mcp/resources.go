@@ -5,12 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-)
 
-const (
-	methodListResources         = "resources/list"
-	methodListResourceTemplates = "resources/templates/list"
-	methodReadResource          = "resources/read"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // Resource is one resource as the server describes it. All of it is untrusted.
@@ -44,7 +40,8 @@ func (s *Session) ListResources(ctx context.Context) ([]Resource, error) {
 	if !s.Info().HasResources {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Resource]{method: methodListResources, member: "resources", about: aboutResources,
+	return listAll(ctx, s, listing[Resource]{method: protocol.MethodListResources,
+		member: "resources", about: aboutResources,
 		read: readResource})
 }
 
@@ -54,9 +51,13 @@ func (s *Session) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate
 		return nil, nil
 	}
 	return listAll(ctx, s, listing[ResourceTemplate]{
-		method: methodListResourceTemplates, member: "resourceTemplates", about: aboutResources, read: readResourceTemplate,
+		method: protocol.MethodListResourceTemplates, member: "resourceTemplates", about: aboutResources,
+		read: readResourceTemplate,
 	})
 }
+
+// ResourceOf reads one description as resources/list gives it: Resource.Raw of an earlier time.
+func ResourceOf(raw json.RawMessage) (Resource, error) { return readResource(raw) }
 
 func readResource(raw json.RawMessage) (Resource, error) {
 	r := Resource{Size: -1, Raw: raw}
@@ -84,6 +85,11 @@ func readResource(raw json.RawMessage) (Resource, error) {
 		return Resource{}, errNoURI
 	}
 	return r, nil
+}
+
+// ResourceTemplateOf is ResourceOf for templates.
+func ResourceTemplateOf(raw json.RawMessage) (ResourceTemplate, error) {
+	return readResourceTemplate(raw)
 }
 
 func readResourceTemplate(raw json.RawMessage) (ResourceTemplate, error) {
@@ -135,11 +141,11 @@ func (s *Session) ReadResource(ctx context.Context, c *CallRequest) (*CallResult
 	mark := s.cache.mark(aboutResources)
 	asked := newObject(len(c.Name) + 16)
 	asked.text("uri", c.Name)
-	result, err := s.call(ctx, &openCall{req: c, method: methodReadResource, members: asked.b[1:]})
+	result, err := s.call(ctx, &openCall{req: c, method: protocol.MethodReadResource, members: asked.b[1:]})
 	if err == nil && result.Rounds == 1 {
 		s.keep(key, aboutResources, mark, result.Raw)
 	}
 	return result, err
 }
 
-func readKey(uri string) cacheKey { return cacheKey{method: methodReadResource, params: uri} }
+func readKey(uri string) cacheKey { return cacheKey{method: protocol.MethodReadResource, params: uri} }

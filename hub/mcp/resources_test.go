@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -52,14 +53,14 @@ var asking = map[string]struct {
 	request func(onProgress func(Progress)) *CallRequest
 	ask     func(context.Context, *Session, *CallRequest) (*CallResult, error)
 }{
-	methodReadResource: {
+	protocol.MethodReadResource: {
 		`{"uri":"ui://app/a?b=\"c\""}`,
 		func(p func(Progress)) *CallRequest { return &CallRequest{Name: `ui://app/a?b="c"`, OnProgress: p} },
 		func(ctx context.Context, s *Session, c *CallRequest) (*CallResult, error) {
 			return s.ReadResource(ctx, c)
 		},
 	},
-	methodGetPrompt: {
+	protocol.MethodGetPrompt: {
 		`{"name":"p","arguments":{"a":"1","b":"2"}}`,
 		func(p func(Progress)) *CallRequest {
 			return &CallRequest{Name: "p", Arguments: json.RawMessage("{\"a\":\"1\",\n\"b\":\"2\"}"), OnProgress: p}
@@ -76,7 +77,7 @@ func TestReadsAskAndProgress(t *testing.T) {
 			bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 				f.Handle(method, func(c *fakeserver.CallContext) {
 					c.Progress(1, 2, "half")
-					if c.Param("inputResponses") == nil && f.Count(fakeserver.Method(methodInitialize)) == 0 {
+					if c.Param("inputResponses") == nil && f.Count(fakeserver.Method(protocol.MethodInitialize)) == 0 {
 						c.InputRequired(
 							`{"k":{"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"type":"object","properties":{}}}}}`, "st")
 						return
@@ -179,7 +180,7 @@ func TestReadsRefuseBadArguments(t *testing.T) {
 		}
 		synctest.Wait()
 		for _, m := range f.Received()[before:] {
-			if m.Method != methodListen && m.Method != methodInitialized {
+			if m.Method != protocol.MethodListen && m.Method != protocol.MethodInitialized {
 				t.Errorf("sent %s", m.Raw)
 			}
 		}

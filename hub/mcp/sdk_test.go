@@ -132,14 +132,14 @@ func testGoSDKServer(t *testing.T, era string, want Era) {
 	h.ask = func(ctx context.Context, q *Question) (Answer, error) {
 		switch {
 		case q.Kind == Sampling:
-			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)},
+			return Answer{Action: Accept, Content: json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)},
 				nil
 		case q.Message == "Sure?":
 			close(p.asked)
 			defer close(p.gone)
 			return hang(causes)(ctx, q)
 		}
-		return Answer{Accept, json.RawMessage(`{"name":"Ada"}`)}, nil
+		return Answer{Action: Accept, Content: json.RawMessage(`{"name":"Ada"}`)}, nil
 	}
 	s, err := Connect(background, Options{
 		Server: "sdk", Open: p.open(t), Era: era, Client: testClient, Handler: h,

@@ -8,11 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-)
-
-const (
-	methodSetLevel     = "logging/setLevel"
-	methodRootsChanged = "notifications/roots/list_changed"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // ErrNoLogging is returned by SetLogLevel for a legacy server that has declared no logging.
@@ -25,9 +21,9 @@ var logLevels = []string{"debug", "info", "notice", "warning", "error", "critica
 // server/discover, which each of them must have, stands in for it. Unlike any other request that one is never cancelled
 // on the wire.
 func (s *Session) Ping(ctx context.Context) error {
-	method := methodPing
+	method := protocol.MethodPing
 	if s.Era() == Modern {
-		method = methodDiscover
+		method = protocol.MethodDiscover
 	}
 	_, err := s.peer.Call(ctx, method, s.plainParams())
 	if rpcError(err) != nil {
@@ -52,7 +48,7 @@ func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 	if !s.Info().Logging {
 		return ErrNoLogging
 	}
-	_, err := s.peer.Call(ctx, methodSetLevel, s.plainParams("level", string(jsontext.AppendString(nil, level))))
+	_, err := s.peer.Call(ctx, protocol.MethodSetLevel, s.plainParams("level", string(jsontext.AppendString(nil, level))))
 	return err
 }
 
@@ -63,5 +59,5 @@ func (s *Session) RootsChanged() error {
 	if n.era != Legacy || !n.declared.Roots {
 		return nil
 	}
-	return s.peer.Notify(methodRootsChanged, nil)
+	return s.peer.Notify(protocol.MethodRootsChanged, nil)
 }

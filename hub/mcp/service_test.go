@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -26,8 +27,8 @@ func TestLogging(t *testing.T) {
 		if err := s.SetLogLevel(background, "loud"); !errors.As(err, &bad) {
 			t.Errorf("unknown level: %v", err)
 		}
-		f.Notify(methodMessage, `{"level":"error","logger":"db","data":{"n":1.0}}`)
-		f.Notify(methodMessage, `[]`)
+		f.Notify(protocol.MethodMessage, `{"level":"error","logger":"db","data":{"n":1.0}}`)
+		f.Notify(protocol.MethodMessage, `[]`)
 		synctest.Wait()
 		if diff := cmp.Diff([]LogMessage{{Level: "error", Logger: "db", Data: json.RawMessage(`{"n":1.0}`)}},
 			h.messages()); diff != "" {
@@ -57,21 +58,21 @@ func TestModernLogLevel(t *testing.T) {
 		if err := s.SetLogLevel(background, "debug"); err != nil {
 			t.Fatal(err)
 		}
-		call.Meta[metaLogLevel] = json.RawMessage(`"alert"`) // the session's own level wins
+		call.Meta[protocol.MetaLogLevel] = json.RawMessage(`"alert"`) // the session's own level wins
 		if _, err := s.CallTool(background, call); err != nil {
 			t.Fatal(err)
 		}
-		calls := lines(f, methodCallTool)
-		if got := member(calls[0].Param("_meta"), metaLogLevel); got != nil {
+		calls := lines(f, protocol.MethodCallTool)
+		if got := member(calls[0].Param("_meta"), protocol.MetaLogLevel); got != nil {
 			t.Errorf("before: %s", got)
 		}
-		if got := string(member(calls[1].Param("_meta"), metaLogLevel)); got != `"debug"` {
+		if got := string(member(calls[1].Param("_meta"), protocol.MetaLogLevel)); got != `"debug"` {
 			t.Errorf("after: %s", got)
 		}
-		if n := strings.Count(calls[1].Raw, metaLogLevel); n != 1 {
+		if n := strings.Count(calls[1].Raw, protocol.MetaLogLevel); n != 1 {
 			t.Errorf("the level is there %d times", n)
 		}
-		if n := len(lines(f, methodSetLevel)); n != 0 {
+		if n := len(lines(f, protocol.MethodSetLevel)); n != 0 {
 			t.Errorf("%d requests for it", n)
 		}
 	})
@@ -79,7 +80,8 @@ func TestModernLogLevel(t *testing.T) {
 
 func TestPing(t *testing.T) {
 	for option, method := range map[*fakeserver.Option]string{
-		ptr(fakeserver.WithRevision(Revision20250618)): methodPing, ptr(fakeserver.WithModern()): methodDiscover,
+		ptr(fakeserver.WithRevision(Revision20250618)): protocol.MethodPing,
+		ptr(fakeserver.WithModern()):                   protocol.MethodDiscover,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(*option)
@@ -121,7 +123,7 @@ func TestRootsChanged(t *testing.T) {
 				t.Error(err)
 			}
 			synctest.Wait()
-			if got := len(lines(f, methodRootsChanged)); got != c.want {
+			if got := len(lines(f, protocol.MethodRootsChanged)); got != c.want {
 				t.Errorf("%v %+v: %d notifications, want %d", s.Era(), c.served, got, c.want)
 			}
 		}

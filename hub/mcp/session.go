@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -249,7 +250,7 @@ func (s *Session) Pending() []jsonrpc.Entry {
 	all := s.peer.Tracker().Pending()
 	kept := all[:0]
 	for _, e := range all {
-		if e.Method != methodListen {
+		if e.Method != protocol.MethodListen {
 			kept = append(kept, e)
 		}
 	}

@@ -12,12 +12,10 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 const (
-	methodDiscover    = "server/discover"
-	methodInitialize  = "initialize"
-	methodInitialized = "notifications/initialized"
 
 	// signInPoll is how often at most a step of the start looks whether somebody still signs in.
 	signInPoll = 250 * time.Millisecond
@@ -96,7 +94,7 @@ func (s *Session) start(ctx context.Context) error {
 		if rpcError(first.Err) != nil && second.Stage == "open" {
 			return first // it does know the transport, and has said what it does not like
 		}
-		return &StartError{Server: s.o.Server, Stage: methodInitialize,
+		return &StartError{Server: s.o.Server, Stage: protocol.MethodInitialize,
 			Err: &bothFailedError{first: first.Err, second: second.Err}, Ended: second.Ended}
 	}
 	return nil
@@ -117,7 +115,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 		case found.modern:
 			return nil
 		case s.o.Era == EraModern || found.fatal || found.ended && !s.respawns():
-			return s.abandon(methodDiscover, found.err)
+			return s.abandon(protocol.MethodDiscover, found.err)
 		case found.ended:
 			// Some servers exit on a first message that they do not know.
 			if err := s.reopen(ctx); err != nil {
@@ -153,7 +151,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	if forgotten && answersInitialize(err) && s.probe(ctx, s.link.Fallback != nil).modern {
 		return nil
 	}
-	return s.abandon(methodInitialize, err)
+	return s.abandon(protocol.MethodInitialize, err)
 }
 
 // respawns tells whether a link that ended on the probe is worth opening again: a process is, an address is not.
@@ -258,7 +256,7 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	params.b = capabilities.appendTo(params.b, offer)
 	params.raw("clientInfo", s.clientInfo)
 	s.speak(Legacy, "")
-	raw, err := s.peer.CallAs(ctx, methodInitialize, params.end(), jsonrpc.How{Tag: s.o.Trace})
+	raw, err := s.peer.CallAs(ctx, protocol.MethodInitialize, params.end(), jsonrpc.How{Tag: s.o.Trace})
 	if err != nil {
 		return err
 	}
@@ -278,7 +276,7 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 		info:     readInfo(raw, member(raw, "serverInfo")),
 	})
 	s.speak(Legacy, *chosen)
-	return s.peer.NotifyAs(methodInitialized, nil, s.o.Trace)
+	return s.peer.NotifyAs(protocol.MethodInitialized, nil, s.o.Trace)
 }
 
 // readInfo reads what InitializeResult and DiscoverResult have in common. Members of the wrong type count as absent:

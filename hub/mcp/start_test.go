@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -40,8 +41,8 @@ func TestProbeExitRespawns(t *testing.T) {
 		if s.Era() != Legacy {
 			t.Errorf("era %v", s.Era())
 		}
-		first := lines(f, methodInitialize)
-		if len(first) != 1 || first[0].Conn != 2 || len(lines(f, methodDiscover)) != 1 {
+		first := lines(f, protocol.MethodInitialize)
+		if len(first) != 1 || first[0].Conn != 2 || len(lines(f, protocol.MethodDiscover)) != 1 {
 			t.Errorf("want one probe on link 1 and one initialize on link 2, got %+v", f.Received())
 		}
 	})
@@ -51,13 +52,13 @@ func TestEraRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
 		connect(t, f, &recorder{}, func(o *Options) { o.LastEra = Legacy })
-		if n := len(lines(f, methodDiscover)); n != 0 {
+		if n := len(lines(f, protocol.MethodDiscover)); n != 0 {
 			t.Errorf("%d probes of a server that is known to be legacy", n)
 		}
 		// Modern is tried first, and still corrected when it is wrong; one that is slow is sent initialize beside, and its
 		// late answer counts.
 		slow := fakeserver.New(fakeserver.WithModern())
-		slow.Handle(methodDiscover, func(c *fakeserver.CallContext) {
+		slow.Handle(protocol.MethodDiscover, func(c *fakeserver.CallContext) {
 			pass(30 * time.Second)
 			c.Result(`{"supportedVersions":["2026-07-28"],"capabilities":{}}`)
 		})
@@ -73,15 +74,15 @@ func TestEraRemembered(t *testing.T) {
 func TestDiscoverUnsupportedVersionFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithRevision(Revision20250618), fakeserver.WithLenientOrder())
-		f.Handle(methodDiscover, func(c *fakeserver.CallContext) {
-			c.ErrorData(codeUnsupportedVersion, "unsupported",
+		f.Handle(protocol.MethodDiscover, func(c *fakeserver.CallContext) {
+			c.ErrorData(protocol.CodeUnsupportedVersion, "unsupported",
 				`{"supported":["2025-06-18","2025-03-26"],"requested":"2026-07-28"}`)
 		})
 		s := connect(t, f, &recorder{})
 		if s.Revision() != Revision20250618 {
 			t.Errorf("revision %s", s.Revision())
 		}
-		if offered := string(lines(f, methodInitialize)[0].Param("protocolVersion")); offered != `"2025-06-18"` {
+		if offered := string(lines(f, protocol.MethodInitialize)[0].Param("protocolVersion")); offered != `"2025-06-18"` {
 			t.Errorf("offered %s", offered)
 		}
 	})
@@ -92,7 +93,7 @@ func TestInitializeNeverCancelledOnTimeout(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New(fakeserver.WithSilentProbe(), fakeserver.WithLenientOrder())
-				f.Handle(methodInitialize, func(c *fakeserver.CallContext) { c.Hang() })
+				f.Handle(protocol.MethodInitialize, func(c *fakeserver.CallContext) { c.Hang() })
 				limit := errors.New("the limit of the start")
 				ctx, stop := context.WithTimeoutCause(context.Background(), 7*time.Second, limit)
 				defer stop()
@@ -164,10 +165,10 @@ func TestCapabilitiesPerRequest(t *testing.T) {
 			}
 			form.Store(true)
 		}
-		calls := lines(f, methodCallTool)
+		calls := lines(f, protocol.MethodCallTool)
 		for i, want := range []string{`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`,
 			`{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`} {
-			if got := string(member(calls[i].Param("_meta"), metaCapabilities)); got != want {
+			if got := string(member(calls[i].Param("_meta"), protocol.MetaCapabilities)); got != want {
 				t.Errorf("call %d declares %s, want %s", i, got, want)
 			}
 		}

@@ -10,11 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-)
-
-const (
-	methodSubscribe   = "resources/subscribe"
-	methodUnsubscribe = "resources/unsubscribe"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 var errUnsubscribed = errors.New("the subscription was taken back before the server agreed to it")
@@ -180,7 +176,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 		return nil
 	}
 	if s.Era() == Legacy {
-		call, err := s.peer.Begin(methodSubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
+		call, err := s.peer.Begin(protocol.MethodSubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 		if err != nil {
 			return err
 		}
@@ -192,7 +188,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 		}
 		if _, known := s.subs.agree(uri); !known {
 			// The server may have taken the unsubscribe first: once more, now that it has surely taken the subscribe.
-			_, _ = s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
+			_, _ = s.peer.Call(ctx, protocol.MethodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 			return errUnsubscribed
 		}
 		return nil
@@ -223,7 +219,7 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		_ = s.listen.changed() // a stream that cannot be had any more needs no change
 		return nil
 	}
-	_, err := s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
+	_, err := s.peer.Call(ctx, protocol.MethodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 	return err
 }
 
@@ -233,7 +229,7 @@ func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
 	if uri == "" || result == nil {
 		return
 	}
-	call, err := s.peer.BeginAs(methodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))),
+	call, err := s.peer.BeginAs(protocol.MethodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))),
 		jsonrpc.How{Quiet: true})
 	if err != nil {
 		return

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -29,14 +30,14 @@ func subscribed(t *testing.T, s *Session, want ...string) {
 func TestSubscribeLegacy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithCapabilities(allCapabilities))
-		f.Handle(methodSubscribe, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodSubscribe, func(c *fakeserver.CallContext) {
 			if stringOf(c.Param("uri")) == "bad" {
 				c.Error(-32602, "no such resource")
 				return
 			}
 			c.Result(`{}`)
 		})
-		f.Handle(methodUnsubscribe, func(c *fakeserver.CallContext) { c.Result(`{}`) })
+		f.Handle(protocol.MethodUnsubscribe, func(c *fakeserver.CallContext) { c.Result(`{}`) })
 		h := &recorder{}
 		s := connect(t, f, h)
 		for _, uri := range []string{"b", "a", "a"} {
@@ -48,15 +49,15 @@ func TestSubscribeLegacy(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		subscribed(t, s, "a", "b")
-		if n := len(lines(f, methodSubscribe)); n != 3 {
+		if n := len(lines(f, protocol.MethodSubscribe)); n != 3 {
 			t.Errorf("%d requests", n)
 		}
 		for _, params := range []string{`{"uri":"a\/x"}`, `{"uri":""}`, `{"uri":7}`, `{}`, `[]`} {
-			f.Notify(methodResourceUpdated, params)
+			f.Notify(protocol.MethodResourceUpdated, params)
 		}
-		f.Notify(methodPromptsChanged, "")
-		f.Notify(methodResourcesChanged, `{}`)
-		f.Notify(methodToolsChanged, "")
+		f.Notify(protocol.MethodPromptsChanged, "")
+		f.Notify(protocol.MethodResourcesChanged, `{}`)
+		f.Notify(protocol.MethodToolsChanged, "")
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"a/x", "prompts", "resources"}, h.heard()); diff != "" || h.changed() != 1 {
 			t.Errorf("%d tool changes, told (-want +got):\n%s", h.changed(), diff)
@@ -66,7 +67,7 @@ func TestSubscribeLegacy(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := len(lines(f, methodUnsubscribe)); n != 1 {
+		if n := len(lines(f, protocol.MethodUnsubscribe)); n != 1 {
 			t.Errorf("%d requests", n)
 		}
 		subscribed(t, s, "b")
@@ -86,7 +87,7 @@ func TestSubscribeLegacyCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithCapabilities(allCapabilities))
 		asked := make(chan *fakeserver.CallContext, 2)
-		f.Handle(methodSubscribe, func(c *fakeserver.CallContext) { asked <- c })
+		f.Handle(protocol.MethodSubscribe, func(c *fakeserver.CallContext) { asked <- c })
 		s := connect(t, f, &recorder{})
 		ctx, cancel := context.WithCancelCause(background)
 		errs := [2]chan error{make(chan error, 1), make(chan error, 1)}
@@ -147,25 +148,26 @@ func TestSubscribeModern(t *testing.T) {
 		if len(streams) != 1 || string(member(streams[0].Filter, uriListName)) != `["b","file:///é\"a"]` {
 			t.Fatalf("%d streams, the first is for %s", len(streams), streams[0].Filter)
 		}
-		if err := streams[0].Notify(methodResourceUpdated, `{"uri":"b"}`); err != nil {
+		if err := streams[0].Notify(protocol.MethodResourceUpdated, `{"uri":"b"}`); err != nil {
 			t.Fatal(err)
 		}
 		// What comes of a stream that was left was told by the switch.
-		if err := first.Notify(methodResourceUpdated, `{"uri":"left"}`); err != nil {
+		if err := first.Notify(protocol.MethodResourceUpdated, `{"uri":"left"}`); err != nil {
 			t.Fatal(err)
 		}
-		f.Notify(methodResourceUpdated, `{"uri":"unsigned"}`)
+		f.Notify(protocol.MethodResourceUpdated, `{"uri":"unsigned"}`)
 		// a string is another id
-		f.Notify(methodPromptsChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"`+string(streams[0].ID)+`"}}`)
+		f.Notify(protocol.MethodPromptsChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"`+string(streams[0].ID)+
+			`"}}`)
 		synctest.Wait()
 		if told := h.heard(); !slices.Equal(told, []string{"b", "unsigned"}) {
 			t.Errorf("told: %v", told)
 		}
-		if n := len(lines(f, methodListen)); n != 3 {
+		if n := len(lines(f, protocol.MethodListen)); n != 3 {
 			t.Errorf("%d streams were opened", n)
 		}
 		for i, cancel := range lines(f, "notifications/cancelled") {
-			if string(cancel.Param("requestId")) != string(lines(f, methodListen)[i].ID) {
+			if string(cancel.Param("requestId")) != string(lines(f, protocol.MethodListen)[i].ID) {
 				t.Errorf("cancel %d is for %s", i, cancel.Param("requestId"))
 			}
 		}
@@ -188,7 +190,7 @@ func TestSubscribeNothingElse(t *testing.T) {
 		h := &recorder{}
 		s := connect(t, f, h)
 		pass(time.Hour)
-		if n := len(lines(f, methodListen)); n != 0 {
+		if n := len(lines(f, protocol.MethodListen)); n != 0 {
 			t.Fatalf("%d streams", n)
 		}
 		if err := s.Subscribe(background, "a"); err != nil {
@@ -201,7 +203,7 @@ func TestSubscribeNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(time.Hour)
-		if n := len(f.Subscriptions()); n != 0 || len(lines(f, methodListen)) != 1 {
+		if n := len(f.Subscriptions()); n != 0 || len(lines(f, protocol.MethodListen)) != 1 {
 			t.Errorf("%d streams are open", n)
 		}
 		if told := h.heard(); told != nil {
@@ -230,7 +232,7 @@ func TestSubscribeTogether(t *testing.T) {
 		work.Wait()
 		synctest.Wait()
 		subscribed(t, s, want...)
-		if n := len(lines(f, methodListen)); n > 4 || len(f.Subscriptions()) != 1 {
+		if n := len(lines(f, protocol.MethodListen)); n > 4 || len(f.Subscriptions()) != 1 {
 			t.Errorf("%d streams for 20 subscriptions", n)
 		}
 	})
@@ -241,8 +243,8 @@ func TestSubscribeTogether(t *testing.T) {
 func TestSubscribeNotHonoured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-		f.Handle(methodListen, func(c *fakeserver.CallContext) {
-			f.Notify(methodAcknowledged,
+		f.Handle(protocol.MethodListen, func(c *fakeserver.CallContext) {
+			f.Notify(protocol.MethodAcknowledged,
 				`{"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["a"]},"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
 			c.Hang()
 		})
@@ -267,7 +269,7 @@ func TestSubscribeNotHonoured(t *testing.T) {
 		work.Wait()
 		pass(time.Hour)
 		subscribed(t, s, "a")
-		if n := len(lines(f, methodListen)); n > 3 {
+		if n := len(lines(f, protocol.MethodListen)); n > 3 {
 			t.Errorf("%d streams were opened", n)
 		}
 		if w.said("does not honour subscriptions to resources") == 0 {
@@ -282,14 +284,14 @@ func TestSubscribeRefused(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 			var bad counted
-			f.Handle(methodListen, func(c *fakeserver.CallContext) {
+			f.Handle(protocol.MethodListen, func(c *fakeserver.CallContext) {
 				filter := c.Param("notifications")
 				if list := versions(member(filter, uriListName)); slices.Contains(list, "bad") {
 					bad.add("")
 					c.Error(code, "no such resource")
 					return
 				}
-				f.Notify(methodAcknowledged, `{"notifications":`+string(filter)+
+				f.Notify(protocol.MethodAcknowledged, `{"notifications":`+string(filter)+
 					`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
 				c.Hang()
 			})
@@ -316,7 +318,7 @@ func TestSubscribeRefused(t *testing.T) {
 func TestSubscribeNoListen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(onlySubscribe))
-		f.Handle(methodListen, func(c *fakeserver.CallContext) { c.Error(-32601, "method not found") })
+		f.Handle(protocol.MethodListen, func(c *fakeserver.CallContext) { c.Error(-32601, "method not found") })
 		s := connect(t, f, &recorder{})
 		for range 2 {
 			if err := s.Subscribe(background, "a"); rpcError(err) == nil {
@@ -324,7 +326,7 @@ func TestSubscribeNoListen(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if n := len(lines(f, methodListen)); n != 1 {
+		if n := len(lines(f, protocol.MethodListen)); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
 		subscribed(t, s)
@@ -336,7 +338,7 @@ func TestSubscribeNoListen(t *testing.T) {
 func TestSubscribeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(onlySubscribe))
-		f.Handle(methodListen, func(c *fakeserver.CallContext) { c.Hang() })
+		f.Handle(protocol.MethodListen, func(c *fakeserver.CallContext) { c.Hang() })
 		s := connect(t, f, &recorder{})
 		ctx, cancel := context.WithCancelCause(background)
 		errs := make(chan error, 2)
@@ -377,8 +379,8 @@ func TestSubscribeWaitsForTheLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-				f.Handle(methodListen, func(call *fakeserver.CallContext) {
-					f.Notify(methodAcknowledged, `{"notifications":`+string(call.Param("notifications"))+
+				f.Handle(protocol.MethodListen, func(call *fakeserver.CallContext) {
+					f.Notify(protocol.MethodAcknowledged, `{"notifications":`+string(call.Param("notifications"))+
 						`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(call.ID)+`}}`)
 					call.Hang()
 					c.answer(call)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // tapNotification tells the tap of a notification that belongs to a call: progress names it by its token, a task by its
@@ -12,14 +13,14 @@ import (
 func (s *Session) tapNotification(n *jsonrpc.Notification) {
 	var of *CallRequest
 	switch n.Method {
-	case methodProgress:
+	case protocol.MethodProgress:
 		token := member(n.Params, "progressToken")
 		s.mu.Lock()
 		if call := s.progress[string(token)]; call != nil {
 			of = call.req
 		}
 		s.mu.Unlock()
-	case methodTaskStatus, methodTasks:
+	case protocol.MethodTaskStatus, protocol.MethodTasks:
 		id := stringOf(member(n.Params, "taskId"))
 		s.mu.Lock()
 		for c := range s.calls {
@@ -43,17 +44,11 @@ func (s *Session) tellTap(of *CallRequest, n *jsonrpc.Notification) {
 	}
 }
 
-// The keys of _meta that carry a W3C trace context (SEP-414; 2026-07-28 basic/index, "_meta").
-const (
-	metaTraceParent = "traceparent"
-	metaTraceState  = "tracestate"
-	metaBaggage     = "baggage"
-)
-
-// traceContextOf is the trace context of a call, for the other requests that are made on its behalf; nil without one.
+// traceContextOf is the trace context of a call (W3C; SEP-414, 2026-07-28 basic/index "_meta"), for the other requests
+// that are made on its behalf; nil without one.
 func traceContextOf(c *CallRequest) map[string]json.RawMessage {
 	var of map[string]json.RawMessage
-	for _, key := range []string{metaTraceParent, metaTraceState, metaBaggage} {
+	for _, key := range []string{protocol.MetaTraceParent, protocol.MetaTraceState, protocol.MetaBaggage} {
 		if v, ok := c.Meta[key]; ok {
 			if of == nil {
 				of = make(map[string]json.RawMessage, 3)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // Two designs carry the word task, and nothing of the one is valid in the other.
@@ -17,16 +18,7 @@ import (
 //
 // In both a task is cancelled by tasks/cancel alone. Which of the two holds follows from the revision.
 const (
-	methodTaskGet    = "tasks/get"
-	methodTaskResult = "tasks/result" // 2025-11-25 alone
-	methodTaskUpdate = "tasks/update" // the extension alone
-	methodTaskCancel = "tasks/cancel"
-
-	methodTaskStatus = "notifications/tasks/status" // 2025-11-25
-	methodTasks      = "notifications/tasks"        // the extension
-
-	extensionTasks  = "io.modelcontextprotocol/tasks"
-	metaRelatedTask = "io.modelcontextprotocol/related-task"
+	extensionTasks = "io.modelcontextprotocol/tasks"
 )
 
 // TaskChoice tells whether a call would rather be a task, where the tool leaves that to its caller (2025-11-25,
@@ -154,7 +146,7 @@ func (s *Session) ResumeTask(ctx context.Context, c *CallRequest, t Task) (*Call
 		return nil, &ArgumentsError{Text: fmt.Sprintf("task %s is of a %s session and cannot go on in one of revision %s",
 			quoted(t.ID), t.Era, n.revision)}
 	}
-	call := &openCall{req: c, method: methodCallTool, augmented: n.era == Legacy}
+	call := &openCall{req: c, method: protocol.MethodCallTool, augmented: n.era == Legacy}
 	defer s.enter(call)()
 	if t.ProgressToken != "" && c.OnProgress != nil {
 		s.holdToken(call, t.ProgressToken)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -93,7 +94,7 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 	}
 	// Quiet: a cancel of the cancel would tell nobody anything.
 	params := s.plainParams("taskId", string(jsontext.AppendString(nil, id)))
-	call, err := s.peer.BeginAs(methodTaskCancel, params, jsonrpc.How{Quiet: true, Tag: trace})
+	call, err := s.peer.BeginAs(protocol.MethodTaskCancel, params, jsonrpc.How{Quiet: true, Tag: trace})
 	if err != nil {
 		told(err)
 		return false
@@ -103,7 +104,7 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 		defer stop()
 		_, err := call.Wait(ctx)
 		if transient(err) {
-			err = s.tryAgain(ctx, methodTaskCancel, params, jsonrpc.How{Tag: trace}, err)
+			err = s.tryAgain(ctx, protocol.MethodTaskCancel, params, jsonrpc.How{Tag: trace}, err)
 		}
 		s.log.Debug("tasks/cancel is over", "failed", err != nil)
 		if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
@@ -121,19 +122,19 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 	s.settled(r.ID)
 	switch r.Method {
-	case methodTaskGet, methodTaskResult, methodTaskUpdate, methodTaskCancel:
+	case protocol.MethodTaskGet, protocol.MethodTaskResult, protocol.MethodTaskUpdate, protocol.MethodTaskCancel:
 		return // no call of anybody
-	case methodUnsubscribe:
+	case protocol.MethodUnsubscribe:
 		if r.Quiet {
 			return // nor this
 		}
-	case methodSubscribe:
+	case protocol.MethodSubscribe:
 		s.unsubscribeLate(r.ID, r.Result)
-	case methodListen:
+	case protocol.MethodListen:
 		if s.listen.answeredLate(r.ID) {
 			return // the stream that a new one has taken the place of
 		}
-	case methodCallTool:
+	case protocol.MethodCallTool:
 		told := r.Told
 		if told == nil {
 			told = func(error) {} // what was told of the call itself stands: it was cancelled as a request

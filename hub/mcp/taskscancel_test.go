@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -62,12 +63,13 @@ func TestTaskCancelBeforeID(t *testing.T) {
 		why := &stopped{"enough"}
 		cancel(why)
 		givenUp(t, finished(t, out).err, why, "", false)
-		if n := len(f.Received()); len(lines(f.Server, methodTaskCancel)) != 0 || f.Received()[n-1].Method != methodCallTool {
+		if n := len(f.Received()); len(lines(f.Server, protocol.MethodTaskCancel)) != 0 ||
+			f.Received()[n-1].Method != protocol.MethodCallTool {
 			t.Error("something was sent before the id was known")
 		}
 		pass(20 * time.Second)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, methodTaskCancel)); diff != "" {
+		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, protocol.MethodTaskCancel)); diff != "" {
 			t.Errorf("tasks/cancel (-want +got):\n%s", diff)
 		}
 		if ids, _ := notedCancels(f); len(ids) != 0 || len(h.statuses()) != 0 {
@@ -95,7 +97,7 @@ func TestTaskCancelBeforeIDWithoutTask(t *testing.T) {
 			finished(t, out)
 			pass(time.Second)
 			nothingLeft(t, s)
-			if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+			if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 0 {
 				t.Errorf("late %s: tasks/cancel of %q", late, ids)
 			}
 		})
@@ -126,7 +128,7 @@ func TestTaskCancelLateTask(t *testing.T) {
 		if _, ofCall := notedCancels(f); !ofCall {
 			t.Error("the request was not cancelled")
 		}
-		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, methodTaskCancel)); diff != "" {
+		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, protocol.MethodTaskCancel)); diff != "" {
 			t.Errorf("tasks/cancel (-want +got):\n%s", diff)
 		}
 	})
@@ -142,19 +144,19 @@ func TestTaskCancelWithID(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachDesign(t, func(t *testing.T, capabilities string) {
 				f := newTaskServer(capabilities, `"status":"working"`)
-				f.Handle(methodTaskCancel, answer)
+				f.Handle(protocol.MethodTaskCancel, answer)
 				s := connect(t, f.Server, &recorder{})
 				out, cancel := runningTask(t, f, s, &told{})
 				pass(2500 * time.Millisecond)
 				why := &stopped{"enough"}
 				cancel(why)
 				givenUp(t, finished(t, out).err, why, "T-1", true)
-				polls := len(lines(f.Server, methodTaskGet))
+				polls := len(lines(f.Server, protocol.MethodTaskGet))
 				pass(2 * cancelPatience)
 				nothingLeft(t, s)
-				if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || ids[0] != "T-1" ||
-					len(lines(f.Server, methodTaskGet)) != polls {
-					t.Errorf("tasks/cancel %q, %d polls after it", ids, len(lines(f.Server, methodTaskGet))-polls)
+				if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 || ids[0] != "T-1" ||
+					len(lines(f.Server, protocol.MethodTaskGet)) != polls {
+					t.Errorf("tasks/cancel %q, %d polls after it", ids, len(lines(f.Server, protocol.MethodTaskGet))-polls)
 				}
 				if ids, _ := notedCancels(f); len(ids) != 0 {
 					t.Errorf("notifications/cancelled of %q", ids)
@@ -170,13 +172,13 @@ func TestTaskNeverNotificationCancelled(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		ended []string // methods of the requests that were cancelled by id
-	}{{0, nil}, {500 * time.Millisecond, nil}, {1100 * time.Millisecond, []string{methodTaskResult}},
-		{1500 * time.Millisecond, []string{methodTaskResult, methodTaskGet}}} {
+	}{{0, nil}, {500 * time.Millisecond, nil}, {1100 * time.Millisecond, []string{protocol.MethodTaskResult}},
+		{1500 * time.Millisecond, []string{protocol.MethodTaskResult, protocol.MethodTaskGet}}} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":300`)
-			f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
-			f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
-				if len(lines(f.Server, methodTaskGet)) == 2 {
+			f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
+			f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
+				if len(lines(f.Server, protocol.MethodTaskGet)) == 2 {
 					c.Hang()
 				}
 				c.Result(f.polled())
@@ -200,7 +202,7 @@ func TestTaskNeverNotificationCancelled(t *testing.T) {
 			if diff := cmp.Diff(c.ended, ended); diff != "" {
 				t.Errorf("after %v: cancelled by id (-want +got):\n%s", c.after, diff)
 			}
-			if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+			if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 {
 				t.Errorf("after %v: tasks/cancel %q", c.after, ids)
 			}
 		})
@@ -211,7 +213,7 @@ func TestTaskNeverNotificationCancelled(t *testing.T) {
 func TestTaskCompletesAllTheSame(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"working"`)
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
 			<-time.After(5 * time.Second)
 			c.Result(`{"taskId":"T-1","status":"completed","result":{}}`)
 		})
@@ -222,7 +224,7 @@ func TestTaskCompletesAllTheSame(t *testing.T) {
 		why := &stopped{"enough"}
 		cancel(why)
 		givenUp(t, finished(t, out).err, why, "T-1", true)
-		if err := f.Notify(methodTaskStatus, `{"taskId":"T-1","status":"completed"}`); err != nil {
+		if err := f.Notify(protocol.MethodTaskStatus, `{"taskId":"T-1","status":"completed"}`); err != nil {
 			t.Fatal(err)
 		}
 		pass(10 * time.Second)
@@ -230,8 +232,8 @@ func TestTaskCompletesAllTheSame(t *testing.T) {
 		if diff := cmp.Diff([]string{"working"}, h.statuses()); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
-		if len(lines(f.Server, methodTaskResult)) != 0 || s.Stats().LateResponses != 1 {
-			t.Errorf("%d tasks/result, %+v", len(lines(f.Server, methodTaskResult)), s.Stats())
+		if len(lines(f.Server, protocol.MethodTaskResult)) != 0 || s.Stats().LateResponses != 1 {
+			t.Errorf("%d tasks/result, %+v", len(lines(f.Server, protocol.MethodTaskResult)), s.Stats())
 		}
 	})
 }
@@ -241,9 +243,9 @@ func TestTaskCompletesAllTheSame(t *testing.T) {
 func TestTaskResultInHandWins(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"completed","result":`+taskResult)
-		answer := methodTaskResult
+		answer := protocol.MethodTaskResult
 		if f.era == Modern {
-			answer = methodTaskGet
+			answer = protocol.MethodTaskGet
 		}
 		f.Handle(answer, func(c *fakeserver.CallContext) {
 			c.Log("info", "wait for me")
@@ -270,7 +272,7 @@ func TestTaskResultInHandWins(t *testing.T) {
 		}
 		close(h.leave)
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 0 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 	})
@@ -292,7 +294,7 @@ func TestTaskNoCancelCapability(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(`{"tools":{},"tasks":{"cancel":null,"requests":{"tools":{"call":{}}}}}`, `"status":"working"`)
 		s := connect(t, f.Server, &recorder{})
-		before := func() int { return len(f.Received()) - len(lines(f.Server, methodTaskGet)) }
+		before := func() int { return len(f.Received()) - len(lines(f.Server, protocol.MethodTaskGet)) }
 		out, cancel := runningTask(t, f, s, &told{})
 		pass(1500 * time.Millisecond)
 		sent, why := before(), &stopped{"enough"}
@@ -353,7 +355,7 @@ func TestTaskTransientPollErrors(t *testing.T) {
 			at = append(at, time.Now())
 			c.Hang()
 		}
-		f.Handle(methodTaskGet, failing)
+		f.Handle(protocol.MethodTaskGet, failing)
 		s := connect(t, f.Server, &recorder{})
 		began := time.Now()
 		h := &told{}
@@ -374,13 +376,13 @@ func TestTaskTransientPollErrors(t *testing.T) {
 		}
 		for _, wait := range []time.Duration{1, 1, 2, 4, 8, 16, 30, 30} {
 			pass(wait * time.Second)
-			lose(methodTaskGet)
+			lose(protocol.MethodTaskGet)
 		}
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(f.polled()) })
-		f.Handle(methodTaskResult, failing)
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Result(f.polled()) })
+		f.Handle(protocol.MethodTaskResult, failing)
 		pass(30 * time.Second)
-		lose(methodTaskResult) // an answer has ended the trouble: this is the first again
-		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Result(taskResult) })
+		lose(protocol.MethodTaskResult) // an answer has ended the trouble: this is the first again
+		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Result(taskResult) })
 		pass(retryDelay)
 		o := finished(t, out)
 		if o.err != nil || string(o.result.Raw) != taskResult {
@@ -397,7 +399,7 @@ func TestTaskTransientPollErrors(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{1, 1, 2, 4, 8, 16, 30, 30, 30}, gaps); diff != "" {
 			t.Errorf("seconds before the requests that failed (-want +got):\n%s", diff)
 		}
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 0 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 		nothingLeft(t, s)

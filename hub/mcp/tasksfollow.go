@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // pollPatience bounds the wait for the answer to one poll: a task may take days, and a status that never comes must not
@@ -136,7 +137,7 @@ func (f *follower) ring() {
 }
 
 func (f *follower) poll() {
-	call, err := f.s.peer.BeginAs(methodTaskGet, f.params(), f.how())
+	call, err := f.s.peer.BeginAs(protocol.MethodTaskGet, f.params(), f.how())
 	f.polled, f.signedIn = time.Now(), f.s.signedIn()
 	switch {
 	case err == nil:
@@ -256,7 +257,7 @@ func (f *follower) fetch() {
 		// The gate is held until the id is known: over HTTP a question may come on this request's stream at once, and it is
 		// the call's.
 		f.call.gate.Lock()
-		call, err := f.s.peer.BeginAs(methodTaskResult, f.params(), f.how())
+		call, err := f.s.peer.BeginAs(protocol.MethodTaskResult, f.params(), f.how())
 		if err == nil {
 			f.call.wire = call.ID()
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -37,10 +38,10 @@ func newTaskServer(capabilities string, polls ...string) *taskServer {
 	}
 	f := &taskServer{Server: fakeserver.New(option, fakeserver.WithCapabilities(capabilities)), era: era, polls: polls}
 	f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"working"`)) })
-	f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(f.polled()) })
-	f.Handle(methodTaskCancel, func(c *fakeserver.CallContext) { c.Result(`{"resultType":"complete"}`) })
-	f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) { c.Result(`{"resultType":"complete"}`) })
-	f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Result(taskResult) })
+	f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Result(f.polled()) })
+	f.Handle(protocol.MethodTaskCancel, func(c *fakeserver.CallContext) { c.Result(`{"resultType":"complete"}`) })
+	f.Handle(protocol.MethodTaskUpdate, func(c *fakeserver.CallContext) { c.Result(`{"resultType":"complete"}`) })
+	f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Result(taskResult) })
 	return f
 }
 
@@ -138,7 +139,7 @@ func taskIDs(f *taskServer, method string) (out []string) {
 // notedCancels are the request ids that notifications/cancelled named, and whether one of them is of a tools/call.
 func notedCancels(f *taskServer) (ids []string, ofCall bool) {
 	calls := map[string]bool{}
-	for _, m := range lines(f.Server, methodCallTool) {
+	for _, m := range lines(f.Server, protocol.MethodCallTool) {
 		calls[string(m.ID)] = true
 	}
 	for _, m := range lines(f.Server, "notifications/cancelled") {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 // taskQuestions are the input requests of one task of the extension. All of it belongs to the follower's goroutine,
@@ -168,9 +169,9 @@ func (f *follower) update(key string, answer json.RawMessage) {
 	params := s.paramsWith(traceContextOf(f.call.req), "taskId", string(jsontext.AppendString(nil, f.task.ID)),
 		"inputResponses", string(responses.end()))
 	f.asking.start(func() questionEvent {
-		_, err := s.peer.CallAs(ctx, methodTaskUpdate, params, f.how())
+		_, err := s.peer.CallAs(ctx, protocol.MethodTaskUpdate, params, f.how())
 		if transient(err) {
-			err = s.tryAgain(ctx, methodTaskUpdate, params, f.how(), err)
+			err = s.tryAgain(ctx, protocol.MethodTaskUpdate, params, f.how(), err)
 		}
 		return questionEvent{key: key, updated: true, err: err}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -51,7 +52,7 @@ func askingTaskInput(entries ...string) string {
 
 // updates are what the tasks/update brought.
 func updates(f *taskServer) (out []string) {
-	for _, m := range lines(f.Server, methodTaskUpdate) {
+	for _, m := range lines(f.Server, protocol.MethodTaskUpdate) {
 		out = append(out, stringOf(m.Param("taskId"))+" "+string(m.Param("inputResponses")))
 	}
 	return out
@@ -64,14 +65,14 @@ func TestTaskLegacyInputRequired(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":1000`, `"status":"input_required"`,
 			`"status":"working","statusMessage":" on"`)
 		var answer, foreign string
-		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) {
 			related := func(id string) string {
 				return strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + id +
 					`"}}}`
 			}
-			m := <-c.Request(methodElicitation, related("T-1")).Response()
+			m := <-c.Request(protocol.MethodElicitation, related("T-1")).Response()
 			answer = m.Raw
-			m = <-c.Request(methodElicitation, related("T-2")).Response()
+			m = <-c.Request(protocol.MethodElicitation, related("T-2")).Response()
 			foreign = m.Raw
 			<-time.After(3500 * time.Millisecond)
 			c.Result(taskResult)
@@ -98,8 +99,8 @@ func TestTaskLegacyInputRequired(t *testing.T) {
 		if diff := cmp.Diff([]string{"working", "input_required", "working on"}, heard.statuses()); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
-		if n := len(lines(f.Server, methodTaskResult)); n != 1 || len(lines(f.Server, methodTaskGet)) != 4 {
-			t.Errorf("%d tasks/result, %d tasks/get", n, len(lines(f.Server, methodTaskGet)))
+		if n := len(lines(f.Server, protocol.MethodTaskResult)); n != 1 || len(lines(f.Server, protocol.MethodTaskGet)) != 4 {
+			t.Errorf("%d tasks/result, %d tasks/get", n, len(lines(f.Server, protocol.MethodTaskGet)))
 		}
 		endOther(&stopped{"done"})
 		finished(t, other)
@@ -125,7 +126,7 @@ func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 		for _, c := range []*CallRequest{{Name: "plain"}, task, {Name: "t", TaskSupport: TaskRequired}} {
 			begin(ctx, s, c)
 			synctest.Wait()
-			ask(t, f.Server, methodElicitation, question)
+			ask(t, f.Server, protocol.MethodElicitation, question)
 		}
 		want = []*CallRequest{nil, task, nil}
 		for i, q := range h.questions() {
@@ -139,14 +140,14 @@ func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 // TestTaskModernInput: questions within a task are asked like those within a result, and answered by tasks/update.
 func TestTaskModernInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", askingTaskInput(`"who":`+formInput, `"r":`+inputEntry(methodRoots, ""), `"llm":`+
+		f := newTaskServer("", askingTaskInput(`"who":`+formInput, `"r":`+inputEntry(protocol.MethodRoots, ""), `"llm":`+
 			samplingInput), `"status":"working"`, `"status":"completed","result":`+taskResult)
 		h := &recorder{roots: []Root{{URI: "file:///w"}}, ask: func(_ context.Context, q *Question) (Answer, error) {
 			switch q.InputKey {
 			case "who":
 				return Answer{Action: Dismiss}, nil
 			default:
-				return Answer{Accept, json.RawMessage(`{"role":"assistant","n":1.0}`)}, nil
+				return Answer{Action: Accept, Content: json.RawMessage(`{"role":"assistant","n":1.0}`)}, nil
 			}
 		}}
 		s := connect(t, f.Server, h)
@@ -196,13 +197,13 @@ func TestTaskModernInputPartial(t *testing.T) {
 		if diff := cmp.Diff([]bool{true}, heard.waiting); diff != "" {
 			t.Errorf("waiting for the other (-want +got):\n%s", diff)
 		}
-		polls := len(lines(f.Server, methodTaskGet))
+		polls := len(lines(f.Server, protocol.MethodTaskGet))
 		pass(time.Second)
-		if n := len(lines(f.Server, methodTaskGet)) - polls; n != 10 {
+		if n := len(lines(f.Server, protocol.MethodTaskGet)) - polls; n != 10 {
 			t.Errorf("%d polls in a second", n)
 		}
 		g.accept("a", `{"n":1}`)
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
 			c.Result(`{"taskId":"T-1","status":"completed","result":{}}`)
 		})
 		pass(time.Second)
@@ -226,7 +227,7 @@ func TestTaskModernInputDedupe(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput),
 			askingTaskInput(`"a":`+formInput, `"b":`+formInput), askingTaskInput(`"a":`+formInput, `"b":`+formInput))
 		refused := false
-		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskUpdate, func(c *fakeserver.CallContext) {
 			if member(c.Param("inputResponses"), "b") != nil && !refused {
 				refused = true
 				c.Error(-32602, "not that")
@@ -238,7 +239,7 @@ func TestTaskModernInputDedupe(t *testing.T) {
 		s := connect(t, f.Server, h)
 		out, _ := runningTask(t, f, s, &told{})
 		pass(10 * time.Second)
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
 			c.Result(`{"taskId":"T-1","status":"completed","result":{}}`)
 		})
 		pass(time.Second)
@@ -279,7 +280,7 @@ func TestTaskModernInputRefused(t *testing.T) {
 			t.Errorf("the form ended with %v", cause)
 		}
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || len(updates(f)) != 0 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 || len(updates(f)) != 0 {
 			t.Errorf("tasks/cancel %q, updates %q", ids, updates(f))
 		}
 	})
@@ -297,7 +298,7 @@ func TestTaskModernInputUndeclared(t *testing.T) {
 			t.Errorf("got %v after %d questions", err, len(h.questions()))
 		}
 		synctest.Wait()
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 	})
@@ -307,13 +308,13 @@ func TestTaskModernInputUndeclared(t *testing.T) {
 func TestTaskModernInputUpdateRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
-		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
+		f.Handle(protocol.MethodTaskUpdate, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
 		s := connect(t, f.Server, &recorder{ask: accepting(`{}`)})
 		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Code != -32601 {
 			t.Errorf("got %v", err)
 		}
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 	})
@@ -374,7 +375,7 @@ func TestTaskModernInputCancelled(t *testing.T) {
 			t.Errorf("the question ended with %v", cause)
 		}
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || len(updates(f)) != 0 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 || len(updates(f)) != 0 {
 			t.Errorf("tasks/cancel %q, updates %q", ids, updates(f))
 		}
 	})
@@ -392,7 +393,7 @@ func TestTaskModernInputTrouble(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 	})

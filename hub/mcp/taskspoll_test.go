@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -40,7 +41,7 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 			t.Fatalf("got %s, %v", rawOf(o.result), o.err)
 		}
 		call.Progress(3, 2, "")
-		sent := lines(f.Server, methodCallTool)
+		sent := lines(f.Server, protocol.MethodCallTool)
 		if len(sent) != 1 || string(sent[0].Param("task")) != `{"ttl":60000}` {
 			t.Errorf("sent %+v", sent)
 		}
@@ -51,7 +52,8 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 		if diff := cmp.Diff([]float64{1, 2}, h.numbers); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
-		if ids := taskIDs(f, methodTaskResult); len(ids) != 1 || ids[0] != "T-1" || len(taskIDs(f, methodTaskCancel)) != 0 {
+		if ids := taskIDs(f, protocol.MethodTaskResult); len(ids) != 1 || ids[0] != "T-1" ||
+			len(taskIDs(f, protocol.MethodTaskCancel)) != 0 {
 			t.Errorf("tasks/result %q", ids)
 		}
 	})
@@ -94,7 +96,7 @@ func TestTaskAsked(t *testing.T) {
 				if err != nil || got.TaskID != "" {
 					t.Fatalf("got %s, %v", rawOf(got), err)
 				}
-				if task := string(lines(f, methodCallTool)[0].Param("task")); (task == `{}`) != c.wantTask ||
+				if task := string(lines(f, protocol.MethodCallTool)[0].Param("task")); (task == `{}`) != c.wantTask ||
 					(string(got.Raw) == plain) == c.wantTask {
 					t.Errorf("asked for task %q, got %s", task, got.Raw)
 				}
@@ -145,7 +147,7 @@ func TestTaskModernInline(t *testing.T) {
 				case !strings.HasSuffix(c.last, `"result":`+string(got.Raw)) || got.IsError != c.isError || got.TaskID != "T-1":
 					t.Errorf("got %+v %s", got, got.Raw)
 				}
-				if sent := lines(f.Server, methodCallTool); len(sent) != 1 || sent[0].Param("task") != nil {
+				if sent := lines(f.Server, protocol.MethodCallTool); len(sent) != 1 || sent[0].Param("task") != nil {
 					t.Errorf("sent %+v", sent)
 				}
 				nothingLeft(t, s)
@@ -180,8 +182,8 @@ func TestTaskMadeAsking(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, askingTaskInput(`"a":`+formInput))
 		f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"input_required"`)) })
-		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) {
-			<-c.Request(methodElicitation, formParams).Response()
+		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) {
+			<-c.Request(protocol.MethodElicitation, formParams).Response()
 			c.Hang()
 		})
 		h := &recorder{ask: accepting(`{}`)}
@@ -202,7 +204,7 @@ func TestTaskMadeAsking(t *testing.T) {
 func TestTaskLegacyCancelledByServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"input_required"`, `"status":"cancelled","statusMessage":"no more"`)
-		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
+		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
 		s := connect(t, f.Server, &recorder{})
 		_, err := s.CallTool(background, (&told{}).request())
 		var cancelled *TaskCancelledError
@@ -210,7 +212,7 @@ func TestTaskLegacyCancelledByServer(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		nothingLeft(t, s)
-		if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+		if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 0 {
 			t.Errorf("tasks/cancel %q", ids)
 		}
 	})
@@ -221,12 +223,12 @@ func TestTaskLegacyFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"failed"`)
 		s := connect(t, f.Server, &recorder{})
-		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Error(-32602, "of the tool itself") })
+		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Error(-32602, "of the tool itself") })
 		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil ||
 			rpcError(err).Message != "of the tool itself" {
 			t.Errorf("got %v", err)
 		}
-		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Result(`{"content":[],"isError":true}`) })
+		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Result(`{"content":[],"isError":true}`) })
 		if got, err := s.CallTool(background, (&told{}).request()); err != nil || !got.IsError {
 			t.Errorf("got %s, %v", rawOf(got), err)
 		}
@@ -261,7 +263,8 @@ func TestTaskPollInterval(t *testing.T) {
 // TestTaskStatusWakes: a notification brings the next poll forward, is not believed, cannot force polls faster than ten
 // a second, and wakes nobody else.
 func TestTaskStatusWakes(t *testing.T) {
-	for _, c := range []struct{ capabilities, method string }{{taskCapabilities, methodTaskStatus}, {"", methodTasks}} {
+	for _, c := range []struct{ capabilities, method string }{{taskCapabilities, protocol.MethodTaskStatus},
+		{"", protocol.MethodTasks}} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newTaskServer(c.capabilities, `"status":"working","pollInterval":60000,"pollIntervalMs":60000`,
 				`"status":"working"`, `"status":"completed","result":`+taskResult)
@@ -300,7 +303,7 @@ func TestTaskGone(t *testing.T) {
 	for _, capabilities := range []string{taskCapabilities, ""} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newTaskServer(capabilities, `"status":"working"`)
-			f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "purged") })
+			f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "purged") })
 			s := connect(t, f.Server, &recorder{})
 			_, err := s.CallTool(background, (&told{}).request())
 			var lost *TaskLostError
@@ -309,7 +312,7 @@ func TestTaskGone(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			nothingLeft(t, s)
-			if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+			if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 0 {
 				t.Errorf("cancelled %q", ids)
 			}
 		})
@@ -321,13 +324,13 @@ func TestTaskGone(t *testing.T) {
 func TestTaskPollRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
 		s := connect(t, f.Server, &recorder{})
 		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Code != -32601 {
 			t.Errorf("got %v", err)
 		}
 		nothingLeft(t, s)
-		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, methodTaskCancel)); diff != "" {
+		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, protocol.MethodTaskCancel)); diff != "" {
 			t.Errorf("tasks/cancel (-want +got):\n%s", diff)
 		}
 	})
@@ -338,7 +341,7 @@ func TestTaskPollUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"completed"`)
 		silent := true
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
 			if silent {
 				silent = false
 				c.Hang()
@@ -357,7 +360,7 @@ func TestTaskPollUnanswered(t *testing.T) {
 			t.Errorf("the answered poll (-want +got):\n%s", diff)
 		}
 		nothingLeft(t, s)
-		if _, ofCall := notedCancels(f); ofCall || len(taskIDs(f, methodTaskCancel)) != 0 {
+		if _, ofCall := notedCancels(f); ofCall || len(taskIDs(f, protocol.MethodTaskCancel)) != 0 {
 			t.Error("the task was cancelled")
 		}
 	})
@@ -382,8 +385,8 @@ func TestTaskMRTRFirst(t *testing.T) {
 		if err != nil || string(got.Raw) != taskResult || got.Rounds != 2 || got.TaskID != "T-1" {
 			t.Fatalf("got %s, %v", rawOf(got), err)
 		}
-		if len(h.questions()) != 2 || len(lines(f.Server, methodTaskUpdate)) != 1 {
-			t.Errorf("%d questions, %d updates", len(h.questions()), len(lines(f.Server, methodTaskUpdate)))
+		if len(h.questions()) != 2 || len(lines(f.Server, protocol.MethodTaskUpdate)) != 1 {
+			t.Errorf("%d questions, %d updates", len(h.questions()), len(lines(f.Server, protocol.MethodTaskUpdate)))
 		}
 		if diff := cmp.Diff([]bool{true, false, true, false}, heard.waiting); diff != "" {
 			t.Errorf("waiting (-want +got):\n%s", diff)
@@ -409,7 +412,8 @@ func TestTaskRequestsOfServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
 		connect(t, f.Server, &recorder{})
-		for _, method := range []string{methodTaskGet, methodTaskResult, methodTaskCancel, "tasks/list"} {
+		for _, method := range []string{protocol.MethodTaskGet, protocol.MethodTaskResult, protocol.MethodTaskCancel,
+			"tasks/list"} {
 			if got := ask(t, f.Server, method, `{"taskId":"x"}`); !strings.Contains(got, `"code":-32601`) {
 				t.Errorf("%s: %s", method, got)
 			}

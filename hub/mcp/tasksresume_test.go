@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -77,8 +78,8 @@ func TestTaskResume(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{0, 1500 * time.Millisecond, 1500 * time.Millisecond}, f.gaps(began)); diff != "" {
 			t.Errorf("waits before the polls (-want +got):\n%s", diff)
 		}
-		if n := len(lines(f.Server, methodCallTool)); n != 1 || len(taskIDs(f, methodTaskCancel)) != 0 {
-			t.Errorf("%d calls, tasks/cancel %q", n, taskIDs(f, methodTaskCancel))
+		if n := len(lines(f.Server, protocol.MethodCallTool)); n != 1 || len(taskIDs(f, protocol.MethodTaskCancel)) != 0 {
+			t.Errorf("%d calls, tasks/cancel %q", n, taskIDs(f, protocol.MethodTaskCancel))
 		}
 		if len(heard.numbers) != 1 && f.era == Legacy || len(heard.numbers) != 0 && f.era == Modern {
 			t.Errorf("progress %v", heard.numbers)
@@ -100,8 +101,8 @@ func TestTaskTokensOfSessionsDiffer(t *testing.T) {
 			}
 			s.Close(nil)
 		}
-		for _, m := range lines(f.Server, methodCallTool) {
-			tokens[string(member(m.Param("_meta"), metaProgressToken))] = true
+		for _, m := range lines(f.Server, protocol.MethodCallTool) {
+			tokens[string(member(m.Param("_meta"), protocol.MetaProgressToken))] = true
 		}
 		if len(tokens) != 3 {
 			t.Errorf("tokens %v", tokens)
@@ -163,7 +164,7 @@ func TestTaskResumeOtherEra(t *testing.T) {
 				t.Errorf("%+v: %v", c.task, err)
 			}
 			synctest.Wait()
-			if n := len(lines(f, methodTaskGet)); n != 0 || s.InFlight() != 0 {
+			if n := len(lines(f, protocol.MethodTaskGet)); n != 0 || s.InFlight() != 0 {
 				t.Errorf("%d polls, %d calls", n, s.InFlight())
 			}
 		})
@@ -175,7 +176,7 @@ func TestTaskResumeGone(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"working"`)
 		task := interruptedTask(t, f, &recorder{}, &told{}).Task
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") })
+		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") })
 		s := connect(t, f.Server, &recorder{})
 		var lost *TaskLostError
 		if _, err := s.ResumeTask(background, (&told{}).request(), task); !errors.As(err, &lost) {
@@ -206,7 +207,7 @@ func (g *logGate) Handle(_ context.Context, r slog.Record) error {
 func TestTaskCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", `"status":"working"`)
-		f.Handle(methodTaskCancel, func(c *fakeserver.CallContext) { c.Hang() })
+		f.Handle(protocol.MethodTaskCancel, func(c *fakeserver.CallContext) { c.Hang() })
 		g := &logGate{Handler: slog.DiscardHandler, message: "tasks/cancel is over", leave: make(chan struct{})}
 		s := connect(t, f.Server, &recorder{}, func(o *Options) { o.Logger = slog.New(g) })
 		out, cancel := runningTask(t, f, s, &told{})
@@ -238,8 +239,8 @@ func TestTaskNothingLeft(t *testing.T) {
 		}
 		for _, after := range []time.Duration{0, 1200 * time.Millisecond, 3 * time.Second} {
 			f := newTaskServer(capabilities, poll)
-			f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
-			f.Handle(methodTaskCancel, func(c *fakeserver.CallContext) { c.Hang() })
+			f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
+			f.Handle(protocol.MethodTaskCancel, func(c *fakeserver.CallContext) { c.Hang() })
 			g := newGate("a")
 			s := connect(t, f.Server, &recorder{ask: g.ask})
 			out, _ := runningTask(t, f, s, &told{})

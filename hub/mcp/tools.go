@@ -8,9 +8,8 @@ import (
 	"encoding/json"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
-
-const methodListTools = "tools/list"
 
 // Tool is one tool as the server defines it. All of it is untrusted, the hints above all.
 type Tool struct {
@@ -37,7 +36,7 @@ func (s *Session) ListTools(ctx context.Context) ([]Tool, error) {
 	if !s.Info().HasTools {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Tool]{method: methodListTools, member: "tools", about: aboutTools,
+	return listAll(ctx, s, listing[Tool]{method: protocol.MethodListTools, member: "tools", about: aboutTools,
 		read: s.readAdmitted})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -32,7 +33,7 @@ func TestPagination(t *testing.T) {
 			if diff := cmp.Diff([]string{"t0", "t1", "t2", "t3", "t4"}, names); diff != "" {
 				t.Errorf("names (-want +got):\n%s", diff)
 			}
-			if n := len(lines(f, methodListTools)); n != 3 {
+			if n := len(lines(f, protocol.MethodListTools)); n != 3 {
 				t.Errorf("%d pages were asked for, want 3", n)
 			}
 		})
@@ -56,7 +57,7 @@ func TestRepeatedCursor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New()
 				asked := 0
-				f.Handle(methodListTools, func(call *fakeserver.CallContext) {
+				f.Handle(protocol.MethodListTools, func(call *fakeserver.CallContext) {
 					asked++
 					call.Result(c.pages(asked))
 				})
@@ -75,7 +76,7 @@ func TestRepeatedCursor(t *testing.T) {
 func TestEmptyCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
-		f.Handle(methodListTools, func(c *fakeserver.CallContext) {
+		f.Handle(protocol.MethodListTools, func(c *fakeserver.CallContext) {
 			if c.Param("cursor") == nil {
 				c.Result(`{"tools":[{"name":"a"},{"no":"name"},7],"nextCursor":""}`)
 				return

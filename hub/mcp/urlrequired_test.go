@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -52,12 +53,12 @@ func TestURLElicitationRequired(t *testing.T) {
 		if n := len(h.questions()); n != 4 {
 			t.Fatalf("%d questions, want two of consent and two of waiting", n)
 		}
-		f.Notify(methodElicitationComplete, `{"elicitationId":"unknown"}`)
+		f.Notify(protocol.MethodElicitationComplete, `{"elicitationId":"unknown"}`)
 		synctest.Wait()
-		if len(lines(f, methodCallTool)) != 1 {
+		if len(lines(f, protocol.MethodCallTool)) != 1 {
 			t.Fatal("an unknown id has set the call going")
 		}
-		f.Notify(methodElicitationComplete, `{"elicitationId":"e2"}`)
+		f.Notify(protocol.MethodElicitationComplete, `{"elicitationId":"e2"}`)
 		o := finished(t, out)
 		if o.err != nil || o.result.Rounds != 2 {
 			t.Fatalf("got %+v, %v", o.result, o.err)
@@ -69,11 +70,11 @@ func TestURLElicitationRequired(t *testing.T) {
 		if len(waits) != 2 || !waits[0] || waits[1] {
 			t.Errorf("waiting %v", waits)
 		}
-		if sent := lines(f, methodCallTool); string(sent[0].Params) != string(sent[1].Params) ||
+		if sent := lines(f, protocol.MethodCallTool); string(sent[0].Params) != string(sent[1].Params) ||
 			string(sent[0].ID) == string(sent[1].ID) {
 			t.Errorf("the retry differs: %+v", sent)
 		}
-		f.Notify(methodElicitationComplete, `{"elicitationId":"e2"}`)
+		f.Notify(protocol.MethodElicitationComplete, `{"elicitationId":"e2"}`)
 		synctest.Wait()
 	})
 }
@@ -102,7 +103,7 @@ func TestURLElicitationRequiredDeclined(t *testing.T) {
 				if cause := <-causes; !errors.As(cause, &sibling) {
 					t.Errorf("the other question ended with %v", cause)
 				}
-				if n := len(lines(f, methodCallTool)); n != 1 {
+				if n := len(lines(f, protocol.MethodCallTool)); n != 1 {
 					t.Errorf("%d calls", n)
 				}
 			})
@@ -160,7 +161,7 @@ func TestURLElicitationRequiredCancelled(t *testing.T) {
 				t.Errorf("a question ended with %v", cause)
 			}
 		}
-		if n := len(lines(f, methodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 {
+		if n := len(lines(f, protocol.MethodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 {
 			t.Errorf("%d messages on the wire", n)
 		}
 	})
@@ -173,8 +174,8 @@ func TestURLElicitationRequiredTooOften(t *testing.T) {
 		s := connect(t, f, &recorder{ask: accepting(``)}, func(o *Options) { o.MaxRounds = 3 })
 		_, err := s.CallTool(background, &CallRequest{Name: "t"})
 		var wrong *ProtocolError
-		if !errors.As(err, &wrong) || len(lines(f, methodCallTool)) != 4 {
-			t.Errorf("got %v after %d calls", err, len(lines(f, methodCallTool)))
+		if !errors.As(err, &wrong) || len(lines(f, protocol.MethodCallTool)) != 4 {
+			t.Errorf("got %v after %d calls", err, len(lines(f, protocol.MethodCallTool)))
 		}
 	})
 }

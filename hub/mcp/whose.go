@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 const (
@@ -23,14 +24,15 @@ const (
 
 // asker is whose a request of a legacy server is.
 type asker struct {
-	call *CallRequest // nil: of no call that is known
-	over bool         // of a call that is over or was cancelled: nobody is asked
-	some bool         // of one of several that were in flight when it came, and not known of which
+	call  *CallRequest   // nil: of no call that is known
+	over  bool           // of a call that is over or was cancelled: nobody is asked
+	some  bool           // of one of several that were in flight when it came, and not known of which
+	among []*CallRequest // which; with some
 }
 
 // lingering is the book of the calls that were cancelled and may go on at the server. Guarded by Session.mu.
 type lingering struct {
-	calls map[jsonrpc.ID]struct{}
+	calls map[jsonrpc.ID]*CallRequest
 	queue []lingerer // in the order of their ends; one that was answered is still in it
 	tasks []string   // ids of tasks that are over, a ring
 	next  int
@@ -41,12 +43,12 @@ type lingerer struct {
 	until time.Time
 }
 
-func (l *lingering) add(id jsonrpc.ID) {
+func (l *lingering) add(id jsonrpc.ID, call *CallRequest) {
 	l.expire()
 	if l.calls == nil {
-		l.calls = make(map[jsonrpc.ID]struct{})
+		l.calls = make(map[jsonrpc.ID]*CallRequest)
 	}
-	l.calls[id] = struct{}{}
+	l.calls[id] = call
 	l.queue = append(l.queue, lingerer{id, time.Now().Add(lingerTime)})
 }
 
@@ -94,7 +96,7 @@ func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers bool) {
 	defer s.mu.Unlock()
 	call.given = true
 	if lingers {
-		s.lingering.add(id)
+		s.lingering.add(id, call.req)
 	}
 }
 
@@ -112,7 +114,7 @@ func (s *Session) settled(id jsonrpc.ID) {
 // live to none that could be named, as to name the wrong one would be a lie to who reads it; to nobody when all of them
 // were given up. Without any, it is unsolicited.
 func (s *Session) whose(r *jsonrpc.Request) asker {
-	if named := member(member(r.Params, "_meta"), metaRelatedTask); named != nil {
+	if named := member(member(r.Params, "_meta"), protocol.MetaRelatedTask); named != nil {
 		return s.whoseTask(stringOf(member(named, "taskId")))
 	}
 	if !r.Source.IsZero() {
@@ -127,10 +129,12 @@ func (s *Session) whoseByCount(awaiting bool) asker {
 	defer s.mu.Unlock()
 	s.lingering.expire()
 	var only *CallRequest
+	var among []*CallRequest
 	live := 0
 	for c := range s.calls {
 		if c.onWire && !c.given && (!awaiting || c.augmented && c.taskID == "") {
 			only = c.req
+			among = append(among, c.req)
 			live++
 		}
 	}
@@ -140,7 +144,10 @@ func (s *Session) whoseByCount(awaiting bool) asker {
 	case live == 1 && lingering == 0:
 		return asker{call: only}
 	case live > 0:
-		return asker{some: true}
+		for _, c := range s.lingering.calls {
+			among = append(among, c)
+		}
+		return asker{some: true, among: among}
 	}
 	return asker{}
 }

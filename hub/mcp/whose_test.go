@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -20,7 +21,7 @@ type asks struct {
 
 func (a asks) elicit(params string) *fakeserver.OutRequest {
 	a.t.Helper()
-	r, err := a.f.Request(methodElicitation, params)
+	r, err := a.f.Request(protocol.MethodElicitation, params)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestQuestionOfACancelledCall(t *testing.T) {
 		if got := a.answered(form); !strings.Contains(got, `"result":{"action":"cancel"}`) {
 			t.Errorf("answered %q", got)
 		}
-		sampling, err := a.f.Request(methodSampling, samplingParams)
+		sampling, err := a.f.Request(protocol.MethodSampling, samplingParams)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestWhoseQuestion(t *testing.T) {
 		cancel(&stopped{"enough"})
 		finished(t, out)
 		synctest.Wait()
-		calls := lines(a.f, methodCallTool)
+		calls := lines(a.f, protocol.MethodCallTool)
 		a.f.SendLine(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, calls[len(calls)-1].ID))
 		synctest.Wait()
 		expect("the cancelled one was answered", live)

@@ -25,17 +25,21 @@ func (o *Offers) McpPrompts(ctx context.Context, server string) (list []event.Mc
 	err = o.ask(ctx, server, "list its prompt templates", func(ctx context.Context, session *mcp.Session) error {
 		prompts, err := session.ListPrompts(ctx)
 		for _, p := range prompts {
-			info := event.McpPromptInfo{Server: server, Name: p.Name, Title: p.Title, Description: p.Description,
-				Definition: string(p.Raw)}
-			for _, a := range p.Arguments {
-				info.Arguments = append(info.Arguments, event.McpPromptArgument{Name: a.Name, Title: a.Title,
-					Description: a.Description, Required: a.Required})
-			}
-			list = append(list, info)
+			list = append(list, promptInfo(server, p))
 		}
 		return err
 	})
 	return list, err
+}
+
+func promptInfo(server string, p mcp.Prompt) event.McpPromptInfo {
+	info := event.McpPromptInfo{Server: server, Name: p.Name, Title: p.Title, Description: p.Description,
+		Definition: string(p.Raw)}
+	for _, a := range p.Arguments {
+		info.Arguments = append(info.Arguments, event.McpPromptArgument{Name: a.Name, Title: a.Title,
+			Description: a.Description, Required: a.Required})
+	}
+	return info
 }
 
 // Complete asks a server for values: what it answers, or its error.

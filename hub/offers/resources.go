@@ -13,16 +13,20 @@ func (o *Offers) Resources(ctx context.Context, server string) (list []event.Res
 	err = o.ask(ctx, server, "list its resources", func(ctx context.Context, session *mcp.Session) error {
 		resources, err := session.ListResources(ctx)
 		for _, r := range resources {
-			info := event.ResourceInfo{Server: server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description,
-				MIMEType: r.MIMEType, Definition: string(r.Raw)}
-			if r.Size >= 0 {
-				info.Size = &r.Size
-			}
-			list = append(list, info)
+			list = append(list, resourceInfo(server, r))
 		}
 		return err
 	})
 	return list, err
+}
+
+func resourceInfo(server string, r mcp.Resource) event.ResourceInfo {
+	info := event.ResourceInfo{Server: server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description,
+		MIMEType: r.MIMEType, Definition: string(r.Raw)}
+	if r.Size >= 0 {
+		info.Size = &r.Size
+	}
+	return info
 }
 
 // ResourceTemplates lists the resource templates of a server.
@@ -30,14 +34,18 @@ func (o *Offers) ResourceTemplates(ctx context.Context, server string) (list []e
 	err = o.ask(ctx, server, "list its resource templates", func(ctx context.Context, session *mcp.Session) error {
 		templates, err := session.ListResourceTemplates(ctx)
 		for _, t := range templates {
-			list = append(list, event.ResourceTemplateInfo{
-				Server: server, URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description,
-				MIMEType: t.MIMEType, Definition: string(t.Raw),
-			})
+			list = append(list, templateInfo(server, t))
 		}
 		return err
 	})
 	return list, err
+}
+
+func templateInfo(server string, t mcp.ResourceTemplate) event.ResourceTemplateInfo {
+	return event.ResourceTemplateInfo{
+		Server: server, URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description,
+		MIMEType: t.MIMEType, Definition: string(t.Raw),
+	}
 }
 
 // SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all

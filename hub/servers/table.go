@@ -34,6 +34,7 @@ type Options struct {
 type Table struct {
 	Options
 	kept   *toolBook
+	rest   *restBook
 	legacy *legacyBook
 	tokens func() signin.Store // opened by whoever needs it first
 	closed bool
@@ -49,7 +50,7 @@ type Table struct {
 
 // NewTable makes a table without servers.
 func NewTable(o Options) *Table {
-	return &Table{Options: o, kept: openTools(o.StateDir, o.Logger),
+	return &Table{Options: o, kept: openTools(o.StateDir, o.Logger), rest: openRest(o.StateDir, o.Logger),
 		legacy: openLegacy(o.StateDir, o.Logger), ending: map[string]*Server{},
 		kills: map[*Server]func(string){}, tokens: sync.OnceValue(func() signin.Store {
 			return notingStore{signin.OpenStore(o.StateDir, o.Logger), o.Redactor}

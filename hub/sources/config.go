@@ -47,8 +47,8 @@ type Options struct {
 	Launches   *launch.Maker
 	Redactor   *redact.Redactor
 	Logger     *slog.Logger
-	NewWatcher func() FileWatcher                                        // makes what watches files
-	Parse      func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
+	NewWatcher func() FileWatcher                    // makes what watches files
+	Parse      func([]config.Source) config.Contents // config.Read; tests edit what it gives
 }
 
 // Config is the config of a hub.
@@ -59,6 +59,7 @@ type Config struct {
 	// guarded by the lock of the house
 	sources  []Source
 	problems []event.ConfigProblem // of no single server
+	profiles []config.Profile      // a list is not changed once it is here
 	watching watching
 }
 
@@ -67,6 +68,9 @@ func New(o Options) *Config { return &Config{Options: o, loading: make(chan stru
 
 // Problems are those of no single server. It is called with the lock.
 func (c *Config) Problems() []event.ConfigProblem { return c.problems }
+
+// Profiles are those of the config, by name. It is called with the lock.
+func (c *Config) Profiles() []config.Profile { return c.profiles }
 
 // Load reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go, and
 // one whose launch changed is stopped and, if it ran, started anew. A change of approvals, timeouts or the like touches
@@ -103,8 +107,9 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 
 	c.watchFiles(sources)
 	read, missing := readSources(ctx, sources) // outside the lock
-	want, found := c.Parse(read)
-	for _, p := range append(missing, found...) {
+	found := c.Parse(read)
+	want := found.Servers
+	for _, p := range append(missing, found.Problems...) {
 		problems = append(problems, event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server,
 			Key: p.Key, Message: c.Redactor.Text(p.Message), Fatal: p.Fatal})
 	}
@@ -120,6 +125,7 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	c.House.Update(func() {
 		if draining = c.House.Draining(); !draining {
 			keep()
+			c.profiles = found.Profiles
 			problems, stopped, waits = c.apply(all, problems, sources, changed)
 		}
 	})

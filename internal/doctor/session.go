@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -78,11 +79,13 @@ func (a *asker) questions() (ids []jsonrpc.ID, n int) {
 	return ids, a.count
 }
 
-func (*asker) Roots(context.Context) []mcp.Root { return nil }
-func (*asker) Logged(mcp.LogMessage)            {}
-func (*asker) ToolsChanged()                    {}
-func (*asker) PromptsChanged()                  {}
-func (*asker) ResourcesChanged()                {}
-func (*asker) ResourceUpdated(string)           {}
-func (*asker) Noticed(string)                   {}
-func (*asker) LateResponse(jsonrpc.ID)          {}
+func (*asker) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
+	return mcp.ListOfRoots(nil), nil
+}
+func (*asker) Logged(mcp.LogMessage)   {}
+func (*asker) ToolsChanged()           {}
+func (*asker) PromptsChanged()         {}
+func (*asker) ResourcesChanged()       {}
+func (*asker) ResourceUpdated(string)  {}
+func (*asker) Noticed(string)          {}
+func (*asker) LateResponse(jsonrpc.ID) {}

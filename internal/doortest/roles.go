@@ -46,7 +46,10 @@ const (
 func Main(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "":
-		os.Exit(RemoveBinary(m.Run()))
+		remove := OwnState()
+		code := RemoveBinary(m.Run())
+		remove()
+		os.Exit(code)
 	case RoleHub:
 		os.Exit(plugin.Serve(plugin.Options{New: newFakeHub}))
 	case RoleHost:

@@ -7,7 +7,7 @@ import (
 )
 
 // readsPeers are the rooms in which everything that is read was written by a server.
-var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema", "hub/prompts"}
+var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema", "hub/prompts", "hub/toolset"}
 
 // decodesAll may decode with encoding/json in those rooms, each for its reason.
 var decodesAll = []string{

@@ -49,7 +49,11 @@ type CallToolRequest struct {
 	OwnerWindowId string `protobuf:"bytes,9,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
 	// Run it as a task where the tool leaves the choice to the client (2025-11-25, execution.taskSupport "optional"). What a tool requires, and
 	// what a server decides (2026-07-28), happens without it.
-	PreferTask    bool `protobuf:"varint,10,opt,name=prefer_task,json=preferTask,proto3" json:"prefer_task,omitempty"`
+	PreferTask bool `protobuf:"varint,10,opt,name=prefer_task,json=preferTask,proto3" json:"prefer_task,omitempty"`
+	// The tool by its name for models (ModelTool.name), in place of server and tool. One that no known tool has fails with NOT_FOUND (TOOL_NOT_FOUND).
+	ModelName string `protobuf:"bytes,11,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	// Asks for a text for a model beside the result, which stays untouched. Absent: none.
+	View          *ViewRequest `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -154,6 +158,20 @@ func (x *CallToolRequest) GetPreferTask() bool {
 	return false
 }
 
+func (x *CallToolRequest) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+func (x *CallToolRequest) GetView() *ViewRequest {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
 // Timeouts are the clocks of a call. Zero means no limit. Human time stops idle and total.
 type Timeouts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -239,7 +257,9 @@ type CallToolResponse struct {
 	// How the structured content breaks the output schema of the tool; empty when it does not. The result is there all the same.
 	OutputViolations []string `protobuf:"bytes,7,rep,name=output_violations,json=outputViolations,proto3" json:"output_violations,omitempty"`
 	// The task that carried it out, absent when there was none.
-	Task          *Task `protobuf:"bytes,8,opt,name=task,proto3" json:"task,omitempty"`
+	Task *Task `protobuf:"bytes,8,opt,name=task,proto3" json:"task,omitempty"`
+	// The text for a model, when one was asked for and a result came.
+	View          *View `protobuf:"bytes,9,opt,name=view,proto3" json:"view,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -337,6 +357,13 @@ func (x *CallToolResponse) GetOutputViolations() []string {
 func (x *CallToolResponse) GetTask() *Task {
 	if x != nil {
 		return x.Task
+	}
+	return nil
+}
+
+func (x *CallToolResponse) GetView() *View {
+	if x != nil {
+		return x.View
 	}
 	return nil
 }
@@ -1585,7 +1612,7 @@ var File_mcphub_v1_hub_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\n" +
-	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xdb\x02\n" +
+	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x14mcphub/v1/view.proto\"\xa6\x03\n" +
 	"\x0fCallToolRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1600,11 +1627,14 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\x0fowner_window_id\x18\t \x01(\tR\rownerWindowId\x12\x1f\n" +
 	"\vprefer_task\x18\n" +
 	" \x01(\bR\n" +
-	"preferTask\"\x9b\x01\n" +
+	"preferTask\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\v \x01(\tR\tmodelName\x12*\n" +
+	"\x04view\x18\f \x01(\v2\x16.mcphub.v1.ViewRequestR\x04view\"\x9b\x01\n" +
 	"\bTimeouts\x12-\n" +
 	"\x04idle\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04idle\x12/\n" +
 	"\x05total\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05total\x12/\n" +
-	"\x05human\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05human\"\xbf\x02\n" +
+	"\x05human\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05human\"\xe4\x02\n" +
 	"\x10CallToolResponse\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12!\n" +
@@ -1615,7 +1645,8 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\x06rounds\x18\x05 \x01(\x05R\x06rounds\x12,\n" +
 	"\atimings\x18\x06 \x01(\v2\x12.mcphub.v1.TimingsR\atimings\x12+\n" +
 	"\x11output_violations\x18\a \x03(\tR\x10outputViolations\x12#\n" +
-	"\x04task\x18\b \x01(\v2\x0f.mcphub.v1.TaskR\x04taskB\t\n" +
+	"\x04task\x18\b \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12#\n" +
+	"\x04view\x18\t \x01(\v2\x0f.mcphub.v1.ViewR\x04viewB\t\n" +
 	"\aoutcome\"\x88\x01\n" +
 	"\x14CancelRequestRequest\x12\x1d\n" +
 	"\n" +
@@ -1743,65 +1774,69 @@ var file_mcphub_v1_hub_proto_goTypes = []any{
 	(*TraceState)(nil),             // 18: mcphub.v1.TraceState
 	(*TraceMessage)(nil),           // 19: mcphub.v1.TraceMessage
 	(*TracePrompt)(nil),            // 20: mcphub.v1.TracePrompt
-	(*durationpb.Duration)(nil),    // 21: google.protobuf.Duration
-	(*McpError)(nil),               // 22: mcphub.v1.McpError
-	(*Timings)(nil),                // 23: mcphub.v1.Timings
-	(*Task)(nil),                   // 24: mcphub.v1.Task
-	(CancelOutcome)(0),             // 25: mcphub.v1.CancelOutcome
-	(*Request)(nil),                // 26: mcphub.v1.Request
-	(*timestamppb.Timestamp)(nil),  // 27: google.protobuf.Timestamp
-	(*Cancellation)(nil),           // 28: mcphub.v1.Cancellation
-	(*HubError)(nil),               // 29: mcphub.v1.HubError
-	(CancelDelivery)(0),            // 30: mcphub.v1.CancelDelivery
-	(RequestState)(0),              // 31: mcphub.v1.RequestState
-	(RequestDirection)(0),          // 32: mcphub.v1.RequestDirection
-	(PromptKind)(0),                // 33: mcphub.v1.PromptKind
-	(PromptCause)(0),               // 34: mcphub.v1.PromptCause
+	(*ViewRequest)(nil),            // 21: mcphub.v1.ViewRequest
+	(*durationpb.Duration)(nil),    // 22: google.protobuf.Duration
+	(*McpError)(nil),               // 23: mcphub.v1.McpError
+	(*Timings)(nil),                // 24: mcphub.v1.Timings
+	(*Task)(nil),                   // 25: mcphub.v1.Task
+	(*View)(nil),                   // 26: mcphub.v1.View
+	(CancelOutcome)(0),             // 27: mcphub.v1.CancelOutcome
+	(*Request)(nil),                // 28: mcphub.v1.Request
+	(*timestamppb.Timestamp)(nil),  // 29: google.protobuf.Timestamp
+	(*Cancellation)(nil),           // 30: mcphub.v1.Cancellation
+	(*HubError)(nil),               // 31: mcphub.v1.HubError
+	(CancelDelivery)(0),            // 32: mcphub.v1.CancelDelivery
+	(RequestState)(0),              // 33: mcphub.v1.RequestState
+	(RequestDirection)(0),          // 34: mcphub.v1.RequestDirection
+	(PromptKind)(0),                // 35: mcphub.v1.PromptKind
+	(PromptCause)(0),               // 36: mcphub.v1.PromptCause
 }
 var file_mcphub_v1_hub_proto_depIdxs = []int32{
 	1,  // 0: mcphub.v1.CallToolRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	21, // 1: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
-	21, // 2: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
-	21, // 3: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
-	22, // 4: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
-	23, // 5: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
-	24, // 6: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
-	25, // 7: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
-	26, // 8: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
-	15, // 9: mcphub.v1.GetTraceResponse.traces:type_name -> mcphub.v1.Trace
-	26, // 10: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
-	16, // 11: mcphub.v1.Trace.entries:type_name -> mcphub.v1.TraceEntry
-	27, // 12: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
-	18, // 13: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
-	19, // 14: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
-	28, // 15: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
-	20, // 16: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
-	29, // 17: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
-	17, // 18: mcphub.v1.TraceEntry.delivery:type_name -> mcphub.v1.TraceDelivery
-	30, // 19: mcphub.v1.TraceDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	31, // 20: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
-	32, // 21: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
-	33, // 22: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
-	34, // 23: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
-	0,  // 24: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
-	3,  // 25: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
-	5,  // 26: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
-	7,  // 27: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
-	13, // 28: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
-	9,  // 29: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
-	11, // 30: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
-	2,  // 31: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
-	4,  // 32: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
-	6,  // 33: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
-	8,  // 34: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
-	14, // 35: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
-	10, // 36: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
-	12, // 37: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
-	31, // [31:38] is the sub-list for method output_type
-	24, // [24:31] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	21, // 1: mcphub.v1.CallToolRequest.view:type_name -> mcphub.v1.ViewRequest
+	22, // 2: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
+	22, // 3: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
+	22, // 4: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
+	23, // 5: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
+	24, // 6: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
+	25, // 7: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
+	26, // 8: mcphub.v1.CallToolResponse.view:type_name -> mcphub.v1.View
+	27, // 9: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
+	28, // 10: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
+	15, // 11: mcphub.v1.GetTraceResponse.traces:type_name -> mcphub.v1.Trace
+	28, // 12: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
+	16, // 13: mcphub.v1.Trace.entries:type_name -> mcphub.v1.TraceEntry
+	29, // 14: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
+	18, // 15: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
+	19, // 16: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
+	30, // 17: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
+	20, // 18: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
+	31, // 19: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
+	17, // 20: mcphub.v1.TraceEntry.delivery:type_name -> mcphub.v1.TraceDelivery
+	32, // 21: mcphub.v1.TraceDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	33, // 22: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
+	34, // 23: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
+	35, // 24: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
+	36, // 25: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
+	0,  // 26: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
+	3,  // 27: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
+	5,  // 28: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
+	7,  // 29: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
+	13, // 30: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
+	9,  // 31: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
+	11, // 32: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
+	2,  // 33: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
+	4,  // 34: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
+	6,  // 35: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
+	8,  // 36: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
+	14, // 37: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
+	10, // 38: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
+	12, // 39: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
+	33, // [33:40] is the sub-list for method output_type
+	26, // [26:33] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_hub_proto_init() }
@@ -1811,6 +1846,7 @@ func file_mcphub_v1_hub_proto_init() {
 	}
 	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
+	file_mcphub_v1_view_proto_init()
 	file_mcphub_v1_hub_proto_msgTypes[2].OneofWrappers = []any{
 		(*CallToolResponse_ResultJson)(nil),
 		(*CallToolResponse_Error)(nil),

@@ -446,7 +446,9 @@ type Request struct {
 	// What is asked for, for the methods that have no tool: the URI of a resource, the name of a prompt template.
 	Subject string `protobuf:"bytes,14,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The server's task that carries it out, absent when there is none.
-	Task          *Task `protobuf:"bytes,15,opt,name=task,proto3" json:"task,omitempty"`
+	Task *Task `protobuf:"bytes,15,opt,name=task,proto3" json:"task,omitempty"`
+	// What the MCP client calls itself for which a gateway makes the request: untrusted. "" when a host or a window made it.
+	Caller        string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,6 +586,13 @@ func (x *Request) GetTask() *Task {
 		return x.Task
 	}
 	return nil
+}
+
+func (x *Request) GetCaller() string {
+	if x != nil {
+		return x.Caller
+	}
+	return ""
 }
 
 // Task is work that a server carries out apart from the message that asked for it (tasks of 2025-11-25, or the extension
@@ -977,7 +986,7 @@ var File_mcphub_v1_request_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd3\x04\n" +
+	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xeb\x04\n" +
 	"\aRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -998,7 +1007,8 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\x0fopen_prompt_ids\x18\f \x03(\tR\ropenPromptIds\x12;\n" +
 	"\fcancellation\x18\r \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\x12\x18\n" +
 	"\asubject\x18\x0e \x01(\tR\asubject\x12#\n" +
-	"\x04task\x18\x0f \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"Q\n" +
+	"\x04task\x18\x0f \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12\x16\n" +
+	"\x06caller\x18\x10 \x01(\tR\x06caller\"Q\n" +
 	"\x04Task\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +

@@ -36,8 +36,7 @@ const (
 func (x *CallToolRequest) Validate() error {
 	return first(
 		id("request_id", x.GetRequestId()),
-		required("server", x.GetServer(), maxName),
-		required("tool", x.GetTool(), maxName),
+		x.toCall(),
 		atMost("meta_json", x.GetMetaJson(), maxMeta),
 		clock("timeouts.idle", x.GetTimeouts().GetIdle()),
 		clock("timeouts.total", x.GetTimeouts().GetTotal()),
@@ -45,6 +44,17 @@ func (x *CallToolRequest) Validate() error {
 		label("task_label", x.GetTaskLabel()),
 		id("owner_window_id", x.GetOwnerWindowId()),
 	)
+}
+
+// toCall checks what is called: a tool of a server, or one by its name for models.
+func (x *CallToolRequest) toCall() error {
+	if x.GetModelName() == "" {
+		return first(required("server", x.GetServer(), maxName), required("tool", x.GetTool(), maxName))
+	}
+	if x.GetServer() != "" || x.GetTool() != "" {
+		return errors.New("model_name: stands in place of server and tool")
+	}
+	return atMost("model_name", x.GetModelName(), maxName)
 }
 
 // Validate implements the validator of the gRPC server.

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
+	"github.com/mcphub-go/mcphub/plugin"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func (l *commandLine) addGateway() {
+	var o mcpOptions
+	l.add(l.root, spec{
+		group: groupUse, use: "mcp [CONFIG...] [FLAGS]", short: "all your servers as one MCP server, for any MCP client",
+		page: `Serves the servers of the config files as one MCP server on its standard input and output, or with --http
+on an address of this machine. What the client cancels is cancelled at the server, with the reason; what a server asks
+in the course of a call goes to the client, if it answers such questions; and what a server withdraws disappears there.
+It ends with its input, or with Ctrl-C.
+
+` + sourceHelp + `
+It starts whatever is configured; what is wrong with a config file is said on stderr. Tools are named SERVER__TOOL.
+Where the config says that somebody is to be asked before a call, the page of --window asks; without one the call fails
+with an error that says so, unless the client asks its user itself (--approval client). What is allowed on the page is
+remembered for this command alone, in the directory gateway of mcphub's state directory.
+
+With --http, whoever has the token may call every tool. docs/gateway.md has more.
+`,
+		example: `  mcphub mcp --print-config claude-code
+  mcphub mcp mcp.json --window
+  mcphub mcp --http 127.0.0.1:7777`,
+		most: manyFiles, flags: o.flags(), run: func(files []string) int { return runMCP(l.env, o, files) },
+	})
+}
+
+// runMCP serves all servers as one.
+func runMCP(env environment, o mcpOptions, files []string) int {
+	o.configs = append(o.configs, files...)
+	if o.printConfig != "" {
+		return printClientConfig(env, &o)
+	}
+	if err := o.check(); err != nil {
+		return usageError(env, "mcp", err)
+	}
+	token, err := o.token()
+	if err != nil {
+		return usageError(env, "mcp", err)
+	}
+	sources, err := o.sources("")
+	if err != nil {
+		return usageError(env, "mcp", err)
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	defer leaveAtOnce(ctx)()
+	if err = serveMCP(ctx, env, &o, sources, token); err == nil || errors.Is(err, errInterrupted) {
+		return exitOK
+	}
+	f := asFailure(err)
+	env.say("mcphub mcp: %s", escape(f.Message))
+	return exitOf(f)
+}
+
+// serveMCP holds the hub and its gateway until the client has gone or ctx ends.
+func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mcphubv1.ConfigSource,
+	token string) error {
+	inside, err := plugin.OpenInside(plugin.InsideOptions{Version: version, StateDir: gatewayStateDir(),
+		Logger: mcpLogger(env), Guard: []string{"guard"}})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ending, done := context.WithTimeoutCause(context.Background(), closeTime,
+			errors.New("the servers took too long to end"))
+		defer done()
+		if err := inside.Close(ending); err != nil {
+			env.say("mcphub: closing the hub: %v", err)
+		}
+	}()
+	servers := mcphubv1.NewMcpServerServiceClient(inside.Conn)
+	if _, err := loadConfig(ctx, env, servers, sources, ""); err != nil {
+		return err
+	}
+	if err := leaveSelfOut(ctx, env, o, servers); err != nil {
+		return err
+	}
+	if o.window {
+		s, err := openSite(mcphubv1.NewEditorServiceClient(inside.Conn), o.page.port, startAnew)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		link := s.server.Link()
+		env.say("The page is at the address below. It opens one browser, once. %s\n%s", startAnew, link)
+		if o.page.open {
+			if err := openBrowser(link); err != nil {
+				env.say("mcphub: no browser could be opened (%v): open the address by hand", err)
+			}
+		}
+	}
+	g, err := inside.OpenGateway(o.gateway())
+	if err != nil {
+		return err
+	}
+	if o.http == "" {
+		defer g.Close(nil)
+		return g.Serve(ctx, standardConn(env))
+	}
+	endpoint, err := gateway.Listen(g, o.http, token)
+	if err != nil {
+		return err
+	}
+	defer endpoint.Close(nil)
+	fmt.Fprintln(env.stdout, endpoint.URL)
+	if token == "" {
+		fmt.Fprintln(env.stdout, "Authorization: Bearer "+endpoint.Token)
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// standardConn is the connection to the client that has started this process. Nothing else may be written to stdout. A
+// read of standard input cannot be given up, so a goroutine that ends with the process reads it.
+func standardConn(env environment) jsonrpc.Conn {
+	input, pump := io.Pipe()
+	go func() {
+		_, err := io.Copy(pump, env.stdin)
+		_ = pump.CloseWithError(err)
+	}()
+	return jsonrpc.NewLineConn(input, env.stdout, jsonrpc.LineConnOptions{Close: input.Close})
+}
+
+// gatewayStateDir is where the hub of mcphub mcp keeps what a person allows on its page: what is said there does not
+// hold for the other commands, nor for the editors.
+func gatewayStateDir() string {
+	if dir, chosen := os.LookupEnv(handshake.EnvStateDir); chosen {
+		return dir
+	}
+	dir, err := plugin.StateDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "gateway")
+}
+
+// mcpLogger writes the hub's log to stderr when it is asked for: clients show what stands there.
+func mcpLogger(env environment) *slog.Logger {
+	if os.Getenv(handshake.EnvLog) == "" {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// leaveSelfOut switches off servers that are this very command: the user's files name it as the server of his clients,
+// and it would start itself for ever.
+func leaveSelfOut(ctx context.Context, env environment, o *mcpOptions, servers mcphubv1.McpServerServiceClient) error {
+	if o.single() != "" {
+		return nil
+	}
+	loaded, _ := config.Load(o.files())
+	for _, s := range loaded {
+		if !isSelf(s.Command, s.Args) {
+			continue
+		}
+		off := &mcphubv1.SetServerEnabledRequest{Server: s.Name}
+		if _, err := servers.SetServerEnabled(ctx, off); err != nil {
+			return asFailure(err)
+		}
+		env.say("mcphub: server %s is left out: it is mcphub mcp itself", shortName(s.Name))
+	}
+	return nil
+}
+
+// isSelf tells whether a command line runs mcphub mcp.
+func isSelf(command string, args []string) bool {
+	base := strings.ToLower(filepath.Base(strings.ReplaceAll(command, `\`, "/")))
+	return strings.TrimSuffix(base, ".exe") == "mcphub" && len(args) > 0 && args[0] == "mcp"
+}

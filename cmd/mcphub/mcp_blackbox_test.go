@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/internal/demoserver"
+)
+
+// gatewayConfig is a config file with the demo server as demo, allowed or not, that writes down what it hears.
+func (p *program) gatewayConfig(approvals string) (file, record string) {
+	record = filepath.Join(p.dir, "record.jsonl")
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.path,
+		"args": []string{"demo-server", "--record", record}, "approvals": map[string]string{"*": approvals}}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.config("mcp.json", string(text)), record
+}
+
+// speaker is mcphub mcp with a client that writes its lines by hand.
+type speaker struct {
+	*started
+	in    io.WriteCloser
+	lines *bufio.Reader
+}
+
+func (p *program) speak(args ...string) *speaker {
+	p.t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r := p.startWith(read, append([]string{"mcp"}, args...)...)
+	read.Close()
+	s := &speaker{r, write, bufio.NewReader(r.stdout)}
+	s.say(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"by hand","version":"1"}}}`)
+	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.answer(`"i"`)
+	return s
+}
+
+func (s *speaker) say(line string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// answer reads on until the response of that id, and gives the whole line.
+func (s *speaker) answer(id string) string {
+	s.t.Helper()
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("no answer to %s: %v\n%s", id, err, s.stderr.String())
+		}
+		if string(jsontext.Get([]byte(line), "id")) == id && jsontext.Get([]byte(line), "method") == nil {
+			return line
+		}
+	}
+}
+
+// leave closes the input, and gives the exit status.
+func (s *speaker) leave() int {
+	s.in.Close()
+	_, _ = io.Copy(io.Discard, s.lines)
+	return s.wait()
+}
+
+// cancelsHeard counts the cancels with this reason in a record of the demo server.
+func cancelsHeard(t *testing.T, record, reason string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var e demoserver.Event
+		if json.Unmarshal([]byte(line), &e) == nil && e.Event == demoserver.EventCancelReceived &&
+			e.Reason == reason {
+			n++
+		}
+	}
+	return n
+}
+
+// TestMCPCancelReachesServer: the reason of a client's cancel is heard by the server, and nothing is left at the end of
+// the input.
+func TestMCPCancelReachesServer(t *testing.T) {
+	p := build(t)
+	file, record := p.gatewayConfig("allow")
+	s := p.speak(file)
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":10},` +
+		`"_meta":{"progressToken":"t"}}}`)
+	for { // it runs as soon as it reports
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err, s.stderr.String())
+		}
+		if strings.Contains(line, `"method":"notifications/progress"`) {
+			break
+		}
+	}
+	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the user has seen enough"}}`)
+	s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"after"}}}`)
+	if line := s.answer("2"); !strings.Contains(line, `"text":"after"`) {
+		t.Errorf("after the cancel: %s", line)
+	}
+	if status := s.leave(); status != exitOK {
+		t.Errorf("status %d\n%s", status, s.stderr.String())
+	}
+	if n := cancelsHeard(t, record, "the user has seen enough"); n != 1 {
+		t.Errorf("the server heard of it %d times", n)
+	}
+}
+
+// TestMCPSaysWhoMustAgree: without anybody who could agree, a call fails as an error that a model can read, which names
+// what helps.
+func TestMCPSaysWhoMustAgree(t *testing.T) {
+	p := build(t)
+	file, _ := p.gatewayConfig("ask")
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"hi"}}}`
+	s := p.speak(file)
+	s.say(call)
+	line := s.answer("1")
+	if !strings.Contains(line, `"isError":true`) || !strings.Contains(line, "mcphub mcp --window") ||
+		!strings.Contains(line, "--approval client") {
+		t.Errorf("the call was answered %s", line)
+	}
+	s.leave()
+
+	s = p.speak(file, "--approval", "client")
+	s.say(call)
+	if line := s.answer("1"); !strings.Contains(line, `"text":"hi"`) {
+		t.Errorf("with --approval client: %s", line)
+	}
+	s.leave()
+}
+
+// TestMCPAlwaysStarts: a file that cannot be read is told of, and the gateway serves what there is.
+func TestMCPAlwaysStarts(t *testing.T) {
+	p := build(t)
+	broken := p.config("broken.json", `{"mcpServers":{"a":{"command":"no-such-program-anywhere"},"b":7`)
+	s := p.speak(broken, filepath.Join(p.dir, "missing.json"))
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
+		t.Errorf("the list is %s", line)
+	}
+	if status := s.leave(); status != exitOK || !strings.Contains(s.stderr.String(), "broken.json") ||
+		!strings.Contains(s.stderr.String(), "missing.json") {
+		t.Errorf("status %d, said\n%s", status, s.stderr.String())
+	}
+}
+
+// TestMCPLeavesItselfOut: a config that names the gateway as a server does not make it start itself.
+func TestMCPLeavesItselfOut(t *testing.T) {
+	p := build(t)
+	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"hub": map[string]any{"command": p.path,
+		"args": []string{"mcp"}}}})
+	s := p.speak(p.config("self.json", string(text)))
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
+		t.Errorf("the list is %s", line)
+	}
+	if s.leave(); !strings.Contains(s.stderr.String(), "is left out") {
+		t.Errorf("said\n%s", s.stderr.String())
+	}
+}
+
+// TestMCPPrintConfig: what is printed for a client is what that client reads, and starts this program.
+func TestMCPPrintConfig(t *testing.T) {
+	p := build(t)
+	for _, client := range clientNames() {
+		e := p.run("mcp", "--print-config", client, "--window", "a.json")
+		if e.status != exitOK || !strings.Contains(e.stdout, "a.json") || !strings.Contains(e.stdout, "--window") {
+			t.Errorf("%s: status %d\n%s%s", client, e.status, e.stdout, e.stderr)
+		}
+		if client != "codex" && !json.Valid([]byte(e.stdout)) {
+			t.Errorf("%s: no JSON\n%s", client, e.stdout)
+		}
+	}
+	if e := p.run("mcp", "--print-config", "emacs"); e.status != exitUsage || !strings.Contains(e.stderr, "claude-code") {
+		t.Errorf("an unknown client: status %d\n%s", e.status, e.stderr)
+	}
+}
+
+// TestMCPSearch: a profile shows a part of the tools, which are found and called through three, and a long result comes
+// in pieces.
+func TestMCPSearch(t *testing.T) {
+	p := build(t)
+	text, err := json.Marshal(map[string]any{
+		"mcpServers": map[string]any{"demo": map[string]any{"command": p.path, "args": []string{"demo-server"},
+			"approvals": map[string]string{"*": "allow"}}},
+		"mcphub": map[string]any{"profiles": map[string]any{"some": map[string]any{
+			"tools": map[string]any{"demo": []string{"echo"}}, "toolsMode": "search", "maxTokens": 200}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.speak(p.config("mcp.json", string(text)), "--profile", "some")
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if line := s.answer("1"); !strings.Contains(line, `"search_tools"`) || !strings.Contains(line, `"read_result"`) ||
+		strings.Contains(line, "demo__echo") {
+		t.Errorf("listed: %s", line)
+	}
+	s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_tools","arguments":{"query":"text back sleep"}}}`)
+	if line := s.answer("2"); !strings.Contains(line, "demo__echo") || strings.Contains(line, "demo__sleep") {
+		t.Errorf("found: %s", line)
+	}
+	long := strings.Repeat("0123456789", 200)
+	s.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"demo__echo",` +
+		`"arguments":{"text":"` + long + `"}}}}`)
+	line := s.answer("3")
+	_, id, cut := strings.Cut(line, "with the id ")
+	if !cut || len(line) > 800 {
+		t.Fatalf("the long result: %s", line)
+	}
+	s.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"read_result","arguments":{"id":"` + id[:26] +
+		`","offset":1500}}}`)
+	if line := s.answer("4"); !strings.Contains(line, long[1500:1700]) {
+		t.Errorf("read on: %s", line)
+	}
+	if status := s.leave(); status != exitOK {
+		t.Errorf("status %d\n%s", status, s.stderr.String())
+	}
+	unknown := p.run("mcp", p.config("mcp.json", string(text)), "--profile", "sme")
+	if unknown.status == exitOK || !strings.Contains(unknown.stderr, `did you mean "some"`) {
+		t.Errorf("an unknown profile: status %d\n%s", unknown.status, unknown.stderr)
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcphub-go/mcphub/ipc/gateway"
+)
+
+// mcpOptions are the flags of mcphub mcp.
+type mcpOptions struct {
+	sourceFlags
+	page        webFlags
+	window      bool
+	http        string
+	tokenFile   string
+	approval    string
+	questions   string
+	plainNames  bool
+	profile     string
+	tools       string
+	maxTokens   int
+	printConfig string
+}
+
+func (o *mcpOptions) flags() *pflag.FlagSet {
+	set := newFlags("mcp")
+	o.sourceFlags.register(set)
+	set.StringVar(&o.http, "http", "", "ADDRESS\tserve Streamable HTTP at this loopback address, such as 127.0.0.1:7777 "+
+		"(port 0: a free one), in place of stdin and stdout")
+	set.StringVar(&o.tokenFile, "token-file", "", "FILE\twith --http: take the token from this file; default: a new one, "+
+		"which is printed once")
+	set.StringVar(&o.profile, "profile", "", "NAME\ta profile of the config: which servers and tools there are, and what "+
+		"the other flags do not say")
+	set.StringVar(&o.approval, "approval", "", "window|client\twho agrees to calls where the config says ask: a window "+
+		"(the default), or the client, which has asked its user itself")
+	set.StringVar(&o.questions, "questions", "", "client|window|either\twho is asked what servers ask in the course of a "+
+		"call; default client")
+	set.StringVar(&o.tools, "tools", "", "all|search|auto\tlist all tools (the default), or three that find and call them; "+
+		"auto: from 100 tools or 10,000 tokens on")
+	set.IntVar(&o.maxTokens, "max-tokens", 0, "N\tbound the results of tools; the client reads the rest in pieces")
+	set.BoolVar(&o.plainNames, "plain-names", false, "tools and prompts keep their servers' names where no two are alike")
+	set.BoolVar(&o.window, "window", false, "serve the page as well, to approve, answer and cancel on; its address is "+
+		"printed on stderr")
+	o.page.register(set)
+	set.StringVar(&o.printConfig, "print-config", "", "CLIENT\tprint what to paste into the settings of a client, and end: "+
+		strings.Join(clientNames(), ", "))
+	return set
+}
+
+// check finds what is wrong with the flags themselves. Who has no servers yet gets a gateway all the same: a client
+// that starts it must not see it fail.
+func (o *mcpOptions) check() error {
+	if !o.own() {
+		missing := (*noFileError)(nil) // the hub tells of it, and waits for the file
+		if err := o.sourceFlags.check(); err != nil && !errors.As(err, &missing) {
+			return err
+		}
+	}
+	if err := o.page.check(); err != nil {
+		return err
+	}
+	if flags := o.ofOneServer(); flags != "" && o.single() == "" {
+		return fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set the keys env, era and "+
+			"timeouts in the server's entry", flags)
+	}
+	_, asks := gateway.Questions[o.questions]
+	switch {
+	case o.questions != "" && !asks:
+		return fmt.Errorf("--questions %q: it is client, window or either", o.questions)
+	case !slices.Contains([]string{"", gateway.ApprovalWindow, gateway.ApprovalClient}, o.approval):
+		return fmt.Errorf("--approval %q: it is window or client", o.approval)
+	case !slices.Contains([]string{"", gateway.ToolsAll, gateway.ToolsSearch, gateway.ToolsAuto}, o.tools):
+		return fmt.Errorf("--tools %q: it is all, search or auto", o.tools)
+	case o.maxTokens < 0:
+		return fmt.Errorf("--max-tokens %d: it is a number of tokens, or 0 for no bound", o.maxTokens)
+	case o.tokenFile != "" && o.http == "":
+		return errors.New("--token-file goes with --http")
+	case !o.window && (o.page.open || o.page.port != 0):
+		return errors.New("--open and --port say how the page of --window is served")
+	}
+	return nil
+}
+
+// gateway is what the flags say of the gateway itself.
+func (o *mcpOptions) gateway() gateway.Options {
+	return gateway.Options{Title: "mcphub mcp", Profile: o.profile, Approval: o.approval, Questions: o.questions,
+		Tools: o.tools, MaxTokens: o.maxTokens, PlainNames: o.plainNames}
+}
+
+// minToken is the length of a token below which anybody could guess it.
+const minToken = 16
+
+// token reads the token of --token-file; "" without one.
+func (o *mcpOptions) token() (string, error) {
+	if o.tokenFile == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < minToken || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("--token-file %s: a token is one word of at least %d characters", o.tokenFile, minToken)
+	}
+	return token, nil
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestTestsLeaveTheUsersStateAlone: the tests of this package start hubs with a state directory of their own. What
+// they kept in the user's was found by each later command, and read by it.
+func TestTestsLeaveTheUsersStateAlone(t *testing.T) {
+	p := build(t)
+	home := filepath.Join(p.dir, "home")
+	t.Setenv("XDG_STATE_HOME", home)
+	commandLine, _ := p.demoServer()
+	if e := p.run("call", "--stdio", commandLine, "--tool", "echo", "-a", "text=hi", "--approve", "allow"); e.status != 0 {
+		t.Fatalf("%+v", e)
+	}
+	if _, err := os.Stat(home); !os.IsNotExist(err) {
+		t.Errorf("%s is there: %v", home, err)
+	}
+}

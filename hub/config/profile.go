@@ -1,0 +1,263 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Profile says which servers and tools a model or a client of the gateway gets, and how. The zero value is everything,
+// by the defaults.
+type Profile struct {
+	Name   string
+	Origin Origin
+	// Servers are names or globs; nil is every server.
+	Servers []string
+	// Tools has, by the name or glob of a server, names or globs of the tools that there are of it. Of a server that
+	// nothing fits there are all.
+	Tools map[string][]string
+	// Approval is "window" or "client", Questions "client", "window" or "either", and ToolsMode "all", "search" or
+	// "auto". Each is empty when the profile says nothing of it.
+	Approval, Questions, ToolsMode string
+	// MaxTokens bounds results, 0 is no bound.
+	MaxTokens int
+	// PlainNames: tools keep their servers' names where no two are alike.
+	PlainNames bool
+}
+
+// HasServer tells whether a server is in the profile. A nil profile has all.
+func (p *Profile) HasServer(server string) bool {
+	return p == nil || p.Servers == nil || matchesAny(p.Servers, server)
+}
+
+// Has tells whether a tool is in the profile. A nil profile has all.
+func (p *Profile) Has(server, tool string) bool {
+	if !p.HasServer(server) {
+		return false
+	}
+	if p == nil {
+		return true
+	}
+	limited := false
+	for of, tools := range p.Tools {
+		if Match(of, server) {
+			limited = true
+			if matchesAny(tools, tool) {
+				return true
+			}
+		}
+	}
+	return !limited
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, name) })
+}
+
+// ownKey is the top-level key of a file under which the hub's settings stand that are of no single server.
+const ownKey = "mcphub"
+
+// ownSettings reads them.
+func (l *loader) ownSettings(doc *document, root []member) {
+	m := find(root, ownKey)
+	if m == nil || m.value.isNull() {
+		return
+	}
+	inner, ok := m.value.object()
+	if !ok {
+		l.report(doc.problem(m.value.at(), "", ownKey, "must be an object, is "+m.value.kind(), false))
+		return
+	}
+	for _, s := range l.distinct(doc, inner, "", ownKey) {
+		switch {
+		case s.name == "profiles":
+			l.readProfiles(doc, s)
+		case !isRemark(s.name):
+			l.report(doc.problem(s.at, "", path(ownKey, s.name), `is not known and was ignored; known is "profiles"`, false))
+		}
+	}
+}
+
+func (l *loader) readProfiles(doc *document, m member) {
+	key := path(ownKey, m.name)
+	if l.source.Scope != "user" && l.source.Scope != "host" && !l.source.Trusted {
+		l.report(doc.problem(m.at, "", key,
+			"profiles of a workspace's file are not read: they could do away with approvals. Write them into a file of yours",
+			false))
+		return
+	}
+	all, ok := m.value.object()
+	if !ok {
+		l.report(doc.problem(m.value.at(), "", key, "must be an object of profiles, is "+m.value.kind(), false))
+		return
+	}
+	for i, p := range l.distinct(doc, all, "", key) {
+		switch why := badName(p.name); {
+		case i == l.limits.servers:
+			l.report(doc.problem(p.at, "", key,
+				fmt.Sprintf("has more than %d profiles; this one and those after it were not read", i), false))
+			return
+		case why != "":
+			l.report(doc.problem(p.at, "", key, why, false))
+		default:
+			r := profileReader{loader: l, doc: doc, key: path(key, p.name),
+				p: Profile{Name: p.name, Origin: l.origin(doc, p, "", pointer("/"+ownKey+"/profiles", p.name))}}
+			r.read(p)
+		}
+	}
+}
+
+// profileReader reads one profile. One with a value that cannot be used is left out: what it would let through is not
+// known.
+type profileReader struct {
+	loader *loader
+	doc    *document
+	key    string
+	p      Profile
+	broken bool
+	named  []namedServer
+}
+
+// namedServer is where a profile names a server, to be looked for when all files are read.
+type namedServer struct {
+	name    string
+	number  int // of the source
+	missing Problem
+}
+
+func (r *profileReader) read(m member) {
+	members, ok := m.value.object()
+	if !ok {
+		r.wrong(m.value, r.key, "an object")
+		return
+	}
+	for _, k := range r.loader.distinct(r.doc, members, "", r.key) {
+		at := path(r.key, k.name)
+		switch k.name {
+		case "servers":
+			r.p.Servers = r.names(k.value, at, r.server)
+		case "tools":
+			r.tools(k.value, at)
+		case "approval":
+			r.p.Approval = r.word(k.value, at, "window", "client")
+		case "questions":
+			r.p.Questions = r.word(k.value, at, "client", "window", "either")
+		case "toolsMode":
+			r.p.ToolsMode = r.word(k.value, at, "all", "search", "auto")
+		case "maxTokens":
+			r.p.MaxTokens = r.count(k.value, at)
+		case "plainNames":
+			if r.p.PlainNames, ok = k.value.boolean(); !ok {
+				r.wrong(k.value, at, "true or false")
+			}
+		default:
+			if !isRemark(k.name) {
+				r.tell(k.at, at, "is not known and was ignored; known are servers, tools, approval, questions, toolsMode, "+
+					"maxTokens and plainNames")
+			}
+		}
+	}
+	if r.broken {
+		return
+	}
+	if r.loader.profiles == nil {
+		r.loader.profiles = map[string]Profile{}
+	}
+	if old, twice := r.loader.profiles[r.p.Name]; twice {
+		r.tell(m.at, r.key, "replaces the profile of this name at "+place(old.Origin))
+	}
+	r.loader.profiles[r.p.Name] = r.p
+	r.loader.named = append(r.loader.named, r.named...)
+}
+
+func (r *profileReader) tell(at int, key, message string) {
+	r.loader.report(r.doc.problem(at, "", key, message, false))
+}
+
+func (r *profileReader) wrong(v value, key, want string) {
+	r.broken = true
+	r.tell(v.at(), key, "must be "+want+", is "+v.kind()+"; the profile is left out")
+}
+
+// server notes a name that is to be there.
+func (r *profileReader) server(name string, at int, key string) {
+	if !strings.ContainsAny(name, "*?") {
+		r.named = append(r.named, namedServer{name, r.loader.number, r.doc.problem(at, "", key,
+			"there is no server "+quote(quoteName(name)), false)})
+	}
+}
+
+// names reads a list of names and globs; each is shown to note, unless that is nil.
+func (r *profileReader) names(v value, key string, note func(name string, at int, key string)) []string {
+	values, ok := v.array()
+	if !ok || len(values) > r.loader.limits.values {
+		r.wrong(v, key, "an array of names")
+		return nil
+	}
+	names := []string{}
+	for i, e := range values {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		name, ok := e.str()
+		if !ok || name == "" || len(name) > r.loader.limits.name {
+			r.wrong(e, at, "a name, or a glob with * and ?")
+			return nil
+		}
+		if note != nil {
+			note(name, e.at(), at)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (r *profileReader) tools(v value, key string) {
+	members, ok := v.object()
+	if !ok || len(members) > r.loader.limits.values {
+		r.wrong(v, key, "an object of lists of tools, by server")
+		return
+	}
+	r.p.Tools = map[string][]string{}
+	for _, m := range r.loader.distinct(r.doc, members, "", key) {
+		at := path(key, quoteName(m.name))
+		r.server(m.name, m.at, at)
+		r.p.Tools[m.name] = r.names(m.value, at, nil)
+	}
+}
+
+// word reads one of some words.
+func (r *profileReader) word(v value, key string, words ...string) string {
+	want := `"` + strings.Join(words, `", "`) + `"`
+	s, ok := v.str()
+	switch {
+	case !ok:
+		r.wrong(v, key, "one of "+want)
+	case !slices.Contains(words, s):
+		r.broken = true
+		r.tell(v.at(), key, "must be one of "+want+", is "+quote(s)+"; the profile is left out")
+	}
+	return s
+}
+
+// count reads a whole number that is not negative.
+func (r *profileReader) count(v value, key string) int {
+	text, ok := v.number()
+	n := 0
+	if _, err := fmt.Sscanf(text, "%d", &n); !ok || err != nil || n < 0 || fmt.Sprint(n) != text {
+		r.wrong(v, key, "a whole number of tokens")
+	}
+	return n
+}
+
+// findNamed tells of the servers that profiles name and no file has.
+func (l *loader) findNamed() {
+	there := map[string]bool{}
+	for _, e := range l.entries {
+		there[e.server.Name] = true
+	}
+	for _, n := range l.named {
+		if !there[n.name] {
+			l.number = n.number
+			l.report(n.missing)
+		}
+	}
+}

@@ -1,0 +1,344 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// gather is how long a round waits for more questions: several that are asked at once go together.
+const gather = 5 * time.Millisecond
+
+// rounds is the life of one modern request over the exchanges that carry it: one request of the client is on the wire
+// at any moment, or none while the client thinks.
+type rounds struct {
+	call    *Call
+	share   share
+	counted *share // share, when it is bounded beside the session
+	cancel  context.CancelCauseFunc
+	wake    chan struct{} // cap 1: a question was asked
+	done    chan struct{} // closed when result and err are set
+	result  json.RawMessage
+	err     error
+
+	mu    sync.Mutex
+	place bool // among the requests that run: not while parked
+	over  bool // the handler has returned
+	next  int
+	open  []*question // in the order in which they were asked
+	timer *time.Timer // while parked
+	// binding is of client and call: a retry must have the same. Set when parked for the first time.
+	binding [sha256.Size]byte
+}
+
+// question is one that is asked and not answered.
+type question struct {
+	key    string
+	method string
+	params json.RawMessage
+	answer chan json.RawMessage // cap 1
+}
+
+// askable are the requests whose answer may be questions (2026-07-28 basic/patterns/mrtr).
+var askable = []string{protocol.MethodCallTool, protocol.MethodGetPrompt, protocol.MethodReadResource}
+
+// serveModern answers one exchange of a modern client: a request that is new, or the retry of one that is parked.
+func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, error) {
+	if state := jsontext.Get(c.Params, "requestState"); state != nil {
+		r := s.server.unpark(jsontext.String(state), binding(c))
+		if r == nil {
+			return nil, errState
+		}
+		r.reenter()
+		r.answered(jsontext.Get(c.Params, "inputResponses"))
+		return r.follow(ctx, c.via.Load())
+	}
+	r := &rounds{call: c, share: shareOf(c.Client), wake: make(chan struct{}, 1), done: make(chan struct{}), place: true}
+	if !s.lasting {
+		r.counted = &r.share
+	}
+	if !s.server.enter(r.counted) {
+		return nil, errTooMany
+	}
+	if slices.Contains(askable, c.Method) {
+		c.asked = r
+	}
+	var own context.Context
+	own, r.cancel = context.WithCancelCause(s.ctx)
+	s.rounds.Go(func() {
+		defer close(r.done) // last: whoever gets the answer finds the place free
+		defer r.end()
+		defer r.cancel(nil)
+		if c.Method == protocol.MethodListen {
+			r.result, r.err = s.listen(own, c)
+			return
+		}
+		r.result, r.err = s.handle(own, c)
+		r.result = completed(c.Method, r.result)
+	})
+	return r.follow(ctx, c.via.Load())
+}
+
+// follow waits for the end of the call or for a question, on behalf of the exchange that is on the wire.
+func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, error) {
+	r.call.via.Store(x)
+	for {
+		select {
+		case <-r.done:
+			return r.result, r.err
+		case <-ctx.Done():
+			r.cancel(context.Cause(ctx))
+			<-r.done
+			return nil, context.Cause(ctx)
+		case <-r.wake:
+		}
+		select {
+		case <-r.done:
+			return r.result, r.err
+		case <-ctx.Done():
+			continue
+		case <-time.After(gather):
+		}
+		round, err := r.park()
+		if err != nil {
+			r.cancel(err)
+			<-r.done
+			return nil, err
+		}
+		if round != nil {
+			return round, nil
+		}
+	}
+}
+
+// park takes the call off the wire: what it returns are the open questions, nil when none is left. The error says that
+// there is no room for it.
+func (r *rounds) park() (json.RawMessage, error) {
+	s := r.call.Session.server
+	r.mu.Lock()
+	if len(r.open) == 0 {
+		r.mu.Unlock()
+		return nil, nil
+	}
+	bound := binding(r.call)
+	r.binding = bound
+	state := rand.Text()
+	b := []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i, q := range r.open {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsontext.AppendString(append(jsontext.AppendString(b, q.key), `:{"method":`...), q.method)
+		if q.params != nil {
+			b = append(append(b, `,"params":`...), q.params...)
+		}
+		b = append(b, '}')
+	}
+	b = append(append(append(b, `},"requestState":"`...), state...), '"', '}')
+	r.timer = time.AfterFunc(s.o.Bounds.Retry, func() {
+		if s.unpark(state, bound) != nil {
+			r.cancel(ErrNoRetry)
+		}
+	})
+	r.mu.Unlock()
+	r.call.via.Store(nil)
+	if !s.keep(state, r) {
+		r.timer.Stop()
+		return nil, errTooMany
+	}
+	r.leave()
+	// It may be over by now, by the end of its session: then nobody is to find it.
+	if context.Cause(r.call.Session.ctx) != nil {
+		s.unpark(state, bound)
+	}
+	return b, nil
+}
+
+// keep parks a call, if there is room: one client alone takes no more places than it may have open, and a quarter of
+// the bytes, so that one that never comes back costs the others nothing.
+func (s *Server) keep(state string, r *rounds) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.o.Bounds
+	total, own, ownBytes := len(r.call.Params), 1, len(r.call.Params)
+	for _, other := range s.parked {
+		total += len(other.call.Params)
+		if other.share == r.share {
+			own++
+			ownBytes += len(other.call.Params)
+		}
+	}
+	if len(s.parked) >= b.Parked || total > b.ParkedBytes || own > b.OpenPerSession || ownBytes > b.ParkedBytes/4 {
+		return false
+	}
+	s.parked[state] = r
+	return true
+}
+
+// leave gives back the call's place among the requests that run: while it is parked, and when it is over.
+func (r *rounds) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.place {
+		r.place = false
+		r.call.Session.server.leave(r.counted)
+	}
+}
+
+// end says that the handler has returned.
+func (r *rounds) end() {
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	r.leave()
+}
+
+// reenter takes the place again, whatever else runs: how many calls can be parked is bounded. A call that is over needs
+// none.
+func (r *rounds) reenter() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over && !r.place {
+		r.place = true
+		s := r.call.Session.server
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.take(r.counted)
+	}
+}
+
+// unpark takes a parked call, once; nil when there is none of that state and binding.
+func (s *Server) unpark(state string, of [sha256.Size]byte) *rounds {
+	s.mu.Lock()
+	r := s.parked[state]
+	if r == nil || r.binding != of {
+		s.mu.Unlock()
+		return nil
+	}
+	delete(s.parked, state)
+	s.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer.Stop()
+	return r
+}
+
+// answered gives the answers of a retry to those who asked. What has no answer stays open, and goes in the next round.
+func (r *rounds) answered(responses json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open = slices.DeleteFunc(r.open, func(q *question) bool {
+		answer := jsontext.Get(responses, q.key)
+		if answer == nil {
+			return false
+		}
+		q.answer <- bytes.Clone(answer)
+		return true
+	})
+	if len(r.open) > 0 {
+		r.awake()
+	}
+}
+
+func (r *rounds) awake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	r.mu.Lock()
+	r.next++
+	if q.key = key; key == "" || slices.ContainsFunc(r.open, func(o *question) bool { return o.key == key }) {
+		q.key = "q" + strconv.Itoa(r.next)
+	}
+	r.open = append(r.open, q)
+	r.awake()
+	r.mu.Unlock()
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case <-ctx.Done():
+	case <-r.done:
+	}
+	r.mu.Lock()
+	r.open = slices.DeleteFunc(r.open, func(o *question) bool { return o == q })
+	r.mu.Unlock()
+	select {
+	case answer := <-q.answer: // it came first
+		return answer, nil
+	default:
+	}
+	if ctx.Err() == nil {
+		return nil, ErrNotAskable
+	}
+	return nil, context.Cause(ctx)
+}
+
+// binding stands for the client and the call: everything that a retry must repeat (2026-07-28 basic/patterns/mrtr).
+func binding(c *Call) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	part := func(b []byte) {
+		h.Write(strconv.AppendInt(nil, int64(len(b)), 10))
+		h.Write([]byte{':'})
+		h.Write(b)
+	}
+	part([]byte(c.Method))
+	part(c.Client.Info)
+	jsontext.Members(c.Params, func(name []byte, value json.RawMessage) bool {
+		switch string(name) {
+		case "_meta", "inputResponses", "requestState":
+		default:
+			part(name)
+			part(value)
+		}
+		return true
+	})
+	h.Sum(sum[:0])
+	return sum
+}
+
+// cached are the requests whose complete results must say how long they are good (2026-07-28 utilities/caching).
+var cached = []string{protocol.MethodListTools, protocol.MethodListPrompts, protocol.MethodListResources,
+	protocol.MethodListResourceTemplates, protocol.MethodReadResource}
+
+// completed puts before a result the members that 2026-07-28 demands and that it lacks, because what answers may be of
+// the other era. All that is there stays as it is.
+func completed(method string, result json.RawMessage) json.RawMessage {
+	if len(result) == 0 {
+		result = json.RawMessage("{}")
+	}
+	if !jsontext.IsObject(result) {
+		return result
+	}
+	var lacking []byte
+	add := func(name, value string) {
+		if jsontext.Get(result, name) == nil {
+			lacking = append(append(append(lacking, '"'), name...), `":`+value+`,`...)
+		}
+	}
+	add("resultType", `"complete"`)
+	if slices.Contains(cached, method) {
+		add("ttlMs", "0")
+		add("cacheScope", `"private"`)
+	}
+	if lacking == nil {
+		return result
+	}
+	rest := bytes.TrimLeft(bytes.TrimLeft(result, " \t\r\n")[1:], " \t\r\n")
+	if rest[0] == '}' {
+		lacking = lacking[:len(lacking)-1]
+	}
+	return append(append([]byte{'{'}, lacking...), rest...)
+}

@@ -1,0 +1,194 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// Client is what a client says of itself: in initialize, or with each request since 2026-07-28.
+type Client struct {
+	Revision     string // as negotiated; "" before that
+	Modern       bool
+	Info         json.RawMessage // clientInfo, an object; nil when it gave none
+	Capabilities json.RawMessage // an object; nil when it gave none
+}
+
+// Name is the client's own, untrusted name; "" when it gave none.
+func (c Client) Name() string { return jsontext.String(jsontext.Get(c.Info, "name")) }
+
+// Declares tells whether the client has declared that it answers the method: one of elicitation/create,
+// sampling/createMessage and roots/list.
+func (c Client) Declares(method string) bool { return c.declares(method) != nil }
+
+// answers tells whether the client answers this question: opening an address is declared by itself, and an elicitation
+// capability that says nothing means forms (client/elicitation, 2025-11-25).
+func (c Client) answers(method string, params json.RawMessage) bool {
+	declared := c.declares(method)
+	if declared == nil || method != protocol.MethodElicitation {
+		return declared != nil
+	}
+	if jsontext.String(jsontext.Get(params, "mode")) == "url" {
+		return jsontext.IsObject(jsontext.Get(declared, "url"))
+	}
+	return jsontext.Get(declared, "form") != nil || jsontext.Get(declared, "url") == nil
+}
+
+func (c Client) declares(method string) json.RawMessage {
+	name := map[string]string{protocol.MethodElicitation: "elicitation", protocol.MethodSampling: "sampling",
+		protocol.MethodRoots: "roots"}[method]
+	if name == "" {
+		return nil
+	}
+	return object(jsontext.Get(c.Capabilities, name))
+}
+
+// Session is one client as long as it is connected.
+type Session struct {
+	id      string
+	server  *Server
+	lasting bool            // for more than one call
+	ctx     context.Context // ends with *SessionEndedError
+	cancel  context.CancelCauseFunc
+	ready   chan struct{} // closed when peer and link are set
+	peer    *jsonrpc.Peer
+	link    link
+	web     *webConn       // of a legacy session over HTTP
+	rounds  sync.WaitGroup // handlers of modern requests, which outlive the exchange that began them
+
+	mu         sync.Mutex
+	client     Client
+	level      string
+	subscribed map[string]struct{}
+	listening  map[jsonrpc.ID]*listening
+}
+
+// link is how what this side says reaches the client; there is one for each binding.
+type link interface {
+	// tell sends a notification in the course of a request of the client; the zero ID: in that of none.
+	tell(of jsonrpc.ID, method string, params json.RawMessage) error
+	// ask sends a request in the course of one of the client's, and waits for the answer. The end of ctx withdraws it.
+	ask(ctx context.Context, of jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage, error)
+	// heard tells whether the client takes what is asked in the course of its request. It does not block.
+	heard(of jsonrpc.ID) bool
+}
+
+// ID names the session: unguessable, and used for no other.
+func (s *Session) ID() string { return s.id }
+
+// Client is what a legacy client has declared, or a modern one with the last of its requests: Call.Client is what it
+// declared with that one.
+func (s *Session) Client() Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client
+}
+
+// Done is closed when the session has begun to end.
+func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
+
+// Err is why the session has ended, a *SessionEndedError; nil before.
+func (s *Session) Err() error { return context.Cause(s.ctx) }
+
+// Ask asks a legacy client something in the course of none of its requests, as Call.Ask does in that of one.
+func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	client := s.Client()
+	select {
+	case <-s.ready:
+	default:
+		return nil, ErrNotAskable
+	}
+	switch {
+	case client.Modern || client.Revision == "":
+		return nil, ErrNotAskable
+	case !client.answers(method, params):
+		return nil, ErrUndeclared
+	}
+	return s.link.ask(ctx, jsonrpc.ID{}, method, params)
+}
+
+// End ends the session with a cause and does not wait.
+func (s *Session) End(cause error) {
+	if cause == nil {
+		cause = ErrServerClosed
+	}
+	s.cancel(&SessionEndedError{Cause: cause})
+	select {
+	case <-s.ready:
+		if s.peer != nil {
+			s.peer.Abort(cause)
+		}
+	default:
+	}
+}
+
+// over waits for what is left of the session and forgets it.
+func (s *Session) over() {
+	s.rounds.Wait()
+	s.server.o.Handler.Ended(s, errors.Unwrap(s.Err()))
+	s.server.mu.Lock()
+	delete(s.server.sessions, s)
+	if s.lasting {
+		s.server.lasting--
+	}
+	delete(s.server.byID, s.id)
+	for state, r := range s.server.parked {
+		if r.call.Session == s && s.ctx.Err() != nil { // else its client may still come for the answer
+			delete(s.server.parked, state)
+			r.timer.Stop()
+		}
+	}
+	s.server.mu.Unlock()
+	s.server.running.Done()
+}
+
+// peerOptions are those of the peer towards the client.
+func (s *Session) peerOptions() jsonrpc.Options {
+	b := s.server.o.Bounds
+	return jsonrpc.Options{
+		Server: "client", Logger: s.server.log, MaxIncoming: b.OpenPerSession, WriteQueueBytes: b.Queue,
+		StallLimit: b.Stall,
+		OnRequest:  func(r *jsonrpc.Request) { r.Behind = s.route(r.Method, r.Params) },
+		Answer: func(method string) (json.RawMessage, bool) {
+			return json.RawMessage("{}"), method == protocol.MethodPing
+		},
+		HandleRequest: func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
+			<-s.ready
+			return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)
+		},
+		HandleNotification: s.notified,
+		Batches:            func() bool { return s.Client().Revision == protocol.Revision20250326 },
+	}
+}
+
+func (s *Session) notified(n *jsonrpc.Notification) {
+	s.server.o.Handler.Notified(s, n.Method, n.Params)
+}
+
+// peerLink is the link over one stream of bytes: what is said in the course of which request, nobody can see there.
+type peerLink struct{ peer *jsonrpc.Peer }
+
+func (l peerLink) tell(_ jsonrpc.ID, method string, params json.RawMessage) error {
+	return l.peer.Notify(method, params)
+}
+
+func (l peerLink) ask(ctx context.Context, _ jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage,
+	error) {
+	return l.peer.Call(ctx, method, params)
+}
+
+func (peerLink) heard(jsonrpc.ID) bool { return true }
+
+// logLevels are those of RFC 5424, quietest last.
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func passes(level, least string) bool {
+	i, j := slices.Index(logLevels, level), slices.Index(logLevels, least)
+	return i >= 0 && j >= 0 && i >= j
+}

@@ -1,0 +1,205 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// Log sends a log message that belongs to no call, if the client has asked for its level. A modern client gets log
+// messages in the course of its calls alone.
+func (s *Session) Log(level string, params json.RawMessage) {
+	s.mu.Lock()
+	client, least := s.client, s.level
+	s.mu.Unlock()
+	// A client that has set no level gets what the server thinks fit (server/utilities/logging, all legacy revisions).
+	if client.Revision == "" || client.Modern || least != "" && !passes(level, least) {
+		return
+	}
+	s.tell(protocol.MethodMessage, params)
+}
+
+// ListChanged tells of a change: method is one of notifications/tools/list_changed, notifications/prompts/list_changed
+// and notifications/resources/list_changed. A modern client hears of it if it listens.
+func (s *Session) ListChanged(method string) {
+	s.told(method, nil, func(l *listening) bool { return l.lists[method] })
+}
+
+// ResourceUpdated tells of a resource that the client is subscribed to, params being those of
+// notifications/resources/updated.
+func (s *Session) ResourceUpdated(uri string, params json.RawMessage) {
+	s.mu.Lock()
+	_, subscribed := s.subscribed[uri]
+	modern := s.client.Modern
+	s.mu.Unlock()
+	if !modern && !subscribed {
+		return
+	}
+	s.told(protocol.MethodResourceUpdated, params, func(l *listening) bool { return l.uris[uri] })
+}
+
+// told sends a notification to a legacy client, or on those streams of a modern one that want it.
+func (s *Session) told(method string, params json.RawMessage, wanted func(*listening) bool) {
+	s.mu.Lock()
+	client := s.client
+	var to []*listening
+	for _, l := range s.listening {
+		if wanted(l) {
+			to = append(to, l)
+		}
+	}
+	s.mu.Unlock()
+	if client.Revision != "" && !client.Modern {
+		s.tell(method, params)
+		return
+	}
+	for _, l := range to {
+		_ = l.link.tell(l.id, method, withSubscription(params, l.id)) // who listens hears of the end of its stream
+	}
+}
+
+// tell sends what belongs to no request. A client that does not read is ended by the stall limit, not here.
+func (s *Session) tell(method string, params json.RawMessage) {
+	select {
+	case <-s.ready:
+		_ = s.link.tell(jsonrpc.ID{}, method, params)
+	default:
+	}
+}
+
+// listening is one subscriptions/listen.
+type listening struct {
+	id    jsonrpc.ID
+	link  link
+	lists map[string]bool // by method
+	uris  map[string]bool
+}
+
+// listFilters are the names of the filter (2026-07-28 basic/patterns/subscriptions).
+var listFilters = map[string]string{
+	"toolsListChanged": protocol.MethodToolsChanged, "promptsListChanged": protocol.MethodPromptsChanged,
+	"resourcesListChanged": protocol.MethodResourcesChanged,
+}
+
+// listen holds one subscriptions/listen until it ends. Resources are subscribed to, one by one, as those of a legacy
+// client are.
+func (s *Session) listen(ctx context.Context, c *Call) (json.RawMessage, error) {
+	x := c.via.Load()
+	l := &listening{id: x.id, link: x.link, lists: map[string]bool{}, uris: map[string]bool{}}
+	filter := jsontext.Get(c.Params, "notifications")
+	if !jsontext.IsObject(filter) {
+		return nil, invalid("notifications must be an object")
+	}
+	granted := []byte{'{'}
+	jsontext.Members(filter, func(name []byte, value json.RawMessage) bool {
+		if method := listFilters[string(name)]; method != "" && string(value) == "true" {
+			l.lists[method] = true
+			granted = append(jsontext.AppendString(granted, string(name)), ":true,"...)
+		}
+		return true
+	})
+	granted = append(granted, `"resourceSubscriptions":[`...)
+	jsontext.Elements(jsontext.Get(filter, "resourceSubscriptions"), func(value json.RawMessage) bool {
+		uri := jsontext.String(value)
+		if uri == "" || l.uris[uri] || len(l.uris) >= s.server.o.Bounds.Subscriptions || ctx.Err() != nil {
+			return true
+		}
+		if _, err := s.server.o.Handler.Request(ctx, s.subscription(protocol.MethodSubscribe, value, c)); err != nil {
+			return true
+		}
+		if len(l.uris) > 0 {
+			granted = append(granted, ',')
+		}
+		l.uris[uri], granted = true, append(granted, value...)
+		return true
+	})
+	defer func() {
+		for uri := range l.uris {
+			if s.ctx.Err() != nil {
+				return // Handler.Ended says it of all at once
+			}
+			value := jsontext.AppendString(nil, uri)
+			_, _ = s.server.o.Handler.Request(s.ctx, s.subscription(protocol.MethodUnsubscribe, value, c))
+		}
+	}()
+	s.mu.Lock()
+	s.listening[l.id] = l
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.listening, l.id)
+		s.mu.Unlock()
+	}()
+	granted = append(append([]byte(`{"notifications":`), granted...), "]}}"...)
+	_ = x.link.tell(l.id, protocol.MethodAcknowledged, withSubscription(granted, l.id))
+	<-ctx.Done()
+	if ended := (*SessionEndedError)(nil); errors.As(context.Cause(ctx), &ended) {
+		return withSubscription(json.RawMessage(`{"resultType":"complete"}`), l.id), nil
+	}
+	return nil, context.Cause(ctx)
+}
+
+func (s *Session) subscription(method string, uri json.RawMessage, of *Call) *Call {
+	params := append(append([]byte(`{"uri":`), uri...), '}')
+	return &Call{Session: s, Method: method, Params: params, Client: of.Client}
+}
+
+// withSubscription says for which subscriptions/listen something is: its id keeps its JSON type.
+func withSubscription(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
+	b := []byte(`{"_meta":{"` + protocol.MetaSubscriptionID + `":` + id.String())
+	jsontext.Members(jsontext.Get(params, "_meta"), func(name []byte, value json.RawMessage) bool {
+		if string(name) != protocol.MetaSubscriptionID {
+			b = append(append(jsontext.AppendString(append(b, ','), string(name)), ':'), value...)
+		}
+		return true
+	})
+	b = append(b, '}')
+	jsontext.Members(params, func(name []byte, value json.RawMessage) bool {
+		if string(name) != "_meta" {
+			b = append(append(jsontext.AppendString(append(b, ','), string(name)), ':'), value...)
+		}
+		return true
+	})
+	return append(b, '}')
+}
+
+// handle gives a call to the handler, and keeps what the engine has to know of it.
+func (s *Session) handle(ctx context.Context, c *Call) (json.RawMessage, error) {
+	uri := ""
+	if c.Method == protocol.MethodSubscribe {
+		if uri = jsontext.String(jsontext.Get(c.Params, "uri")); uri == "" {
+			return nil, invalid("uri must be a string")
+		}
+		if !s.subscribe(uri) {
+			return nil, errTooMany
+		}
+	}
+	result, err := s.server.o.Handler.Request(ctx, c)
+	switch {
+	case c.Method == protocol.MethodSubscribe && err != nil:
+		s.unsubscribe(uri)
+	case c.Method == protocol.MethodUnsubscribe && err == nil:
+		s.unsubscribe(jsontext.String(jsontext.Get(c.Params, "uri")))
+	}
+	return result, err
+}
+
+func (s *Session) subscribe(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, old := s.subscribed[uri]; !old && len(s.subscribed) >= s.server.o.Bounds.Subscriptions {
+		return false
+	}
+	s.subscribed[uri] = struct{}{}
+	return true
+}
+
+func (s *Session) unsubscribe(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.subscribed, uri)
+}

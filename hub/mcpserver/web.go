@@ -1,0 +1,231 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// web is the Streamable HTTP binding: sessions for legacy clients, none for modern ones.
+type web struct {
+	s     *Server
+	guard Guard
+}
+
+// HTTP is the server as one endpoint of Streamable HTTP.
+func (s *Server) HTTP(g Guard) http.Handler { return &web{s: s, guard: g} }
+
+const sessionHeader = "Mcp-Session-Id"
+
+// ServeHTTP implements http.Handler.
+func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.guard.admit(w, r) {
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		if session := h.session(w, r); session != nil {
+			h.get(w, r, session.web)
+		}
+	case http.MethodDelete:
+		if session := h.session(w, r); session != nil {
+			session.web.end(io.EOF)
+			w.WriteHeader(http.StatusNoContent)
+		}
+	default:
+		w.Header().Set("Allow", "POST, GET, DELETE")
+		http.Error(w, "POST, GET and DELETE are answered here", http.StatusMethodNotAllowed)
+	}
+}
+
+// session finds the session that a request names, and refuses the request when there is none.
+func (h *web) session(w http.ResponseWriter, r *http.Request) *Session {
+	id := r.Header.Get(sessionHeader)
+	if id == "" {
+		if r.Method == http.MethodPost {
+			http.Error(w, "the first request must be initialize; later ones carry "+sessionHeader, http.StatusBadRequest)
+		} else {
+			http.Error(w, sessionHeader+" is missing", http.StatusMethodNotAllowed) // as a server without sessions does
+		}
+		return nil
+	}
+	h.s.mu.Lock()
+	session := h.s.byID[id]
+	h.s.mu.Unlock()
+	if session == nil {
+		http.Error(w, "this session is unknown or over: begin a new one", http.StatusNotFound)
+		return nil
+	}
+	// VS Code's client sends no version at all; one that is sent must be right.
+	if v := r.Header.Get("MCP-Protocol-Version"); v != "" && v != session.Client().Revision {
+		http.Error(w, "MCP-Protocol-Version is not what was negotiated", http.StatusBadRequest)
+		return nil
+	}
+	return session
+}
+
+func (h *web) post(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	if accept := strings.Join(r.Header.Values("Accept"), ","); accept != "" && !strings.Contains(accept, "*/*") &&
+		(!strings.Contains(accept, "application/json") || !strings.Contains(accept, "text/event-stream")) {
+		http.Error(w, "Accept must list application/json and text/event-stream", http.StatusNotAcceptable)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.s.o.Bounds.Message)))
+	if err != nil {
+		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+			http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
+		}
+		return
+	}
+	var reader jsontext.Reader
+	var m jsontext.Message
+	kind := reader.Message(body, &m)
+	if kind != jsontext.Single && kind != jsontext.Array {
+		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "no JSON-RPC message"})
+		return
+	}
+	if kind == jsontext.Single {
+		if _, _, err := requestIn(&m); err != nil {
+			refuse(w, http.StatusBadRequest, jsonrpc.ID{}, err)
+			return
+		}
+	}
+	meta := jsontext.Get(m.Params, "_meta")
+	method := jsontext.String(m.Method)
+	switch {
+	case method == protocol.MethodInitialize && r.Header.Get(sessionHeader) == "" &&
+		r.Header.Get("MCP-Protocol-Version") != protocol.Revision20260728: // which has no initialize
+		h.initialize(w, r, body, &m)
+	case kind == jsontext.Single && (jsontext.Get(meta, protocol.MetaProtocolVersion) != nil ||
+		r.Header.Get("MCP-Protocol-Version") == protocol.Revision20260728):
+		h.modern(w, r, method, &m)
+	default:
+		if session := h.session(w, r); session != nil {
+			h.legacy(w, r, session, body, kind, &m)
+		}
+	}
+}
+
+// initialize begins a legacy session.
+func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m *jsontext.Message) {
+	session, err := h.s.begin(true)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	b := h.s.o.Bounds
+	conn := newWebConn(b)
+	conn.idle = time.AfterFunc(b.Idle, func() { conn.end(ErrIdle) })
+	o := session.peerOptions()
+	o.Route, o.HandleRequest = conn, session.webRequest(conn)
+	session.web, session.peer = conn, jsonrpc.NewPeer(conn, o)
+	session.link = webLink{conn: conn, peer: session.peer}
+	h.s.mu.Lock()
+	h.s.byID[session.id] = session
+	h.s.mu.Unlock()
+	session.opened()
+	go func() { // owned by the server, which waits for its sessions
+		_ = session.attend()
+		conn.mu.Lock()
+		conn.idle.Stop()
+		conn.mu.Unlock()
+	}()
+	w.Header().Set(sessionHeader, session.id)
+	h.legacy(w, r, session, body, jsontext.Single, m)
+}
+
+// webRequest answers requests of a legacy session. One that is withdrawn gets no answer, so its stream ends without.
+func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
+	return func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
+		<-s.ready
+		stop := context.AfterFunc(ctx, func() {
+			if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
+				conn.answered(r.ID, nil)
+			}
+		})
+		defer stop()
+		return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)
+	}
+}
+
+// legacy takes what a legacy client posts: requests get a stream or a plain answer, all else 202.
+func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, body []byte, kind jsontext.Kind,
+	m *jsontext.Message) {
+	conn := session.web
+	conn.enter()
+	defer conn.leave(h.s.o.Bounds.Idle)
+	ids, refusal := requestsIn(body, kind, m, session.Client().Revision, h.s.o.Bounds.OpenPerSession)
+	if refusal != nil {
+		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, refusal)
+		return
+	}
+	if len(ids) == 0 {
+		if !conn.post(r.Context(), body) {
+			http.Error(w, "the session is over", http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	st := conn.register(ids)
+	if st == nil {
+		refuse(w, http.StatusOK, ids[0], &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+			Message: "a request with this id is pending"})
+		return
+	}
+	if !conn.post(r.Context(), body) {
+		for _, id := range ids {
+			conn.answered(id, nil)
+		}
+		http.Error(w, "the session is over", http.StatusNotFound)
+		return
+	}
+	h.write(w, r, &writing{stream: st, reader: 1, done: conn.done, plain: kind == jsontext.Single})
+}
+
+// get resumes a stream behind the last event that the client saw, or takes the common one. A second one takes it over:
+// the first is mostly the end of a broken connection that nobody has noticed.
+func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
+	if !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
+		http.Error(w, "Accept must list text/event-stream", http.StatusNotAcceptable)
+		return
+	}
+	conn.enter()
+	defer conn.leave(h.s.o.Bounds.Idle)
+	st, seen := conn.common, 0
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		number, after, _ := strings.Cut(last, "-")
+		n, err1 := strconv.Atoi(number)
+		k, err2 := strconv.Atoi(after)
+		if st = conn.log.stream(n); err1 != nil || err2 != nil || k < 0 || st == nil {
+			http.Error(w, "Last-Event-ID names no event that is still held", http.StatusNotFound)
+			return
+		}
+		seen = k
+	} else {
+		seen = st.unsent()
+	}
+	reader := st.follow()
+	if _, _, _, held := st.after(seen, reader); !held {
+		st.left(reader)
+		http.Error(w, "Last-Event-ID names no event that is still held", http.StatusNotFound)
+		return
+	}
+	h.write(w, r, &writing{stream: st, reader: reader, seen: seen, done: conn.done, begun: true})
+}

@@ -1,0 +1,208 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
+
+// webConn is the connection of one legacy session over HTTP: what is posted comes in, what goes out finds its stream.
+type webConn struct {
+	in     chan []byte
+	done   chan struct{}
+	cause  error // set before done is closed
+	once   sync.Once
+	log    *eventLog
+	common *stream // of the GET
+
+	mu         sync.Mutex
+	streams    map[jsonrpc.ID]*stream // of the client's open requests
+	unanswered map[*stream]int        // how many of them each has
+	questions  map[jsonrpc.ID]*stream // which each of ours took
+	idle       *time.Timer
+	busy       int // exchanges
+}
+
+func newWebConn(b Bounds) *webConn {
+	c := &webConn{in: make(chan []byte), done: make(chan struct{}), streams: map[jsonrpc.ID]*stream{},
+		unanswered: map[*stream]int{}, questions: map[jsonrpc.ID]*stream{}}
+	c.log = &eventLog{keepEvents: b.Events, keepBytes: b.EventBytes, queue: b.Queue, streams: map[int]*stream{},
+		overflow: func() { c.end(jsonrpc.ErrStalled) }}
+	c.common = c.log.open(nil)
+	return c
+}
+
+// ReadMessage implements jsonrpc.Conn.
+func (c *webConn) ReadMessage() ([]byte, error) {
+	select {
+	case message := <-c.in:
+		return message, nil
+	case <-c.done:
+		return nil, c.cause
+	}
+}
+
+// WriteMessages implements jsonrpc.Conn; a Sender is never asked for it.
+func (c *webConn) WriteMessages([][]byte) error { return errors.New("mcpserver: not a stream") }
+
+// Close implements jsonrpc.Conn.
+func (c *webConn) Close() error {
+	c.end(io.EOF)
+	return nil
+}
+
+func (c *webConn) end(cause error) {
+	c.once.Do(func() {
+		c.cause = cause
+		close(c.done)
+	})
+}
+
+// post hands over what the client has posted; false when the session is over.
+func (c *webConn) post(ctx context.Context, message []byte) bool {
+	select {
+	case c.in <- message:
+		return true
+	case <-c.done:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// Send implements jsonrpc.Sender: a response goes on the stream of its request and ends it, a question on that of the
+// call that led to it.
+func (c *webConn) Send(m jsonrpc.OutgoingMessage) error {
+	if m.Method != "" {
+		of, _ := m.Extra.(jsonrpc.ID)
+		st := c.streamToAsk(of)
+		c.mu.Lock()
+		c.questions[m.ID] = st
+		c.mu.Unlock()
+		st.push(m.Message, false)
+		return nil
+	}
+	id, err := jsonrpc.ParseID(jsontext.Get(m.Message, "id"))
+	if err != nil {
+		return nil // an error about no request: there is no stream for it
+	}
+	c.answered(id, m.Message)
+	return nil
+}
+
+// answered ends a request; message is its answer, nil when there is none.
+func (c *webConn) answered(id jsonrpc.ID, message []byte) {
+	c.mu.Lock()
+	st := c.streams[id]
+	delete(c.streams, id)
+	last := false
+	if st != nil { // a batch has one stream for all
+		c.unanswered[st]--
+		if last = c.unanswered[st] == 0; last {
+			delete(c.unanswered, st)
+		}
+	}
+	c.mu.Unlock()
+	if st != nil {
+		st.push(message, last)
+	}
+}
+
+// streamOf is the stream of a request, or the common one.
+func (c *webConn) streamOf(id jsonrpc.ID) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if st := c.streams[id]; st != nil {
+		return st
+	}
+	return c.common
+}
+
+// streamToAsk is the stream of a request, or the common one where nobody follows that any more: a client that has given
+// a call up without a cancel, as some do, would never see the question.
+func (c *webConn) streamToAsk(id jsonrpc.ID) *stream {
+	if st := c.streamOf(id); st.followed() || !c.common.followed() {
+		return st
+	}
+	return c.common
+}
+
+// register gives requests one stream; nil when one of the ids is in use, or there twice.
+func (c *webConn) register(ids []jsonrpc.ID) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, id := range ids { // few: a batch is bounded
+		if c.streams[id] != nil || slices.Contains(ids[:i], id) {
+			return nil
+		}
+	}
+	st := c.log.open(ids)
+	for _, id := range ids {
+		c.streams[id] = st
+	}
+	c.unanswered[st] = len(ids)
+	return st
+}
+
+// enter and leave count exchanges: a session without one for Bounds.Idle ends.
+func (c *webConn) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy++
+	c.idle.Stop()
+}
+
+func (c *webConn) leave(after time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy--
+	if c.busy == 0 {
+		c.idle.Reset(after)
+	}
+}
+
+// Cancel implements jsonrpc.CancelRoute: the withdrawal of a question takes the stream that the question took.
+func (c *webConn) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
+	c.mu.Lock()
+	st := c.questions[id]
+	delete(c.questions, id)
+	c.mu.Unlock()
+	if st == nil || st.ended() {
+		st = c.common
+	}
+	st.push(jsonrpc.CancelNotification(id, reason), false)
+	told(nil)
+}
+
+// webLink is the link of a legacy session over HTTP.
+type webLink struct {
+	conn *webConn
+	peer *jsonrpc.Peer
+}
+
+func (l webLink) tell(of jsonrpc.ID, method string, params json.RawMessage) error {
+	l.conn.streamOf(of).push(jsonrpc.NotificationMessage(method, params), false)
+	return nil
+}
+
+func (l webLink) heard(of jsonrpc.ID) bool { return l.conn.streamToAsk(of).followed() }
+
+func (l webLink) ask(ctx context.Context, of jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage,
+	error) {
+	call, err := l.peer.BeginAs(method, params, jsonrpc.How{Extra: of})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		l.conn.mu.Lock()
+		delete(l.conn.questions, call.ID())
+		l.conn.mu.Unlock()
+	}()
+	return call.Wait(ctx)
+}

@@ -1,0 +1,123 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// modern answers one POST of 2026-07-28: it belongs to no session, and closing it cancels it.
+func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *jsontext.Message) {
+	id, request, _ := requestIn(m) // which has been looked at
+	switch {
+	case method == "":
+		http.Error(w, "a client of 2026-07-28 sends no responses", http.StatusBadRequest)
+		return
+	case !request:
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	_, unreadable := readModern(jsontext.Get(m.Params, "_meta"))
+	refusal, _ := unreadable.(*jsonrpc.Error) // all that it gives are
+	// What is not there can contradict nothing; any other contradiction comes before what the words mean.
+	if refusal == nil || refusal.Code == protocol.CodeUnsupportedVersion {
+		if text := mismatch(r.Header, method, m.Params); text != "" {
+			refusal = &jsonrpc.Error{Code: protocol.CodeHeaderMismatch, Message: text}
+		}
+	}
+	if refusal != nil {
+		refuse(w, http.StatusBadRequest, id, refusal)
+		return
+	}
+	session, fresh := h.s.sessionOf(jsontext.String(jsontext.Get(m.Params, "requestState"))), false
+	if session == nil {
+		if jsontext.Get(m.Params, "requestState") != nil {
+			refuse(w, http.StatusOK, id, errState)
+			return
+		}
+		var err error
+		if session, err = h.s.begin(false); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fresh = true
+		session.opened()
+	}
+	b := h.s.o.Bounds
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	log := &eventLog{queue: b.Queue, streams: map[int]*stream{}, overflow: func() { cancel(jsonrpc.ErrStalled) }}
+	st := log.open([]jsonrpc.ID{id})
+	served := make(chan struct{})
+	go func() { // ends before this function does
+		defer close(served)
+		routed := session.route(method, m.Params)
+		routed.param = headerParams(r.Header)
+		result, err := session.serve(ctx, id, method, m.Params, routed, streamLink{st})
+		st.push(h.s.response(id, method, result, err), true)
+	}()
+	stop := context.AfterFunc(r.Context(), func() {
+		cancel(&jsonrpc.WithdrawnError{Reason: "the client closed the stream"})
+	})
+	h.write(w, r, &writing{stream: st, reader: 1, done: ctx.Done(), plain: true, modern: true})
+	stop()
+	cancel(&jsonrpc.WithdrawnError{Reason: "the client closed the stream"}) // too late for what was answered
+	<-served
+	if fresh {
+		go func() { // owned by the server, which waits for its sessions: rounds may outlive the exchange
+			session.over()
+			session.cancel(nil)
+		}()
+	}
+}
+
+// mismatch checks the headers that must repeat what the body says (2026-07-28 basic/transports/streamable-http).
+func mismatch(header http.Header, method string, params json.RawMessage) string {
+	version := jsontext.String(jsontext.Get(jsontext.Get(params, "_meta"), protocol.MetaProtocolVersion))
+	if v := header.Get("MCP-Protocol-Version"); v != version {
+		return "MCP-Protocol-Version does not repeat the version of the body"
+	}
+	if header.Get("Mcp-Method") != method {
+		return "Mcp-Method does not repeat the method of the body"
+	}
+	name := jsontext.Get(params, "name")
+	if method == protocol.MethodReadResource {
+		name = jsontext.Get(params, "uri")
+	}
+	if slices.Contains(askable, method) && plainHeader(header.Get("Mcp-Name")) != jsontext.String(name) {
+		return "Mcp-Name does not repeat the name or uri of the body"
+	}
+	return ""
+}
+
+// headerParams are the arguments that a client repeats in headers, by the names of these in lower case (2026-07-28
+// basic/transports/streamable-http "Custom Headers from Tool Parameters").
+func headerParams(header http.Header) map[string]string {
+	params := map[string]string{}
+	for name, values := range header {
+		if rest, is := strings.CutPrefix(strings.ToLower(name), "mcp-param-"); is && len(values) == 1 {
+			params[rest] = plainHeader(values[0])
+		}
+	}
+	return params
+}
+
+// streamLink is the link of one POST of a modern client, which can not be asked on it.
+type streamLink struct{ st *stream }
+
+func (l streamLink) tell(_ jsonrpc.ID, method string, params json.RawMessage) error {
+	l.st.push(jsonrpc.NotificationMessage(method, params), false)
+	return nil
+}
+
+func (streamLink) heard(jsonrpc.ID) bool { return true } // a closed stream ends the request
+
+func (streamLink) ask(context.Context, jsonrpc.ID, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, ErrNotAskable
+}

@@ -1,0 +1,72 @@
+package mcpserver
+
+import (
+	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+var (
+	errNoMessage = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no JSON-RPC 2.0 message"}
+	errNoBatch   = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+		Message: "batches belong to " + protocol.Revision20250326 + " alone"}
+	errLargeBatch = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "too many requests in one batch"}
+)
+
+// requestIn tells whether a message is a request, and which. The error says that it is nothing that a peer reads:
+// behind a stream, such a message is only counted, but a POST waits for the answer to its request.
+func requestIn(m *jsontext.Message) (id jsonrpc.ID, request bool, refusal *jsonrpc.Error) {
+	if jsontext.String(m.Version) != "2.0" {
+		return id, false, errNoMessage
+	}
+	if m.Method == nil {
+		return id, false, nil
+	}
+	if jsontext.String(m.Method) == "" {
+		return id, false, errNoMessage
+	}
+	if m.ID == nil {
+		return id, false, nil
+	}
+	id, err := jsonrpc.ParseID(m.ID)
+	if err != nil {
+		return id, false, errNoMessage
+	}
+	return id, true, nil
+}
+
+// requestsIn are the ids of the requests in what a legacy client has posted, at most most.
+func requestsIn(body []byte, kind jsontext.Kind, m *jsontext.Message, revision string, most int) (ids []jsonrpc.ID,
+	refusal *jsonrpc.Error) {
+	note := func(m *jsontext.Message) {
+		id, request, err := requestIn(m)
+		switch {
+		case err != nil:
+			refusal = err
+		case request && len(ids) == most:
+			refusal = errLargeBatch
+		case request:
+			ids = append(ids, id)
+		}
+	}
+	if kind == jsontext.Single {
+		note(m)
+		return ids, refusal
+	}
+	if revision != protocol.Revision20250326 {
+		return nil, errNoBatch
+	}
+	var reader jsontext.Reader
+	jsontext.Elements(body, func(element json.RawMessage) bool {
+		var one jsontext.Message
+		if reader.Message(element, &one) != jsontext.Single {
+			refusal = errNoMessage
+		} else {
+			note(&one)
+		}
+		return refusal == nil
+	})
+	return ids, refusal
+}

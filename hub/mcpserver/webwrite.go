@@ -1,0 +1,165 @@
+package mcpserver
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// streamAfter is how long an answer may take before the client gets headers and a stream: until then one that comes
+// alone is a plain one.
+const streamAfter = 100 * time.Millisecond
+
+// writing is one HTTP exchange that writes a stream.
+type writing struct {
+	stream *stream
+	reader int
+	seen   int             // the number of the last event that the client has
+	done   <-chan struct{} // the end of the session, or of the request
+	plain  bool            // an answer that comes alone and soon is sent as application/json
+	modern bool            // no event ids, and statuses for some errors
+	begun  bool            // headers are to be written at once, or were
+}
+
+// write sends the events of a stream until it is over, the client has gone or the session has ended. A client that
+// takes nothing for Bounds.Stall counts as gone.
+func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
+	defer x.stream.left(x.reader)
+	control := http.NewResponseController(w)
+	if x.begun && !h.begin(w, control, x) {
+		return
+	}
+	late := time.NewTimer(streamAfter)
+	defer late.Stop()
+	for {
+		events, over, mine, held := x.stream.after(x.seen, x.reader)
+		if !mine || !held {
+			return
+		}
+		if x.plain && !x.begun && over && len(events) == 1 {
+			h.answer(w, control, x, events[0])
+			return
+		}
+		if len(events) > 0 && !x.begun && !h.begin(w, control, x) {
+			return
+		}
+		for _, e := range events {
+			_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
+			if _, err := w.Write(x.frame(e.number, e.data)); err != nil {
+				return
+			}
+			if control.Flush() != nil {
+				return
+			}
+			x.seen = e.number
+			e.wasSent()
+		}
+		if over && len(events) == 0 {
+			return
+		}
+		if over {
+			continue
+		}
+		select {
+		case <-x.stream.wake:
+		case <-late.C:
+			if !x.begun && !h.begin(w, control, x) {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		case <-x.done:
+			return
+		}
+	}
+}
+
+// begin writes the headers of a stream. An event that says nothing gives a legacy client of 2025-11-25 an id to come
+// back with.
+func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *writing) bool {
+	x.begun = true
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
+	if !x.modern && x.plain {
+		if _, err := w.Write([]byte("id: " + x.eventID(x.seen) + "\ndata:\n\n")); err != nil {
+			return false
+		}
+	}
+	return control.Flush() == nil
+}
+
+func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream.number) + "-" + strconv.Itoa(n) }
+
+// frame is one event. Every message is one line: package jsonrpc makes it so.
+func (x *writing) frame(n int, data []byte) []byte {
+	b := make([]byte, 0, len(data)+64)
+	if !x.modern {
+		b = append(append(append(b, "id: "...), x.eventID(n)...), '\n')
+	}
+	return append(append(append(b, "data: "...), data...), '\n', '\n')
+}
+
+func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x *writing, e *event) {
+	status := http.StatusOK
+	if x.modern {
+		status = statusOf(jsontext.Get(jsontext.Get(e.data, "error"), "code"))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
+	if _, err := w.Write(e.data); err == nil && control.Flush() == nil {
+		e.wasSent()
+	}
+}
+
+// statusOf is the status that goes with an error code since 2026-07-28.
+func statusOf(code json.RawMessage) int {
+	switch n, _ := strconv.Atoi(string(code)); n {
+	case jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case protocol.CodeHeaderMismatch, protocol.CodeMissingCapability, protocol.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+func refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *jsonrpc.Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	message, _, _ := jsonrpc.Response(id, nil, e)
+	_, _ = w.Write(message) // who has gone needs no refusal
+}
+
+// response is what answers a request over HTTP. What nobody outside is told goes into the log.
+func (s *Server) response(id jsonrpc.ID, method string, result json.RawMessage, err error) []byte {
+	message, _, untold := jsonrpc.Response(id, result, err)
+	withdrawn, ended := (*jsonrpc.WithdrawnError)(nil), (*SessionEndedError)(nil)
+	if untold != nil && !errors.As(untold, &withdrawn) && !errors.As(untold, &ended) {
+		s.log.Error("a request could not be answered", "method", bounds.Printable(method),
+			"error", bounds.Printable(untold.Error()))
+	}
+	return message
+}
+
+// plainHeader undoes the form in which a header carries what is no plain text (2026-07-28
+// basic/transports/streamable-http "Value Encoding").
+func plainHeader(value string) string {
+	inner, begun := strings.CutPrefix(value, "=?base64?")
+	inner, ended := strings.CutSuffix(inner, "?=")
+	if text, err := base64.StdEncoding.DecodeString(inner); begun && ended && err == nil {
+		return string(text)
+	}
+	return value
+}

@@ -1,0 +1,153 @@
+package modeltools
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/results"
+	"github.com/mcphub-go/mcphub/hub/toolset"
+)
+
+// House is what a Catalog needs of the hub.
+type House interface {
+	// KnownTools gives the tools of a server, or of all, as they are known. No server is started for it.
+	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
+	// Profiles are those of the config, by name.
+	Profiles() []config.Profile
+}
+
+// Catalog has the tools of all servers as models take them. All errors are *event.Error.
+type Catalog struct {
+	house   House
+	log     *slog.Logger
+	results *results.Store
+	index   toolset.Index
+
+	mu    sync.Mutex
+	table *toolset.Table // the names of the list that was read last; nil at first
+	made  uint64         // of which list
+}
+
+// New makes a catalog over the tools of h. Long results are kept in the state directory. It must be closed.
+func New(h House, stateDir string, log *slog.Logger) *Catalog {
+	return &Catalog{house: h, log: log, results: results.Open(stateDir, log)}
+}
+
+// Close lets go of the results that are kept for the time of the hub alone.
+func (c *Catalog) Close() { c.results.Close() }
+
+// Profile finds a profile of the config; "" is nil, which is everything. Error: NOT_FOUND PROFILE_NOT_FOUND.
+func (c *Catalog) Profile(name string) (*config.Profile, error) {
+	if name == "" {
+		return nil, nil
+	}
+	all := c.house.Profiles()
+	var names []string
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i], nil
+		}
+		names = append(names, all[i].Name)
+	}
+	return nil, event.Fail(event.CodeNotFound, event.ReasonProfileNotFound, []string{"profile", name},
+		"no config file of yours has a profile %q%s", name, nearmiss.Hint(name, names))
+}
+
+// tools are those that models may be shown, of every profile.
+func (c *Catalog) tools(ctx context.Context) ([]event.ToolInfo, error) {
+	all, _, err := c.house.KnownTools(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(t event.ToolInfo) bool { return !ForModels(t) }), nil
+}
+
+// ForModels tells whether models may be shown a tool: one that is denied, or for apps alone (MCP Apps, _meta.ui
+// "visibility"), is not for them.
+func ForModels(t event.ToolInfo) bool {
+	if t.Policy == event.PolicyDeny {
+		return false
+	}
+	visibility := jsontext.Get(jsontext.Get(jsontext.Get([]byte(t.Definition), "_meta"), "ui"), "visibility")
+	forModel := false
+	isList := jsontext.Elements(visibility, func(who json.RawMessage) bool {
+		forModel = forModel || jsontext.String(who) == "model"
+		return true
+	})
+	return !isList || forModel
+}
+
+// identity is how a tool is known.
+func identity(t event.ToolInfo) toolset.Identity {
+	return toolset.Identity{Server: t.Server, Name: t.Name}
+}
+
+// named gives the names of tools, which are those of tools(ctx).
+func (c *Catalog) named(tools []event.ToolInfo) *toolset.Table {
+	of := versionOf(tools)
+	c.mu.Lock()
+	table, fresh := c.table, c.table != nil && c.made == of
+	c.mu.Unlock()
+	if fresh {
+		return table
+	}
+	all := make([]toolset.Named, len(tools))
+	for i, t := range tools {
+		all[i].Identity = identity(t)
+	}
+	table = toolset.NewTable(toolset.Style{Bytes: toolset.ModelName}, all)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.table, c.made = table, of
+	return table
+}
+
+// versionOf tells lists of tools apart.
+func versionOf(tools []event.ToolInfo) uint64 {
+	h := fnv.New64a()
+	for _, t := range tools {
+		for _, s := range []string{t.Server, t.Name, t.Hash} {
+			_, _ = h.Write([]byte(s))
+			_, _ = h.Write([]byte{0xff})
+		}
+	}
+	return h.Sum64()
+}
+
+// Find gives the tool that has a name for models. Error: NOT_FOUND TOOL_NOT_FOUND.
+func (c *Catalog) Find(ctx context.Context, name string) (toolset.Identity, error) {
+	c.mu.Lock()
+	table := c.table
+	c.mu.Unlock()
+	if table != nil {
+		if id, ok := table.Find(name); ok { // a name stays with its tool, whatever else comes and goes
+			return id, nil
+		}
+	}
+	tools, err := c.tools(ctx)
+	if err != nil {
+		return toolset.Identity{}, err
+	}
+	table = c.named(tools)
+	if id, ok := table.Find(name); ok {
+		return id, nil
+	}
+	var names []string
+	for _, t := range tools {
+		if known, ok := table.Name(identity(t)); ok {
+			names = append(names, known)
+		}
+	}
+	return toolset.Identity{}, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
+		[]string{"tool", bounds.Printable(name)},
+		"no known tool has the name %q for models%s", bounds.Printable(name), nearmiss.Hint(name, names))
+}

@@ -1,0 +1,89 @@
+package modeltools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/toolset"
+)
+
+// Tool is a tool in the form that a provider takes.
+type Tool struct {
+	toolset.Identity
+	ModelName, Title, Description string
+	InputSchema                   json.RawMessage
+	Changes                       []toolset.Change
+	Tokens                        int
+	Hints                         Hints
+	Policy                        event.Policy
+}
+
+// Hints are what the server says of its tool; nil is nothing.
+type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
+
+// List gives the tools of a profile for a provider, sorted by server and name, and those that cannot be sent. tokens is
+// what all cost.
+func (c *Catalog) List(ctx context.Context, provider toolset.Provider, profile string) (tools []Tool,
+	aside []toolset.Aside, tokens int, err error) {
+	p, err := c.Profile(profile)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	all, err := c.tools(ctx)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	table := c.named(all)
+	aside = slices.DeleteFunc(slices.Clone(table.Aside()), func(a toolset.Aside) bool { return !p.Has(a.Server, a.Name) })
+	listed := map[toolset.Identity]bool{}
+	for _, t := range all {
+		id := identity(t)
+		name, ok := table.Name(id)
+		if !ok || listed[id] || !p.Has(t.Server, t.Name) {
+			continue
+		}
+		listed[id] = true
+		if ctx.Err() != nil {
+			return nil, nil, 0, event.AsError(context.Cause(ctx))
+		}
+		definition := json.RawMessage(t.Definition)
+		schema, changes, err := toolset.Fit(provider, jsontext.Get(definition, "inputSchema"))
+		if err != nil {
+			aside = append(aside, toolset.Aside{Identity: id, Reason: err.Error()})
+			continue
+		}
+		description := bounds.Cut(t.Description, bounds.DescriptionBytes)
+		cost := toolset.Tokens(len(name) + len(description) + len(schema))
+		tools = append(tools, Tool{Identity: id, ModelName: name, Title: t.Title, Description: description,
+			InputSchema: schema, Changes: changes, Tokens: cost, Hints: hintsOf(jsontext.Get(definition, "annotations")),
+			Policy: t.Policy})
+		tokens += cost
+	}
+	slices.SortFunc(tools, func(a, b Tool) int { return compare(a.Identity, b.Identity) })
+	slices.SortStableFunc(aside, func(a, b toolset.Aside) int { return compare(a.Identity, b.Identity) })
+	return tools, aside, tokens, nil
+}
+
+func compare(a, b toolset.Identity) int {
+	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
+}
+
+func hintsOf(annotations json.RawMessage) Hints {
+	hint := func(name string) *bool {
+		switch string(jsontext.Get(annotations, name)) {
+		case "true":
+			yes := true
+			return &yes
+		case "false":
+			no := false
+			return &no
+		}
+		return nil
+	}
+	return Hints{hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")}
+}

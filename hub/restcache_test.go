@@ -1,0 +1,58 @@
+package hub_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// TestRestIsKnownBeforeTheServerIsUp: resources, templates and prompts are as they were listed last, to an earlier hub
+// too, byte for byte; nothing is started for that. Another launch is another server.
+func TestRestIsKnownBeforeTheServerIsUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{},"resources":{},"prompts":{}}`))
+		s.Tool("a", func(c *fakeserver.CallContext) { c.Text("a") })
+		for method, result := range map[string]string{
+			"resources/list":           `{"resources":[{"uri":"x://1", "name":"one","size":1.0}]}`,
+			"resources/templates/list": `{"resourceTemplates":[{"uriTemplate":"x://{id}","name":"t"}]}`,
+			"prompts/list":             `{"prompts":[{"name":"hello","arguments":[{"name":"who","required":true}],"x":1E5}]}`,
+		} {
+			s.Handle(method, func(c *fakeserver.CallContext) { c.Result(result) })
+		}
+		w := newWorldIn(t, dir, serversOf("s", s), "s:"+allow)
+		known := func(h *hub.Hub) *offers.Rest {
+			t.Helper()
+			rest, err := h.KnownRest(context.Background(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rest
+		}
+		if rest := known(w.hub); rest != nil || w.starts("s") != 0 {
+			t.Errorf("before its first start: %+v, %d starts", rest, w.starts("s"))
+		}
+		if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		listed := known(w.hub)
+		if len(listed.Resources) != 1 || len(listed.Templates) != 1 || len(listed.Prompts) != 1 {
+			t.Fatalf("listed: %+v", listed)
+		}
+		synctest.Wait()
+		later := newWorldIn(t, dir, serversOf("s", s))
+		if diff := cmp.Diff(listed, known(later.hub)); diff != "" || later.starts("s") != 0 {
+			t.Errorf("of another hub, with %d starts (-listed +known):\n%s", later.starts("s"), diff)
+		}
+		later.load(`s:"args":["-v"]`)
+		if rest := known(later.hub); rest != nil {
+			t.Errorf("after a relaunch: %+v", rest)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package halves
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// serverSide is the handler: it writes how each thing ended into a channel.
+type serverSide struct {
+	began chan struct{}
+	ended chan string
+	asked chan context.CancelCauseFunc // of the open question
+}
+
+type reason string
+
+func (r reason) Error() string        { return string(r) }
+func (r reason) CancelReason() string { return string(r) }
+
+func (h *serverSide) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	if c.Method != "tools/call" {
+		return nil, mcpserver.ErrUnknownMethod
+	}
+	switch jsontext.String(jsontext.Get(c.Params, "name")) {
+	case "echo":
+		c.Progress(json.RawMessage(`{"progress":1.50}`))
+		return json.RawMessage(`{"content":[],"n":1.0}`), nil
+	case "wait":
+		h.began <- struct{}{}
+		<-ctx.Done()
+		h.ended <- context.Cause(ctx).Error()
+	case "ask":
+		own, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		h.asked <- cancel
+		answer, err := c.Ask(own, "elicitation/create",
+			json.RawMessage(`{"message":"who?","requestedSchema":{"type":"object","properties":{}}}`))
+		if err != nil {
+			h.ended <- err.Error()
+			return json.RawMessage(`{"content":[],"n":"withdrawn"}`), nil
+		}
+		return json.RawMessage(`{"content":[],"n":` + string(jsontext.Get(answer, "action")) + `}`), nil
+	}
+	return json.RawMessage(`{"content":[]}`), nil
+}
+
+func (*serverSide) Notified(*mcpserver.Session, string, json.RawMessage) {}
+func (*serverSide) Ended(*mcpserver.Session, error)                      {}
+
+// clientSide answers questions when it is told to, and tells why they ended.
+type clientSide struct {
+	opened, answer chan struct{}
+	closed         chan string
+}
+
+func (c *clientSide) Ask(ctx context.Context, _ *mcp.Question) (mcp.Answer, error) {
+	c.opened <- struct{}{}
+	select {
+	case <-c.answer:
+		return mcp.Answer{Action: mcp.Decline}, nil
+	case <-ctx.Done():
+		c.closed <- context.Cause(ctx).Error()
+		return mcp.Answer{Action: mcp.Dismiss}, nil
+	}
+}
+func (*clientSide) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
+	return mcp.ListOfRoots(nil), nil
+}
+func (*clientSide) Logged(mcp.LogMessage)   {}
+func (*clientSide) ToolsChanged()           {}
+func (*clientSide) PromptsChanged()         {}
+func (*clientSide) ResourcesChanged()       {}
+func (*clientSide) ResourceUpdated(string)  {}
+func (*clientSide) Noticed(string)          {}
+func (*clientSide) LateResponse(jsonrpc.ID) {}
+
+// TestHalves shows in both eras and over both bindings that our two halves agree on a call with progress, a cancel with
+// its reason as far as it can travel, a question that is answered, and a legacy one that is withdrawn.
+func TestHalves(t *testing.T) {
+	for _, era := range []string{mcp.EraLegacy, mcp.EraModern, mcp.EraAuto} {
+		for _, binding := range []string{"stdio", "http"} {
+			t.Run(era+" "+binding, func(t *testing.T) { halves(t, era, binding) })
+		}
+	}
+}
+
+func halves(t *testing.T, era, binding string) {
+	h := &serverSide{began: make(chan struct{}, 1), ended: make(chan string, 1),
+		asked: make(chan context.CancelCauseFunc, 1)}
+	server := mcpserver.New(mcpserver.Options{Handler: h, Info: json.RawMessage(`{"name":"s","version":"1"}`),
+		Capabilities: json.RawMessage(`{"tools":{}}`)})
+	person := &clientSide{opened: make(chan struct{}, 1), answer: make(chan struct{}, 1), closed: make(chan string, 1)}
+	open := stdio(t, server)
+	if binding == "http" {
+		web := httptest.NewServer(server.HTTP(mcpserver.Guard{}))
+		t.Cleanup(web.Close)
+		open = mcp.HTTP(transport.HTTPOptions{URL: web.URL})
+	}
+	s, err := mcp.Connect(t.Context(), mcp.Options{Server: "s", Open: open, Era: era, Handler: person,
+		Client:       mcp.Implementation{Name: "c", Version: "1"},
+		Capabilities: func() mcp.Capabilities { return mcp.Capabilities{ElicitationForm: true} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close(nil)
+	defer func() { _ = s.Close(errors.New("the test is over")) }()
+
+	progressed := 0.0
+	echo, err := s.CallTool(t.Context(), &mcp.CallRequest{Name: "echo",
+		OnProgress: func(p mcp.Progress) { progressed = p.Progress }})
+	if err != nil || !strings.Contains(string(echo.Raw), `"n":1.0`) || progressed != 1.5 {
+		t.Errorf("echo: %v %v, progress %v", echo, err, progressed)
+	}
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-h.began; cancel(reason("too slow")) }()
+	if _, err := s.CallTool(ctx, &mcp.CallRequest{Name: "wait"}); err == nil {
+		t.Error("a cancelled call returned")
+	}
+	want := "too slow"
+	if binding == "http" && s.Era() == mcp.Modern {
+		want = "the client closed the stream"
+	}
+	if got := <-h.ended; !strings.HasSuffix(got, want) {
+		t.Errorf("the handler ended by %q, want %q", got, want)
+	}
+
+	person.answer <- struct{}{}
+	answered, err := s.CallTool(t.Context(), &mcp.CallRequest{Name: "ask"})
+	if err != nil || !strings.Contains(string(answered.Raw), `"n":"decline"`) {
+		t.Errorf("ask: %v %v", answered, err)
+	}
+	<-person.opened
+	<-h.asked
+	if s.Era() == mcp.Modern {
+		return // a question is withdrawn there by what the retry gets
+	}
+	go func() {
+		<-person.opened
+		(<-h.asked)(reason("no longer needed"))
+	}()
+	withdrawn, err := s.CallTool(t.Context(), &mcp.CallRequest{Name: "ask"})
+	if err != nil || !strings.Contains(string(withdrawn.Raw), `"n":"withdrawn"`) {
+		t.Errorf("withdrawn: %v %v", withdrawn, err)
+	}
+	if got := <-person.closed; !strings.Contains(got, "no longer needed") {
+		t.Errorf("the question was closed by %q", got)
+	}
+}
+
+// stdio is a pair of pipes, as a process would have them.
+func stdio(t *testing.T, server *mcpserver.Server) mcp.Opener {
+	return func(context.Context) (*mcp.Link, error) {
+		toServer, in, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		out, fromServer, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		served := make(chan error, 1)
+		go func() {
+			served <- server.Serve(context.Background(), jsonrpc.NewLineConn(toServer, fromServer, jsonrpc.LineConnOptions{}))
+		}()
+		t.Cleanup(func() { <-served })
+		return &mcp.Link{Conn: jsonrpc.NewLineConn(out, in, jsonrpc.LineConnOptions{})}, nil
+	}
+}

@@ -1,0 +1,213 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+	"github.com/mcphub-go/mcphub/hub/windows"
+)
+
+// client is what the gateway keeps of a legacy client: one of 2026-07-28 says all with each request.
+type client struct {
+	level  string // that it has asked for, "" = none
+	asking bool   // for its roots
+	again  bool   // and has to ask once more
+}
+
+const (
+	// answerLimit is how long a client or a server may take to answer what the gateway asks by itself.
+	answerLimit = 30 * time.Second
+	// maxRoots is how many roots of one client count.
+	maxRoots = 256
+)
+
+// pace is how often at most the word of one client or server makes the gateway ask it, or others, for something: nobody
+// must pay for one that says all the time that something has changed.
+const pace = time.Second
+
+// rest lets pace pass, or the life of ctx.
+func rest(ctx context.Context) {
+	timer := time.NewTimer(pace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+var errTooLong = errors.New("it took too long")
+
+// within bounds what the gateway does by itself.
+func (g *Gateway) within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(g.life, limit, errTooLong)
+}
+
+// of gives what is kept of a client; nil when the gateway is closing. The lock is held.
+func (g *Gateway) of(s *mcpserver.Session) *client {
+	if g.life.Err() != nil || s.Err() != nil {
+		return nil
+	}
+	c := g.clients[s]
+	if c == nil {
+		c = &client{}
+		g.clients[s] = c
+	}
+	return c
+}
+
+// forget is the end of a session: none of its requests runs any more.
+func (g *Gateway) forget(s *mcpserver.Session) {
+	g.mu.Lock()
+	c := g.clients[s]
+	delete(g.clients, s)
+	g.mu.Unlock()
+	g.subs.forget(g, s)
+	if c != nil {
+		g.way.SetRoots(s.ID(), nil)
+	}
+}
+
+// askRoots asks a client for its roots, if it has declared any: what servers ask in nobody's call needs them.
+func (g *Gateway) askRoots(s *mcpserver.Session) {
+	if !s.Client().Declares(protocol.MethodRoots) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.of(s)
+	if c == nil || c.asking {
+		if c != nil {
+			c.again = true
+		}
+		return
+	}
+	c.asking = true
+	g.work.Go(func() {
+		for more := true; more; {
+			ctx, stop := g.within(answerLimit)
+			result, err := s.Ask(ctx, protocol.MethodRoots, nil)
+			stop()
+			if err == nil {
+				g.way.SetRoots(s.ID(), rootsIn(result))
+			}
+			rest(g.life)
+			g.mu.Lock()
+			more = c.again && g.life.Err() == nil && s.Err() == nil
+			c.again, c.asking = false, more
+			g.mu.Unlock()
+		}
+		if s.Err() != nil { // forget may have come between
+			g.way.SetRoots(s.ID(), nil)
+		}
+	})
+}
+
+func rootsIn(result json.RawMessage) (roots []windows.Root) {
+	jsontext.Elements(jsontext.Get(result, "roots"), func(root json.RawMessage) bool {
+		uri := jsontext.String(jsontext.Get(root, "uri"))
+		if uri != "" && len(uri) <= bounds.URIBytes {
+			roots = append(roots, windows.Root{URI: uri,
+				Name: bounds.Cut(jsontext.String(jsontext.Get(root, "name")), bounds.NameBytes)})
+		}
+		return len(roots) < maxRoots
+	})
+	return roots
+}
+
+// levelChanged notes the log level that a client wants, and asks the servers for the most talkative one of all. What
+// goes to whom the engine decides.
+func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
+	g.mu.Lock()
+	before := g.levelLocked()
+	if c := g.of(s); c != nil {
+		c.level = jsontext.String(jsontext.Get(params, "level"))
+	}
+	now := g.levelLocked()
+	g.mu.Unlock()
+	if now == before {
+		return
+	}
+	servers, _ := g.hub.Servers()
+	for _, info := range servers {
+		g.setLevel(info, false)
+	}
+}
+
+// logging is the log level of one server: what is wanted of it, and what it was told. Guarded by Gateway.mu.
+type logging struct {
+	want, told string
+	busy       bool // somebody tells it
+}
+
+// setLevel tells a server that is connected and offers logging the level that clients want, if any does. anew says that
+// the connection is a new one, which was told nothing yet.
+func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
+	if info.State != event.ServerReady || info.Era != event.EraLegacy ||
+		jsontext.Get([]byte(info.Capabilities), "logging") == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	level := g.levelLocked()
+	if level == "" || g.life.Err() != nil {
+		return
+	}
+	l := g.logging[info.Name]
+	if l == nil {
+		l = &logging{}
+		g.logging[info.Name] = l
+	}
+	if l.want = level; anew {
+		l.told = ""
+	}
+	if l.busy {
+		return
+	}
+	l.busy = true
+	g.work.Go(func() { g.tellLevel(info.Name, l) })
+}
+
+// tellLevel tells a server its level until it has been told what is wanted.
+func (g *Gateway) tellLevel(server string, l *logging) {
+	for {
+		g.mu.Lock()
+		level := l.want
+		if l.busy = l.told != level && g.life.Err() == nil; !l.busy {
+			g.mu.Unlock()
+			return
+		}
+		l.told = level
+		g.mu.Unlock()
+		ctx, stop := g.within(answerLimit)
+		if err := g.hub.SetLogLevel(ctx, server, level); err != nil {
+			g.log.Info("a server was not asked for another log level", "server", server, "error", err.Error())
+		}
+		stop()
+		rest(g.life)
+	}
+}
+
+// levels of RFC 5424, the most talkative first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// levelLocked is the most talkative level that a client has asked for, "" when none has.
+func (g *Gateway) levelLocked() string {
+	least := len(levels)
+	for _, c := range g.clients {
+		if i := slices.Index(levels, c.level); i >= 0 {
+			least = min(least, i)
+		}
+	}
+	if least == len(levels) {
+		return ""
+	}
+	return levels[least]
+}

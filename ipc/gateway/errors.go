@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+)
+
+func invalid(text string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
+}
+
+// codeNotFound is the error of resources/read for an unknown URI in the legacy revisions; 2026-07-28 has -32602.
+const codeNotFound = -32002
+
+// notFound gives the error for an unknown resource its era's code.
+func notFound(c *mcpserver.Call, err error) error {
+	if e, ok := err.(*jsonrpc.Error); ok && e.Code == jsonrpc.CodeInvalidParams && !c.Client.Modern {
+		return &jsonrpc.Error{Code: codeNotFound, Message: e.Message, Data: e.Data}
+	}
+	return err
+}
+
+// toolError is trouble of the hub as a result that a model can read: what happened, to whom, and what to do.
+func (g *Gateway) toolError(e *event.Error) json.RawMessage {
+	text := e.Message
+	if advice := g.advice(e); advice != "" {
+		text += "\n" + advice
+	}
+	return failed(text)
+}
+
+// advice says to a model what to tell its user where a person is needed and none can be asked.
+func (g *Gateway) advice(e *event.Error) string {
+	switch e.Reason {
+	case event.ReasonNoApprover, event.ReasonInputMissing:
+		if g.o.Advice != "" {
+			return g.o.Advice
+		}
+		if g.o.Approval == ApprovalClient {
+			return "No window is attached to this gateway in which somebody could agree, and behind " + callTool + " the " +
+				"client's own question does not count. Ask the user to start it with `--window`, which serves a page for that, " +
+				"or with `--tools all`; or to allow this tool in the config."
+		}
+		return "No window is attached to this gateway in which somebody could agree. Ask the user to start it with " +
+			"`mcphub mcp --window`, which serves a page for that; or, where this client asks its user before each call, with " +
+			"`mcphub mcp --approval client`."
+	case event.ReasonDeniedByUser, event.ReasonDismissedByUser:
+		return "Somebody has refused this call. Do not repeat it unless the user asks for that."
+	}
+	return ""
+}
+
+// maxQuoted is how much of a client's name or URI an error repeats, in bytes.
+const maxQuoted = 256
+
+func quoted(s string) string { return strconv.Quote(bounds.Cut(s, maxQuoted)) }
+
+// required is a string that params must have.
+func required(params json.RawMessage, name string) (string, error) {
+	value := jsontext.Get(params, name)
+	if !jsontext.IsString(value) {
+		return "", invalid(name + " must be a string")
+	}
+	return jsontext.String(value), nil
+}
+
+// texts reads an object of strings; nil when it is not there.
+func texts(params json.RawMessage, name string) (map[string]string, error) {
+	value := jsontext.Get(params, name)
+	if value == nil {
+		return nil, nil
+	}
+	all, sound := map[string]string{}, true
+	object := jsontext.Members(value, func(name []byte, value json.RawMessage) bool {
+		all[string(name)], sound = jsontext.String(value), jsontext.IsString(value)
+		return sound
+	})
+	if !object || !sound {
+		return nil, invalid(name + " must be an object of strings")
+	}
+	return all, nil
+}
+
+// readdressed gives the contents of a resource the URI under which the client has asked for it.
+func readdressed(result json.RawMessage, from, to string) json.RawMessage {
+	var contents []byte
+	if !jsontext.Elements(jsontext.Get(result, "contents"), func(content json.RawMessage) bool {
+		if contents != nil {
+			contents = append(contents, ',')
+		}
+		if jsontext.String(jsontext.Get(content, "uri")) == from {
+			content = spliced(content, text("uri", to))
+		}
+		contents = append(contents, content...)
+		return true
+	}) {
+		return result
+	}
+	return spliced(result, member{"contents", append(append([]byte{'['}, contents...), ']')})
+}

@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// MaxOpen is how many gateways a House has open at once.
+const MaxOpen = 16
+
+// House holds the gateways that a host has opened. All methods are safe for concurrent use.
+type House struct {
+	hub *hub.Hub
+	log *slog.Logger
+
+	mu     sync.Mutex
+	open   []*Opened // oldest first
+	count  int       // of them, and of those that are being opened
+	closed bool
+	busy   sync.WaitGroup // opens and closes; added to with mu held, while closed is false
+}
+
+// Opened is an open gateway of a House.
+type Opened struct {
+	ID       string
+	Time     time.Time
+	Endpoint *Endpoint
+}
+
+// NewHouse makes a house without gateways over h.
+func NewHouse(h *hub.Hub) *House { return &House{hub: h, log: h.Logger()} }
+
+// Open opens a gateway at a port of the loopback, 0 for a free one. Errors are *event.Error.
+func (s *House) Open(o Options, port int) (*Opened, error) {
+	if err := s.reserve(); err != nil {
+		return nil, err
+	}
+	defer s.busy.Done()
+	opened, err := s.make(o, port)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.count--
+		return nil, err
+	}
+	s.open = append(s.open, opened)
+	return opened, nil
+}
+
+func (s *House) reserve() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return event.ErrDraining()
+	case s.count >= MaxOpen:
+		return event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, nil,
+			"%d gateways are open, and more are not opened; close one that is not needed any more", MaxOpen)
+	}
+	s.count++
+	s.busy.Add(1)
+	return nil
+}
+
+func (s *House) make(o Options, port int) (*Opened, error) {
+	o.Logger = s.log
+	g, err := New(s.hub, o)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := Listen(g, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), "")
+	if err != nil {
+		return nil, event.Fail(event.CodeUnavailable, event.ReasonExchangeFailed, []string{"port", strconv.Itoa(port)},
+			"%s; leave the port out for a free one", err.Error())
+	}
+	return &Opened{ID: "gateway-" + strings.ToLower(rand.Text()[:10]), Time: time.Now(), Endpoint: endpoint}, nil
+}
+
+// List gives the open gateways, oldest first.
+func (s *House) List() []*Opened {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.open)
+}
+
+// Close closes one and waits for that; false: there is none of that id.
+func (s *House) Close(id string) bool {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.open, func(o *Opened) bool { return o.ID == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return false
+	}
+	opened := s.open[i]
+	s.open = slices.Delete(s.open, i, i+1)
+	if !s.closed { // CloseAll may be waiting already, and a wait must not grow
+		s.busy.Add(1)
+		defer s.busy.Done()
+	}
+	s.mu.Unlock()
+	opened.Endpoint.Close(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count--
+	return true
+}
+
+// CloseAll closes every gateway, waits for that, and opens none any more. It must be called before the hub is closed.
+func (s *House) CloseAll() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	for _, opened := range s.List() {
+		s.Close(opened.ID)
+	}
+	s.busy.Wait()
+	for _, opened := range s.List() { // opened meanwhile
+		s.Close(opened.ID)
+	}
+}

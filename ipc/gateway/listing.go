@@ -1,0 +1,221 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/modeltools"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/toolset"
+)
+
+// origin is where something comes from that clients know by another name: a server, and the name or URI there.
+type origin struct{ server, name string }
+
+// listing is one list as clients get it, and what their names mean.
+type listing struct {
+	entries []byte // of the array, with commas
+	from    map[string]origin
+	schemas map[string]json.RawMessage // input schemas of tools that may want arguments in headers
+	names   []string
+	// Of tools alone: the gateway's own, the servers that have any, and where the list is searched, the definitions and
+	// names of what clients are not shown.
+	own         map[string]bool
+	servers     []string
+	definitions map[string]json.RawMessage
+	named       map[origin]string
+}
+
+func (l *listing) add(name string, at origin, definition json.RawMessage) bool {
+	if _, taken := l.from[name]; taken {
+		return false
+	}
+	if l.from == nil {
+		l.from = map[string]origin{}
+	}
+	l.from[name] = at
+	l.names = append(l.names, name)
+	l.show(definition)
+	return true
+}
+
+// result is the whole list as the result of a request; member is the array's name.
+func (l *listing) result(member string) json.RawMessage {
+	b := make([]byte, 0, len(l.entries)+len(member)+8)
+	b = append(append(append(b, `{"`...), member...), `":[`...)
+	return append(append(b, l.entries...), "]}"...)
+}
+
+// find gives what a name means, or an error that names what is near.
+func (l *listing) find(what, name string) (origin, error) {
+	if at, ok := l.from[name]; ok {
+		return at, nil
+	}
+	return origin{}, invalid("there is no " + what + " " + quoted(name) + nearmiss.Hint(name, l.names))
+}
+
+// nameOf is the name of a tool or prompt as clients see it, which depends on where it comes from alone.
+func nameOf(at origin) string {
+	return toolset.Style{Bytes: toolset.GatewayName}.Name(toolset.Named{
+		Identity: toolset.Identity{Server: at.server, Name: at.name}})
+}
+
+// toolsOf makes the list of tools. With plain, names stay as the servers gave them, as long as no two are alike.
+func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
+	l := &listing{own: map[string]bool{readResult: s.bound}}
+	if s.mode != ToolsAll {
+		l.definitions, l.named = map[string]json.RawMessage{}, map[origin]string{}
+	}
+	before := ""
+	for _, t := range tools {
+		at, definition := origin{t.Server, t.Name}, json.RawMessage(t.Definition)
+		if s.bound {
+			definition = without(definition, "outputSchema") // a result that is cut has no structured content
+		}
+		name := t.Name
+		if !s.plain || mayBeOwn(name) || !l.add(name, at, definition) {
+			name = nameOf(at)
+			definition = spliced(definition, text("name", name))
+			if !l.add(name, at, definition) {
+				continue
+			}
+		}
+		if before != t.Server {
+			before, l.servers = t.Server, append(l.servers, t.Server)
+		}
+		if s.mode != ToolsAll {
+			l.definitions[name] = definition
+			if modeltools.ForModels(t) {
+				l.named[at] = name
+			}
+		}
+		if strings.Contains(t.Definition, "x-mcp-header") {
+			if l.schemas == nil {
+				l.schemas = map[string]json.RawMessage{}
+			}
+			l.schemas[name] = jsontext.Get(definition, "inputSchema")
+		}
+	}
+	many := len(l.names) >= manyTools || toolset.Tokens(len(l.entries)) >= manyTokens
+	if s.mode == ToolsSearch || s.mode == ToolsAuto && many {
+		l.entries = nil
+		for _, definition := range searching(l) {
+			l.show(definition)
+		}
+		l.own[searchTools], l.own[describeTool], l.own[callTool] = true, true, true
+	} else {
+		l.definitions, l.named = nil, nil
+	}
+	if s.bound {
+		l.show(readingOn)
+	}
+	return l
+}
+
+// show puts a definition into the list that clients get.
+func (l *listing) show(definition json.RawMessage) {
+	if len(l.entries) > 0 {
+		l.entries = append(l.entries, ',')
+	}
+	l.entries = append(l.entries, definition...)
+}
+
+// define gives the definition of a tool that clients are not shown.
+func (l *listing) define(name string) (json.RawMessage, error) {
+	if definition, ok := l.definitions[name]; ok {
+		return definition, nil
+	}
+	_, err := l.find("tool", name)
+	return nil, err
+}
+
+func promptsOf(prompts []event.McpPromptInfo, plain bool) *listing {
+	l := &listing{}
+	for _, p := range prompts {
+		at := origin{p.Server, p.Name}
+		if plain && l.add(p.Name, at, json.RawMessage(p.Definition)) {
+			continue
+		}
+		name := nameOf(at)
+		l.add(name, at, spliced(json.RawMessage(p.Definition), text("name", name)))
+	}
+	return l
+}
+
+// resourcesOf makes the list of resources. URIs stay; one that two servers have stands once as it is, for the first,
+// and by an address of ours for each other.
+func resourcesOf(resources []event.ResourceInfo) *listing {
+	l := &listing{}
+	for _, r := range resources {
+		at := origin{r.Server, r.URI}
+		if !l.add(r.URI, at, json.RawMessage(r.Definition)) {
+			uri := addressOf(at)
+			l.add(uri, at, spliced(json.RawMessage(r.Definition), text("uri", uri)))
+		}
+	}
+	return l
+}
+
+func templatesOf(templates []event.ResourceTemplateInfo) *listing {
+	l := &listing{}
+	for _, t := range templates {
+		// The same template twice: what is made of it goes to the first, and the other server is reached by addresses of
+		// ours.
+		l.add(t.URITemplate, origin{t.Server, t.URITemplate}, json.RawMessage(t.Definition))
+	}
+	return l
+}
+
+// scheme of the addresses that name the server as well: mcphub://server/uri, both escaped.
+const scheme = "mcphub://"
+
+func addressOf(at origin) string {
+	return scheme + url.PathEscape(at.server) + "/" + url.PathEscape(at.name)
+}
+
+func ofAddress(uri string) (origin, bool) {
+	rest, ours := strings.CutPrefix(uri, scheme)
+	server, name, both := strings.Cut(rest, "/")
+	server, err1 := url.PathUnescape(server)
+	name, err2 := url.PathUnescape(name)
+	return origin{server, name}, ours && both && err1 == nil && err2 == nil && server != "" && name != ""
+}
+
+// resolve finds the server of a resource: one that lists it; else one with a template that it matches; else the one
+// server that has anything of its scheme. What several could mean is none's.
+func resolve(uri string, resources, templates *listing) (origin, error) {
+	if at, ours := ofAddress(uri); ours {
+		return at, nil
+	}
+	if at, listed := resources.from[uri]; listed {
+		return at, nil
+	}
+	for _, text := range templates.names {
+		if template, err := uritemplate.New(text); err == nil && template.Match(uri) != nil {
+			return origin{templates.from[text].server, uri}, nil
+		}
+	}
+	server, several := "", false
+	prefix, _, has := strings.Cut(uri, ":")
+	for _, l := range []*listing{resources, templates} {
+		for _, name := range l.names {
+			if has && strings.HasPrefix(name, prefix+":") {
+				several = several || server != "" && server != l.from[name].server
+				server = l.from[name].server
+			}
+		}
+	}
+	switch {
+	case several:
+		return origin{}, invalid("several servers have resources like " + quoted(uri) + ", and none lists it: ask for " +
+			scheme + "SERVER/URI, with the URI percent-encoded")
+	case server == "":
+		return origin{}, invalid("no server has a resource " + quoted(uri) + nearmiss.Hint(uri, resources.names))
+	}
+	return origin{server, uri}, nil
+}

@@ -1,0 +1,63 @@
+package gateway
+
+import (
+	"cmp"
+	"log/slog"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+)
+
+// Options of a Gateway. The zero value is usable. Where they say nothing the profile counts, and then the default.
+type Options struct {
+	// Title names the gateway in windows and logs; "" is "gateway".
+	Title string
+	// Profile names a profile of the config: which servers and tools there are. "" is all.
+	Profile string
+	// Approval is "window" or "client": the client asks its user before a tool is called. What the config denies stays
+	// denied, and behind call_tool windows are asked all the same. Default "window".
+	Approval string
+	// Questions is who is asked what servers ask: "client", "window" or "either". Default "client".
+	Questions string
+	// Tools is how tools are listed: "all", "search" or "auto". Default "all".
+	Tools string
+	// MaxTokens bounds the results of tools; 0 is no bound.
+	MaxTokens int
+	// PlainNames leaves the names of tools and prompts as the servers gave them where no two are alike.
+	PlainNames bool
+	// Bounds on what clients may take.
+	Bounds mcpserver.Bounds
+	// Advice says to a model what to do when nobody can approve; "": it names the command mcphub mcp.
+	Advice string
+	// Logger; nil discards. Payloads are never logged.
+	Logger *slog.Logger
+}
+
+// The words of Options.
+const (
+	ApprovalWindow = "window"
+	ApprovalClient = "client"
+	ToolsAll       = "all"
+	ToolsSearch    = "search"
+	ToolsAuto      = "auto"
+)
+
+// Questions are the words of Options.Questions.
+var Questions = map[string]hub.Questions{"client": hub.AskClient, "window": hub.AskWindows, "either": hub.AskEither}
+
+// filled gives the options with what the profile says, and the defaults.
+func (o Options) filled(p *config.Profile) Options {
+	if p != nil {
+		o.Approval, o.Questions, o.Tools = cmp.Or(o.Approval, p.Approval), cmp.Or(o.Questions, p.Questions),
+			cmp.Or(o.Tools, p.ToolsMode)
+		o.MaxTokens = cmp.Or(o.MaxTokens, p.MaxTokens)
+		o.PlainNames = o.PlainNames || p.PlainNames
+	}
+	o.Title, o.Approval, o.Questions, o.Tools = cmp.Or(o.Title, "gateway"), cmp.Or(o.Approval, ApprovalWindow),
+		cmp.Or(o.Questions, "client"), cmp.Or(o.Tools, ToolsAll)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

@@ -1,0 +1,223 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// callTool calls a tool by the name under which it is listed here.
+func (g *Gateway) callTool(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	name, err := required(c.Params, "name")
+	if err != nil {
+		return nil, err
+	}
+	arguments, err := argumentsIn(c.Params)
+	if err != nil {
+		return nil, err
+	}
+	if mayBeOwn(name) && g.shelf.toolList(ctx).own[name] {
+		return g.ownCall(ctx, c, name, arguments)
+	}
+	tool, err := g.shelf.tool(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameInHeaders(c, g.shelf.schema(name), arguments); err != nil {
+		return nil, err
+	}
+	return g.callAt(ctx, c, tool, arguments, g.o.Approval == ApprovalClient)
+}
+
+// argumentsIn are the arguments of a tool call, nil for none: the Go SDK's client says null then.
+func argumentsIn(params json.RawMessage) (json.RawMessage, error) {
+	arguments := jsontext.Get(params, "arguments")
+	switch {
+	case arguments == nil || jsontext.IsNull(arguments):
+		return nil, nil
+	case !jsontext.IsObject(arguments):
+		return nil, invalid("arguments must be an object")
+	}
+	return arguments, nil
+}
+
+// callAt calls a tool of a server. preapproved: the client has asked its user.
+func (g *Gateway) callAt(ctx context.Context, c *mcpserver.Call, tool origin, arguments json.RawMessage,
+	preapproved bool) (json.RawMessage, error) {
+	r := g.request(c, tool.server)
+	r.Tool, r.Arguments, r.Preapproved = tool.name, string(arguments), preapproved
+	result, err := g.perform(ctx, g.hub.CallTool, r, g.toolError)
+	if err != nil {
+		return nil, err
+	}
+	return g.bounded(result), nil
+}
+
+// sameInHeaders refuses a call whose headers do not repeat the arguments that the tool wants to see there: what stands
+// between the client and here has routed by them.
+func sameInHeaders(c *mcpserver.Call, schema, arguments json.RawMessage) error {
+	if c.HeaderParams == nil || schema == nil {
+		return nil
+	}
+	want, _ := mcp.HeaderParams(schema, arguments) // a tool that breaks the rules asks for nothing
+	for name, value := range want {
+		if said, has := c.HeaderParams[name]; !has || said != value {
+			return &jsonrpc.Error{Code: protocol.CodeHeaderMismatch,
+				Message: "the header Mcp-Param-" + name + " does not repeat the argument"}
+		}
+	}
+	return nil
+}
+
+func (g *Gateway) readResource(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	uri, err := required(c.Params, "uri")
+	if err != nil {
+		return nil, err
+	}
+	at, err := g.shelf.resource(ctx, uri)
+	if err != nil {
+		return nil, notFound(c, err)
+	}
+	r := g.request(c, at.server)
+	r.URI = at.name
+	result, err := g.perform(ctx, g.hub.ReadResource, r, nil)
+	if err == nil && at.name != uri {
+		result = readdressed(result, at.name, uri)
+	}
+	return result, err
+}
+
+func (g *Gateway) getPrompt(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	name, err := required(c.Params, "name")
+	if err != nil {
+		return nil, err
+	}
+	arguments, err := texts(c.Params, "arguments")
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := g.shelf.prompt(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r := g.request(c, prompt.server)
+	r.McpPrompt, r.PromptArguments = prompt.name, arguments
+	return g.perform(ctx, g.hub.GetMcpPrompt, r, nil)
+}
+
+// complete asks the server of a prompt or of a resource template for values.
+func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	ref, argument := jsontext.Get(c.Params, "ref"), jsontext.Get(c.Params, "argument")
+	name, err := required(argument, "name")
+	if err != nil {
+		return nil, err
+	}
+	known, err := texts(jsontext.Get(c.Params, "context"), "arguments")
+	if err != nil {
+		return nil, err
+	}
+	o := offers.Completion{Argument: name, Value: jsontext.String(jsontext.Get(argument, "value")), Context: known}
+	var at origin
+	switch kind := jsontext.String(jsontext.Get(ref, "type")); kind {
+	case "ref/prompt":
+		if at, err = g.shelf.prompt(ctx, jsontext.String(jsontext.Get(ref, "name"))); err == nil {
+			o.McpPrompt = at.name
+		}
+	case "ref/resource":
+		if at, err = g.shelf.template(ctx, jsontext.String(jsontext.Get(ref, "uri"))); err == nil {
+			o.URITemplate = at.name
+		}
+	default:
+		err = invalid("ref.type must be ref/prompt or ref/resource")
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Server = at.server
+	inner, stop := within(ctx)
+	defer stop()
+	return answer(ctx, nil)(g.hub.Complete(inner, o))
+}
+
+// request is what all requests of a client have in common.
+func (g *Gateway) request(c *mcpserver.Call, server string) hub.CallRequest {
+	meta := ""
+	if foreign := foreignMeta(c.Meta); len(foreign) > len("{}") {
+		meta = string(foreign)
+	}
+	return hub.CallRequest{Server: server, Meta: meta, Caller: callerOf(c), CallerName: clientName(c.Client),
+		Questions: Questions[g.o.Questions]}
+}
+
+func clientName(c mcpserver.Client) string {
+	if name := c.Name(); name != "" {
+		return name
+	}
+	return "unnamed MCP client"
+}
+
+// perform carries out a request of a client in the hub. trouble makes a result of what is no answer of the server, nil:
+// it becomes an error of the protocol.
+func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.CallRequest) (*hub.CallResult, error),
+	r hub.CallRequest, trouble func(*event.Error) json.RawMessage) (json.RawMessage, error) {
+	inner, stop := within(ctx)
+	defer stop()
+	return answer(ctx, trouble)(do(inner, r))
+}
+
+// answer is what the client gets of what became of its request.
+func answer(ctx context.Context, trouble func(*event.Error) json.RawMessage) func(*hub.CallResult,
+	error) (json.RawMessage, error) {
+	return func(result *hub.CallResult, err error) (json.RawMessage, error) {
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx) // nobody waits for an answer any more
+		case err != nil && trouble != nil:
+			return trouble(event.AsError(err)), nil
+		case err != nil:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: event.AsError(err).Message}
+		case result.Error != nil:
+			return nil, &jsonrpc.Error{Code: result.Error.Code, Message: result.Error.Message,
+				Data: json.RawMessage(result.Error.Data)}
+		}
+		return result.Result, nil
+	}
+}
+
+// within gives the context in which the hub carries out a request: it ends as ctx does, with a cause in the hub's
+// words. stop must be called.
+func within(ctx context.Context) (inner context.Context, stop func()) {
+	inner, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() { end(causeOf(context.Cause(ctx))) })
+	return inner, func() {
+		unhook()
+		end(nil)
+	}
+}
+
+// causeOf says why the request of a client ends. The reason of a client goes to the server as it is, also when there is
+// none.
+func causeOf(cause error) error {
+	withdrawn, ended := (*jsonrpc.WithdrawnError)(nil), (*mcpserver.SessionEndedError)(nil)
+	switch {
+	case errors.As(cause, &withdrawn):
+		return &event.CancelCause{Origin: event.OriginHost, Reason: bounds.Reason(withdrawn.Reason)}
+	case errors.Is(cause, ErrClosed):
+		return &event.CancelCause{Origin: event.OriginShutdown, Reason: ErrClosed.Error()}
+	case errors.Is(cause, mcpserver.ErrNoRetry):
+		return &event.CancelCause{Origin: event.OriginTimeout, Reason: mcpserver.ErrNoRetry.Error()}
+	case errors.As(cause, &ended), errors.Is(cause, jsonrpc.ErrClosed):
+		return &event.CancelCause{Origin: event.OriginHost, Reason: "the client is gone"}
+	}
+	return &event.CancelCause{Origin: event.OriginHost, Reason: "the client gave the request up"}
+}

@@ -1,0 +1,435 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
+)
+
+// source is what the shelf needs of the hub.
+type source interface {
+	Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
+	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
+	KnownRest(ctx context.Context, server string) (*offers.Rest, error)
+}
+
+// Limits of getting to know servers.
+const (
+	// atOnce is how many servers are started at once to be known.
+	atOnce = 4
+	// patience is how long the first list of a client waits for servers that nobody knows yet.
+	patience = 10 * time.Second
+)
+
+// shelf holds what the servers offer, as clients see it. Lists come from what is known: only a server of which it is
+// not known what it offers, from no earlier hub either, is started, once, to be known.
+type shelf struct {
+	hub   source
+	plain bool
+	mode  string // Options.Tools
+	bound bool   // results are bounded
+	// changed hears, by method, of lists that are others now. It must not block.
+	changed func(lists changes)
+
+	places chan struct{} // a token for each server that is started to be known
+	work   sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool
+	profile  *config.Profile // not changed once it is here
+	servers  map[string]*known
+	pending  int           // servers of the start that are not known yet
+	settled  chan struct{} // closed when there are none
+	tools    *listing
+	rest     [3]*listing // resources, templates, prompts
+	revision uint64      // of what the lists are made of
+	made     uint64      // the revision that tools is made of
+	told     struct {
+		tools told
+		rest  [3]told // as rest
+	}
+}
+
+// known is what is known of a server.
+type known struct {
+	place    int
+	ready    bool
+	begun    bool // it is up because it was started to be known: its lists are those of this connection
+	rest     *offers.Rest
+	learning bool // somebody is at it
+	again    bool // and has to look once more
+}
+
+// changes are the lists that are others now, or may be.
+type changes struct{ tools, resources, prompts bool }
+
+func (c *changes) add(o changes) {
+	c.tools, c.resources, c.prompts = c.tools || o.tools, c.resources || o.resources, c.prompts || o.prompts
+}
+
+func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
+	return &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
+		places:  make(chan struct{}, atOnce),
+		servers: map[string]*known{}, settled: make(chan struct{}), rest: [3]*listing{{}, {}, {}}}
+}
+
+// start gets to know the servers that there are.
+func (s *shelf) start(ctx context.Context, all []event.ServerInfo) {
+	s.mu.Lock()
+	s.pending = 1
+	s.mu.Unlock()
+	for _, info := range all {
+		s.see(ctx, info, true)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.oneSettled()
+	time.AfterFunc(patience, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.pending > 0 {
+			s.pending = 0
+			close(s.settled)
+		}
+	})
+}
+
+func (s *shelf) oneSettled() {
+	if s.pending--; s.pending == 0 {
+		close(s.settled)
+	}
+}
+
+// choose puts another profile in the place of the one that counts.
+func (s *shelf) choose(p *config.Profile) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.profile = p
+}
+
+// profileNow is the profile that counts; nil is everything.
+func (s *shelf) profileNow() *config.Profile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.profile
+}
+
+// see takes notice of a server as it is now, and tells whether it is connected anew. It does not block.
+func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (connected bool) {
+	if info.State == event.ServerDisabled || !s.profileNow().HasServer(info.Name) {
+		s.drop(info.Name)
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.servers[info.Name]
+	fresh := k == nil
+	if fresh {
+		k = &known{}
+		s.servers[info.Name] = k
+	}
+	ready := info.State == event.ServerReady
+	connected = ready && !k.ready
+	k.place, k.ready, k.begun = info.Place, ready, k.begun && (ready || !k.ready)
+	if fresh || connected && !k.begun {
+		s.learn(ctx, info.Name, k, first)
+	}
+	return connected
+}
+
+// again looks once more at what a server offers.
+func (s *shelf) again(ctx context.Context, server string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.servers[server]; k != nil {
+		s.learn(ctx, server, k, false)
+	}
+}
+
+// drop forgets a server.
+func (s *shelf) drop(server string) {
+	s.mu.Lock()
+	_, was := s.servers[server]
+	delete(s.servers, server)
+	s.mu.Unlock()
+	if was {
+		s.refresh()
+		s.outdated()
+	}
+}
+
+// outdated says that the list of tools may be another now.
+func (s *shelf) outdated() {
+	s.mu.Lock()
+	s.revision++
+	s.mu.Unlock()
+	s.changed(changes{tools: true})
+}
+
+// learn gets to know a server, on a goroutine of its own. The lock is held.
+func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) {
+	if s.closed || k.learning {
+		k.again = k.learning
+		return
+	}
+	k.learning = true
+	if first {
+		s.pending++
+	}
+	s.work.Go(func() {
+		for more := true; more; {
+			offered := s.look(ctx, server, k)
+			s.mu.Lock()
+			if offered != nil {
+				k.rest = offered
+			}
+			s.mu.Unlock()
+			s.refresh()
+			s.outdated()
+			s.mu.Lock()
+			if first && s.pending > 0 {
+				s.oneSettled()
+			}
+			s.mu.Unlock()
+			first = false
+			rest(ctx)
+			s.mu.Lock()
+			more = k.again && ctx.Err() == nil
+			k.again, k.learning = false, more
+			s.mu.Unlock()
+		}
+	})
+}
+
+// look asks for what a server offers; nil: nothing is known beside its tools, or nothing new.
+func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest {
+	tools, _, err := s.hub.KnownTools(ctx, server)
+	unknown := err == nil && len(tools) == 0
+	if unknown {
+		s.begin(ctx, server, k)
+	}
+	rest, err := s.hub.KnownRest(ctx, server)
+	if err == nil && rest == nil && !unknown {
+		s.begin(ctx, server, k)
+		rest, err = s.hub.KnownRest(ctx, server)
+	}
+	if err != nil {
+		return nil
+	}
+	return rest
+}
+
+// begin starts a server to be known, a few at a time. Its lists are asked for behind it.
+func (s *shelf) begin(ctx context.Context, server string, k *known) {
+	select {
+	case s.places <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	_, troubles, err := s.hub.Tools(ctx, server) // trouble is told in windows, and to who calls a tool of it
+	<-s.places
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && troubles[server] == nil {
+		k.begun, k.again = true, false
+	}
+}
+
+// close waits for what gets to know servers. The context of start has ended.
+func (s *shelf) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.work.Wait()
+}
+
+// refresh makes the lists of what there is beside tools anew.
+func (s *shelf) refresh() {
+	var resources []event.ResourceInfo
+	var templates []event.ResourceTemplateInfo
+	var prompts []event.McpPromptInfo
+	s.mu.Lock()
+	for _, k := range slices.SortedFunc(maps.Values(s.servers), func(a, b *known) int { return a.place - b.place }) {
+		if k.rest != nil {
+			resources = append(resources, k.rest.Resources...)
+			templates = append(templates, k.rest.Templates...)
+			prompts = append(prompts, k.rest.Prompts...)
+		}
+	}
+	now := [3]*listing{resourcesOf(resources), templatesOf(templates), promptsOf(prompts, s.plain)}
+	differs := func(i int) bool { return !bytes.Equal(now[i].entries, s.rest[i].entries) }
+	c := changes{resources: differs(0) || differs(1), prompts: differs(2)}
+	s.rest = now
+	s.mu.Unlock()
+	if c.resources || c.prompts {
+		s.changed(c)
+	}
+}
+
+// wait waits until the servers of the start are known, for as long as patience lasts.
+func (s *shelf) wait(ctx context.Context) {
+	select {
+	case <-s.settled:
+	case <-ctx.Done():
+	}
+}
+
+func (s *shelf) toolList(ctx context.Context) *listing {
+	s.wait(ctx)
+	s.mu.Lock()
+	tools, revision, fresh := s.tools, s.revision, s.tools != nil && s.made == s.revision
+	profile := s.profile
+	s.mu.Unlock()
+	if fresh {
+		return tools
+	}
+	infos, _, err := s.hub.KnownTools(ctx, "")
+	if err != nil && tools != nil {
+		return tools
+	}
+	made := s.toolsOf(slices.DeleteFunc(infos, func(t event.ToolInfo) bool {
+		return t.Policy == event.PolicyDeny || !profile.Has(t.Server, t.Name)
+	}))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil || s.made < revision {
+		s.tools, s.made = made, revision
+	}
+	return made
+}
+
+// told is what clients were last given, or told, of a list.
+type told struct {
+	last    *listing // nil before the first client asked
+	strayed bool     // a client was given another one since
+}
+
+// give takes notice that a client is given the list as it is now.
+func (o *told) give(now *listing) {
+	if o.last == nil {
+		o.last = now
+	}
+	o.strayed = o.strayed || now != o.last && !bytes.Equal(now.entries, o.last.entries)
+}
+
+// differs tells whether a client may have another list than the one that is now; it is told of it then.
+func (o *told) differs(now *listing) bool {
+	if o.last == nil {
+		return false
+	}
+	differs := o.strayed || !bytes.Equal(now.entries, o.last.entries)
+	o.last, o.strayed = now, false
+	return differs
+}
+
+// news are those of the changed lists that clients have to be told of, which the caller does.
+func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
+	var tools *listing
+	if changed.tools {
+		s.mu.Lock()
+		listed := s.told.tools.last != nil
+		s.mu.Unlock()
+		if listed {
+			tools = s.toolList(ctx)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.tools = tools != nil && s.told.tools.differs(tools)
+	differs := func(i int) bool { return s.told.rest[i].differs(s.rest[i]) }
+	if changed.resources {
+		resources, templates := differs(0), differs(1)
+		c.resources = resources || templates
+	}
+	c.prompts = changed.prompts && differs(2)
+	return c
+}
+
+func (s *shelf) list(ctx context.Context, i int) *listing {
+	s.wait(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rest[i]
+}
+
+// giveTools is the list of tools for a client, and give one of the others.
+func (s *shelf) giveTools(ctx context.Context) *listing {
+	now := s.toolList(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told.tools.give(now)
+	return now
+}
+
+func (s *shelf) give(ctx context.Context, i int) *listing {
+	s.wait(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told.rest[i].give(s.rest[i])
+	return s.rest[i]
+}
+
+func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
+	s.mu.Lock()
+	if s.tools != nil {
+		if at, ok := s.tools.from[name]; ok {
+			s.mu.Unlock()
+			return at, nil
+		}
+	}
+	s.mu.Unlock()
+	return s.toolList(ctx).find("tool", name)
+}
+
+// schema is the input schema of a tool that may want arguments in headers; nil for all others.
+func (s *shelf) schema(name string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		return nil
+	}
+	return s.tools.schemas[name]
+}
+
+func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
+	at, err := resolve(uri, s.list(ctx, 0), s.list(ctx, 1))
+	if err == nil && !s.profileNow().HasServer(at.server) { // an address of ours
+		return origin{}, invalid("there is no server " + quoted(at.server))
+	}
+	return at, err
+}
+
+func (s *shelf) template(ctx context.Context, uri string) (origin, error) {
+	if at, listed := s.list(ctx, 1).from[uri]; listed {
+		return at, nil
+	}
+	return s.resource(ctx, uri)
+}
+
+func (s *shelf) prompt(ctx context.Context, name string) (origin, error) {
+	return s.list(ctx, 2).find("prompt", name)
+}
+
+func (g *Gateway) listTools(ctx context.Context) (json.RawMessage, error) {
+	return g.shelf.giveTools(ctx).result("tools"), nil
+}
+
+func (g *Gateway) listResources(ctx context.Context) (json.RawMessage, error) {
+	return g.shelf.give(ctx, 0).result("resources"), nil
+}
+
+func (g *Gateway) listTemplates(ctx context.Context) (json.RawMessage, error) {
+	return g.shelf.give(ctx, 1).result("resourceTemplates"), nil
+}
+
+func (g *Gateway) listPrompts(ctx context.Context) (json.RawMessage, error) {
+	return g.shelf.give(ctx, 2).result("prompts"), nil
+}

@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
+)
+
+// counted is a hub of one server that says how often it was asked.
+type counted struct {
+	mu    sync.Mutex
+	asked int
+}
+
+func (*counted) Tools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	return nil, nil, nil
+}
+
+func (*counted) KnownTools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	return []event.ToolInfo{{Server: "s", Name: "t", Definition: `{"name":"t"}`}}, nil, nil
+}
+
+func (c *counted) KnownRest(context.Context, string) (*offers.Rest, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	return &offers.Rest{}, nil
+}
+
+// TestServerThatAlwaysChangesIsAskedAtPace: a server that says all the time that its lists have changed is asked, and
+// what it lists is kept, once a second.
+func TestServerThatAlwaysChangesIsAskedAtPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		hub := &counted{}
+		s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+		s.start(ctx, []event.ServerInfo{{Name: "s", State: event.ServerReady}})
+		for range 10_000 { // in ten seconds
+			s.again(ctx, "s")
+			<-time.After(time.Millisecond)
+		}
+		<-time.After(2 * time.Second)
+		if hub.asked < 10 || hub.asked > 13 {
+			t.Errorf("it was asked %d times", hub.asked)
+		}
+		end(errors.New("the test is over"))
+		s.close()
+	})
+}
+
+// failing is counted, but it knows nothing of the server before that is up, and its first start fails.
+type failing struct {
+	counted
+	starts int
+}
+
+func (f *failing) Tools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	if f.starts++; f.starts == 1 {
+		return nil, map[string]*event.Error{"s": event.Fail(event.CodeUnavailable, event.ReasonServerFailed, nil, "no")}, nil
+	}
+	return nil, nil, nil
+}
+
+func (*failing) KnownTools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	return nil, nil, nil
+}
+
+// TestServerThatComesUpLaterIsListed: one whose start failed is looked at when it is up, and one that was started to be
+// known is not looked at twice.
+func TestServerThatComesUpLaterIsListed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before int // starts, of which the first fails
+		want   int // lists
+	}{"failed": {0, 2}, "started": {1, 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := context.WithCancelCause(t.Context())
+				hub := &failing{starts: tt.before}
+				s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+				s.start(ctx, []event.ServerInfo{{Name: "s"}})
+				<-time.After(2 * time.Second)
+				s.see(ctx, event.ServerInfo{Name: "s", State: event.ServerReady}, false)
+				<-time.After(2 * time.Second)
+				if hub.asked != tt.want {
+					t.Errorf("it was listed %d times, not %d", hub.asked, tt.want)
+				}
+				end(errors.New("the test is over"))
+				s.close()
+			})
+		})
+	}
+}
+
+// offering is a hub of one server whose tools are set.
+type offering struct {
+	counted
+	tool string
+}
+
+func (o *offering) KnownTools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	return []event.ToolInfo{{Server: "s", Name: o.tool, Definition: `{"name":"` + o.tool + `"}`}}, nil, nil
+}
+
+// TestEveryClientIsToldOfAList: a list that one client was given in between hides from no other that its own is old,
+// and what nobody was given is no news.
+func TestEveryClientIsToldOfAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		hub := &offering{tool: "one"}
+		s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+		s.start(ctx, nil)
+		change := func(tool string) {
+			hub.tool = tool
+			s.outdated()
+		}
+		news := func() bool { return s.news(ctx, changes{tools: true}).tools }
+		change("two")
+		if news() {
+			t.Error("nobody has a list, and a change of it was told")
+		}
+		s.giveTools(ctx)
+		if news() {
+			t.Error("nothing has changed, and it was told")
+		}
+		change("three")
+		s.giveTools(ctx) // another client
+		if !news() {
+			t.Error("the first client was not told, because a second had the new list")
+		}
+		change("four")
+		s.giveTools(ctx)
+		change("three")
+		if !news() {
+			t.Error("a client has a list of in between, and was not told")
+		}
+		if news() {
+			t.Error("it was told twice")
+		}
+		end(errors.New("the test is over"))
+		s.close()
+	})
+}

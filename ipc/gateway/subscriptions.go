@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+)
+
+// subscriptions counts who wants to hear of which resource: a server is asked once, and told once that nobody wants it
+// any more.
+type subscriptions struct {
+	mu sync.Mutex
+	of map[origin]*subscription
+}
+
+// subscription is one resource of a server that clients are subscribed to.
+type subscription struct {
+	turn     chan struct{}                         // a token for who speaks with the server about it: one after the other
+	waiting  int                                   // who has it or waits for it; guarded by subscriptions.mu, as all below
+	asked    bool                                  // the server tells of changes
+	sessions map[*mcpserver.Session]map[string]int // by the URI of the client: how often
+}
+
+func newSubscriptions() *subscriptions {
+	return &subscriptions{of: map[origin]*subscription{}}
+}
+
+// enter waits for the turn to speak about a resource; leave gives it back.
+func (s *subscriptions) enter(ctx context.Context, at origin) (*subscription, error) {
+	s.mu.Lock()
+	sub := s.of[at]
+	if sub == nil {
+		sub = &subscription{turn: make(chan struct{}, 1), sessions: map[*mcpserver.Session]map[string]int{}}
+		s.of[at] = sub
+	}
+	sub.waiting++
+	s.mu.Unlock()
+	select {
+	case sub.turn <- struct{}{}:
+		return sub, nil
+	case <-ctx.Done():
+		s.leave(at, sub, false)
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *subscriptions) leave(at origin, sub *subscription, had bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if had {
+		<-sub.turn
+	}
+	if sub.waiting--; sub.waiting == 0 && len(sub.sessions) == 0 && !sub.asked {
+		delete(s.of, at)
+	}
+}
+
+func (s *subscriptions) locked(f func() bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return f()
+}
+
+// subscribe asks the server when the first client wants to hear of a resource.
+func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	uri, err := required(c.Params, "uri")
+	if err != nil {
+		return nil, err
+	}
+	at, err := g.shelf.resource(ctx, uri)
+	if err != nil {
+		return nil, notFound(c, err)
+	}
+	sub, err := g.subs.enter(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer g.subs.leave(at, sub, true)
+	if !g.subs.locked(func() bool { return sub.asked }) {
+		inner, stop := within(ctx)
+		defer stop()
+		if err := g.hub.SubscribeResource(inner, at.server, at.name); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: event.AsError(err).Message}
+		}
+	}
+	g.subs.locked(func() bool {
+		sub.asked = true
+		if sub.sessions[c.Session] == nil {
+			sub.sessions[c.Session] = map[string]int{}
+		}
+		sub.sessions[c.Session][uri]++
+		return true
+	})
+	return json.RawMessage("{}"), nil
+}
+
+// unsubscribe tells the server when the last client has gone. Without a subscription there is nothing to do.
+func (g *Gateway) unsubscribe(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	uri, err := required(c.Params, "uri")
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range g.subs.held(c.Session, uri) {
+		g.release(ctx, at, c.Session, uri, !c.Client.Modern)
+	}
+	return json.RawMessage("{}"), nil
+}
+
+// held are the resources that a session is subscribed to by this URI, "" for any.
+func (s *subscriptions) held(session *mcpserver.Session, uri string) (all []origin) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, sub := range s.of {
+		if uris := sub.sessions[session]; uris != nil && (uri == "" || uris[uri] > 0) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// release takes a subscription of a session back: one of that URI, or all; "" is every URI.
+func (g *Gateway) release(ctx context.Context, at origin, session *mcpserver.Session, uri string, all bool) {
+	sub, err := g.subs.enter(ctx, at)
+	if err != nil {
+		return
+	}
+	defer g.subs.leave(at, sub, true)
+	last := g.subs.locked(func() bool {
+		uris := sub.sessions[session]
+		if uri == "" {
+			clear(uris)
+		} else if uris[uri]--; all || uris[uri] <= 0 {
+			delete(uris, uri)
+		}
+		if len(uris) == 0 {
+			delete(sub.sessions, session)
+		}
+		return len(sub.sessions) == 0 && sub.asked
+	})
+	if !last {
+		return
+	}
+	if err := g.hub.UnsubscribeResource(ctx, at.server, at.name); err != nil {
+		g.log.Info("a server was not told that nobody is subscribed any more", "server", at.server, "error", err.Error())
+	}
+	g.subs.locked(func() bool { sub.asked = false; return true })
+}
+
+// forget takes all subscriptions of a session back, on a goroutine: a server may take long.
+func (s *subscriptions) forget(g *Gateway, session *mcpserver.Session) {
+	held := s.held(session, "")
+	if len(held) == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life.Err() != nil {
+		return
+	}
+	g.work.Go(func() {
+		ctx, stop := g.within(answerLimit)
+		defer stop()
+		for _, at := range held {
+			g.release(ctx, at, session, "", true)
+		}
+	})
+}
+
+// concerns tells whether a change of one URI is of interest to who is subscribed to another: a server may tell of what
+// lies below (server/resources, "Subscriptions").
+func concerns(changed, subscribed string) bool {
+	return changed == subscribed || strings.HasPrefix(changed, strings.TrimSuffix(subscribed, "/")+"/")
+}
+
+// updated tells who is subscribed that a resource has changed.
+func (s *subscriptions) updated(at origin) {
+	type told struct {
+		session   *mcpserver.Session
+		uri, that string // that it is subscribed to, that has changed
+	}
+	var list []told
+	s.mu.Lock()
+	for of, sub := range s.of {
+		if of.server != at.server || !concerns(at.name, of.name) {
+			continue
+		}
+		for session, uris := range sub.sessions {
+			for uri := range uris {
+				that := at.name
+				if ofAddress, ours := ofAddress(uri); ours {
+					that = addressOf(origin{ofAddress.server, at.name})
+				}
+				list = append(list, told{session, uri, that})
+			}
+		}
+	}
+	s.mu.Unlock()
+	for _, t := range list {
+		t.session.ResourceUpdated(t.uri, append(jsontext.AppendString([]byte(`{"uri":`), t.that), '}'))
+	}
+}

@@ -1,0 +1,88 @@
+package plugin
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// InsideOptions say how a hub is held by its own process.
+type InsideOptions struct {
+	Version  string
+	StateDir string       // "" = nowhere
+	Logger   *slog.Logger // nil = discard
+	// Guard is the argument by which this executable becomes the guard of the hub's servers; see ServeHub.
+	Guard []string
+}
+
+// Inside is a hub in this very process, for a program that is no plugin: its services are reached in memory.
+type Inside struct {
+	Conn *grpc.ClientConn // to the services of the contract
+
+	hub    realHub
+	server *grpc.Server
+	served chan struct{}
+}
+
+// memoryBuffer is how many bytes wait on their way to the services.
+const memoryBuffer = 64 << 10
+
+// OpenInside makes a hub in this process. Like Serve it hides the process's environment from its servers, and lets them
+// inherit nothing. It must be closed.
+func OpenInside(o InsideOptions) (*Inside, error) {
+	l := o.Logger
+	if l == nil {
+		l = slog.New(slog.DiscardHandler)
+	}
+	slog.SetDefault(l)
+	transport.InheritNothing()
+	if os.Getenv(handshake.EnvDumpable) != "1" {
+		if err := transport.Hide(); err != nil {
+			l.Warn("the servers can read this process's environment in /proc", "error", err)
+		}
+	}
+	i := &Inside{hub: newRealHub(o.Version, o.StateDir, o.Guard, l, nil), served: make(chan struct{})}
+	i.server = grpc.NewServer(i.hub.ServerOptions()...)
+	i.hub.Register(i.server)
+	listener := bufconn.Listen(memoryBuffer)
+	go func() { // Close waits for it
+		defer close(i.served)
+		_ = i.server.Serve(listener) // ends with Close alone
+	}()
+	var err error
+	i.Conn, err = grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	if err != nil {
+		_ = i.Close(context.Background())
+		return nil, err
+	}
+	return i, nil
+}
+
+// OpenGateway opens a gateway to the hub. Whoever opens it closes it, before the hub.
+func (i *Inside) OpenGateway(o gateway.Options) (*gateway.Gateway, error) {
+	o.Logger = i.hub.hub.Logger()
+	return gateway.New(i.hub.hub, o)
+}
+
+// Close ends the hub and everything that it has started, as Hub.Close does.
+func (i *Inside) Close(ctx context.Context) error {
+	err := i.hub.Close(ctx)
+	if i.Conn != nil {
+		_ = i.Conn.Close()
+	}
+	i.server.Stop()
+	<-i.served
+	return err
+}
