@@ -88,14 +88,16 @@ type noQuestions struct{}
 func (noQuestions) Ask(context.Context, *mcp.Question) (mcp.Answer, error) {
 	return mcp.Answer{Action: mcp.Dismiss}, nil
 }
-func (noQuestions) Roots(context.Context) []mcp.Root { return nil }
-func (noQuestions) Logged(mcp.LogMessage)            {}
-func (noQuestions) ToolsChanged()                    {}
-func (noQuestions) PromptsChanged()                  {}
-func (noQuestions) ResourcesChanged()                {}
-func (noQuestions) ResourceUpdated(string)           {}
-func (noQuestions) Noticed(string)                   {}
-func (noQuestions) LateResponse(jsonrpc.ID)          {}
+func (noQuestions) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
+	return mcp.ListOfRoots(nil), nil
+}
+func (noQuestions) Logged(mcp.LogMessage)   {}
+func (noQuestions) ToolsChanged()           {}
+func (noQuestions) PromptsChanged()         {}
+func (noQuestions) ResourcesChanged()       {}
+func (noQuestions) ResourceUpdated(string)  {}
+func (noQuestions) Noticed(string)          {}
+func (noQuestions) LateResponse(jsonrpc.ID) {}
 
 // openGoSDK is the official SDK's client as its documentation shows it.
 func openGoSDK(ctx context.Context, o options) (subject, error) {

@@ -50,6 +50,8 @@ var groups = []group{
 	{"leaks", "goroutines left after cancels in each direction", 90 * time.Second, measureLeaks},
 	{"idle", "idle hub, idle servers", time.Minute, measureIdle},
 	{"config", "a config of many servers", time.Minute, measureConfig},
+	{"gateway", "mcphub mcp against the server itself", 2 * time.Minute, measureGateway},
+	{"toolset", "tools for models: search and names", time.Minute, measureToolset},
 	{"web", "Streamable HTTP against a bare POST loop and go-sdk", time.Minute, measureWeb},
 	{"webcancel", "CancelRequest received -> reset seen by an HTTP server; what cancelled calls leave", time.Minute,
 		measureWebCancel},
@@ -70,7 +72,7 @@ func main() {
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
 	only := flag.String("only", "",
-		"measure only the groups whose name matches this `regexp`: engine, path, locks, large, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
+		"measure only the groups whose name matches this `regexp`: engine, path, locks, large, cancel, withdraw, memory, leaks, idle, config, gateway, toolset, web, webcancel, start, storm, bystander")
 	findings := flag.String("finding", "",
 		"of the group bystander, measure only the attacks whose finding matches this `regexp`, \"^A4$\" say")
 	quick := flag.Bool("quick", false, "less of everything, two minutes")

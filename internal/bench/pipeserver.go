@@ -23,6 +23,7 @@ import (
 type pipeServer struct {
 	written chan time.Time // of each notifications/cancelled of the hub, once write(2) had taken it
 	read    chan time.Time // of each notifications/cancelled of the server, when the hub's reader got it
+	tools   string         // entries of its list beside hang
 
 	serving sync.WaitGroup
 
@@ -82,7 +83,11 @@ func (s *pipeServer) serve(in *os.File) {
 			s.send(
 				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}}`, m.ID)
 		case "tools/list":
-			s.send(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"hang","inputSchema":{"type":"object"}}]}}`, m.ID)
+			tools := `{"name":"hang","inputSchema":{"type":"object"}}`
+			if s.tools != "" {
+				tools += "," + s.tools
+			}
+			s.send(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`, m.ID, tools)
 		}
 	}
 }

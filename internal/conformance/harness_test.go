@@ -65,6 +65,11 @@ func newest(t testing.TB) suite { t.Helper(); return installed(t, "conformance-0
 func (s suite) command(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, errors.New("the suite took longer than "+runLimit.String()))
 	defer cancel()
+	return s.within(ctx, args...)
+}
+
+// within is command without a limit of its own.
+func (s suite) within(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, s.node, append([]string{s.script}, args...)...)
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/doortest"
 )
 
 // binaryVariable names the mcphub to test; the driver reads it. Unset: it is built for the run.
@@ -32,6 +34,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer doortest.OwnState()()
 	const module = "github.com/mcphub-go/mcphub/"
 	build := []string{module + "internal/conformance/driver", module + "internal/conformance/sdkdriver"}
 	hub := os.Getenv(binaryVariable)

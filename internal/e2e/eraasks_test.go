@@ -19,7 +19,7 @@ func TestAskingServersOfTwoEras(t *testing.T) {
 		"mcpgo": peers.MCPGoStdio} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := goSDK(); name == "gosdk" && err != nil {
+			if err := map[string]func() error{"gosdk": goSDK, "mcpgo": mcpGo}[name](); err != nil {
 				t.Fatal(err)
 			}
 			p := newPlace(t)

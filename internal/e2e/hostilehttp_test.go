@@ -192,10 +192,11 @@ func TestHTTPStreamEndsEarly(t *testing.T) {
 func TestHTTPBigEvent(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
+	digits := strings.Repeat("0123456789abcdef", 4<<20)
 	b.Tool("big", func(c *fakeserver.CallContext) {
 		var a struct{ Bytes int }
 		_ = json.Unmarshal(c.Arguments(), &a)
-		c.Text(strings.Repeat("0123456789abcdef", a.Bytes/16))
+		c.Result(`{"content":[{"type":"text","text":"` + digits[:a.Bytes] + `"}]}`)
 	})
 	d, w, undisturbed := openWeb(t, b, "legacy")
 	defer undisturbed()

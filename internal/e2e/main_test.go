@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
@@ -50,6 +51,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(runDir)) }()
+	defer doortest.OwnState()()
 	hub := filepath.Join(runDir, "mcphub")
 	if built := os.Getenv(binaryVariable); built != "" {
 		err = install(built, hub)
@@ -70,8 +72,10 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := install(self, filepath.Join(runDir, "peer")); err != nil {
 		return 1, err
 	}
-	if err := os.Setenv(peers.GoSDKVariable, filepath.Join(runDir, "gosdk")); err != nil {
-		return 1, err
+	for variable, name := range map[string]string{peers.GoSDKVariable: "gosdk", peers.MCPGoVariable: "mcpgo"} {
+		if err := os.Setenv(variable, filepath.Join(runDir, name)); err != nil {
+			return 1, err
+		}
 	}
 	return m.Run(), nil
 }
@@ -82,6 +86,16 @@ var goSDK = sync.OnceValue(func() error {
 	out, err := exec.Command("go", "build", "-o", os.Getenv(peers.GoSDKVariable),
 		"github.com/mcphub-go/mcphub/internal/peers/gosdk").CombinedOutput()
 	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// mcpGo is goSDK for mcp-go, whose folder is a module of its own.
+var mcpGo = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "build", "-o", os.Getenv(peers.MCPGoVariable), ".")
+	cmd.Dir = filepath.Join("..", "peers", "mcpgo")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return nil

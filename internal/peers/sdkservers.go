@@ -49,14 +49,47 @@ func GoSDKStdio(t testing.TB) (cmd string, args []string) {
 	return overStdio([]string{goSDKBinary(t)})
 }
 
+// TypeScript1Client is the command of a client on the TypeScript SDK 1.x, less what it is to reach: the prefix of the
+// names of a server's tools, and "http", a URL and an Authorization, or "stdio" and a command. It plays the scenario of
+// scenario.mjs and writes what came of each step in lines of JSON.
+func TypeScript1Client(t testing.TB) []string {
+	t.Helper()
+	return ours(t, "typescript1", "@modelcontextprotocol/sdk", "client.mjs")
+}
+
+// TypeScript2Client is TypeScript1Client on the TypeScript SDK 2.x. Behind the prefix the era follows, "legacy" or
+// "auto".
+func TypeScript2Client(t testing.TB) []string {
+	t.Helper()
+	return ours(t, "typescript2", "@modelcontextprotocol/client", "client.mjs")
+}
+
+// GoSDKClient is TypeScript2Client on the Go SDK.
+func GoSDKClient(t testing.TB) []string {
+	t.Helper()
+	return []string{goSDKBinary(t), "client"}
+}
+
+// MCPGoClient is TypeScript2Client on mcp-go.
+func MCPGoClient(t testing.TB) []string {
+	t.Helper()
+	return []string{mcpGoBinary(t), "client"}
+}
+
 // typescript is the command of one of our servers on a TypeScript SDK, less its transport.
 func typescript(t testing.TB, server, sdk string) []string {
 	t.Helper()
-	dir := mustHome(t, server)
+	return ours(t, server, sdk, "server.mjs")
+}
+
+// ours is the command of a script of ours on an installed SDK.
+func ours(t testing.TB, folder, sdk, file string) []string {
+	t.Helper()
+	dir := mustHome(t, folder)
 	if _, err := installed(dir, sdk); err != nil {
 		t.Fatal(err)
 	}
-	return []string{node(t), filepath.Join(dir, "server.mjs")}
+	return []string{node(t), filepath.Join(dir, file)}
 }
 
 // GoSDKVariable names a binary of the server on the Go SDK, for a package whose many tests would link it again and

@@ -206,7 +206,7 @@ export function play() {
 const scenarios = [];
 
 /** @param {typeof scenarios[number]} found */
-function toTest({ name, body, options: { timeout = 90_000, stage = sharedStage, notOn } }) {
+function toTest({ name, body, options: { timeout = 240_000, stage = sharedStage, notOn } }) {
   // The runner's own time limit would go on to the next scenario and leave this one at work, with its windows.
   test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, async () => {
     const act = new Act(await stage(), name);

@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	program.Main(program.Server{Name: "mcpgo", Stdio: serveStdio, HTTP: handler})
+	program.Main(program.Server{Name: "mcpgo", Stdio: serveStdio, HTTP: handler, Client: play})
 }
 
 func serveStdio(j *journal.Journal) error {

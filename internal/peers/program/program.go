@@ -1,5 +1,5 @@
-// Package program is what the servers of package peers that are written in Go have in common as programs: how they are
-// run, and where they serve.
+// Package program is what the servers and clients of package peers that are written in Go have in common as programs:
+// how they are run, and where they serve.
 //
 // What must not live here is any knowledge of the hub or of an SDK.
 package program
@@ -24,6 +24,15 @@ type Server struct {
 	Stdio func(*journal.Journal) error
 	// HTTP serves Streamable HTTP at /mcp and the transport of 2024-11-05 at /sse. base is the origin.
 	HTTP func(j *journal.Journal, base string) http.Handler
+	// Client plays package scenario as a client of something.
+	Client func(Target) error
+}
+
+// Target is what a client is to reach: a URL with what it sends as Authorization, or a command.
+type Target struct {
+	Prefix, Era        string
+	URL, Authorization string
+	Command            []string
 }
 
 // Main runs the server as its command line says, and ends the process.
@@ -36,8 +45,14 @@ func Main(s Server) {
 }
 
 func (s Server) run(args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("usage: %s stdio|http", s.Name)
+	switch {
+	case len(args) == 6 && args[0] == "client" && args[3] == "http":
+		return s.Client(Target{Prefix: args[1], Era: args[2], URL: args[4], Authorization: args[5]})
+	case len(args) > 4 && args[0] == "client" && args[3] == "stdio":
+		return s.Client(Target{Prefix: args[1], Era: args[2], Command: args[4:]})
+	case len(args) != 1:
+		return fmt.Errorf("usage: %s stdio|http, or %[1]s client PREFIX legacy|auto stdio COMMAND...|http URL AUTHORIZATION",
+			s.Name)
 	}
 	j, err := journal.Open(os.Getenv("PEER_JOURNAL"))
 	if err != nil {
