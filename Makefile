@@ -20,7 +20,7 @@ export GORACE ?= atexit_sleep_ms=50
 TESTFLAGS ?= -race -count=1 -timeout=20m
 
 # The npm servers that the tests talk to; each folder has a lock file.
-PEERS := $(addprefix internal/peers/,everything typescript1 typescript2)
+PEERS := $(addprefix internal/peers/,everything inspector typescript1 typescript2)
 PEER_STAMPS := $(addsuffix /node_modules/.installed,$(PEERS))
 
 # The official conformance suite has its own target too: it takes minutes, and a Node of its own.

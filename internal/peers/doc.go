@@ -12,7 +12,8 @@
 // TypeScript1 also task and task_ask; MCPGo cannot withdraw, and asks over SSE not at all. `make peers` installs what
 // comes from npm; what is missing fails a test and never skips it.
 //
-// TypeScript1Client and its like are clients on these SDKs, for what is a server to them.
+// TypeScript1Client and its like are clients on these SDKs, for what is a server to them; Inspector is the command line
+// of @modelcontextprotocol/inspector.
 //
 // What must not live here is any knowledge of the hub.
 package peers

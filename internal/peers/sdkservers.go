@@ -76,6 +76,18 @@ func MCPGoClient(t testing.TB) []string {
 	return []string{mcpGoBinary(t), "client"}
 }
 
+// Inspector is the command line of the inspector, a client on the TypeScript SDK 2.x that other people wrote. What it
+// keeps goes into the home directory.
+func Inspector(t testing.TB) []string {
+	t.Helper()
+	path, err := script(mustHome(t, "inspector"), "@modelcontextprotocol/inspector", "clients", "launcher", "build",
+		"index.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{node(t), path, "--cli"}
+}
+
 // typescript is the command of one of our servers on a TypeScript SDK, less its transport.
 func typescript(t testing.TB, server, sdk string) []string {
 	t.Helper()
