@@ -20,6 +20,7 @@ type connection struct {
 
 	hub     *Hub
 	server  *server
+	pages   pages
 	offered mcp.Capabilities // what windows could show when the server was told last; guarded by the hub's lock
 
 	// request by wire id, of calls that were cancelled and may be answered late; guarded by the hub's lock
@@ -69,6 +70,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		p := c.question(ctx, st, q, info, withTools)
 		if p != nil && of != nil {
 			p.caller, p.question, p.hidden = of.caller, q, of.questions == AskClient
+			c.pages.sent(q.ElicitationID, of.caller.Completed())
 		}
 		return p, nil
 	}, func(st *state, p *prompt, answer closing) (closing, error) {

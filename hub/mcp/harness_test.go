@@ -145,6 +145,7 @@ func (r *recorder) PromptsChanged() { r.tell("prompts") }
 func (r *recorder) ResourcesChanged() { r.tell("resources") }
 
 func (r *recorder) ResourceUpdated(uri string) { r.tell(uri) }
+func (*recorder) ElicitationCompleted(string)  {}
 
 func (r *recorder) tell(what string) {
 	r.mu.Lock()

@@ -57,7 +57,7 @@ func (s *Session) handleNotification(n *jsonrpc.Notification) {
 	case protocol.MethodAcknowledged:
 		s.listen.acknowledged(s, n.Params)
 	case protocol.MethodElicitationComplete:
-		s.elicitationCompleted(n.Params)
+		s.elicitationCompleted(stringOf(member(n.Params, "elicitationId")))
 		s.o.Handler.Noticed(n.Method)
 	case protocol.MethodTaskStatus, protocol.MethodTasks:
 		s.taskTold(n)
@@ -187,8 +187,7 @@ type completion struct {
 
 // elicitationCompleted ends the questions about one URL. 2025-11-25 client/elicitation: unknown and completed ids MUST
 // be ignored.
-func (s *Session) elicitationCompleted(params json.RawMessage) {
-	id := stringOf(member(params, "elicitationId"))
+func (s *Session) elicitationCompleted(id string) {
 	var taken []*completion
 	s.mu.Lock()
 	for c := range s.completions {
@@ -201,6 +200,7 @@ func (s *Session) elicitationCompleted(params json.RawMessage) {
 	for _, c := range taken {
 		c.end(&ElicitationCompleted{ElicitationID: id})
 	}
+	s.o.Handler.ElicitationCompleted(id)
 }
 
 // untilCompleted is a context that ends with *ElicitationCompleted when the server reports the elicitation as done.

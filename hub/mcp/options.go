@@ -95,6 +95,9 @@ type Handler interface {
 	// ResourceUpdated says that a resource may have other contents now. The URI is the server's, unchecked: it may be one
 	// below the subscribed one.
 	ResourceUpdated(uri string)
+	// ElicitationCompleted says that the server is done with the page of an elicitation (2025-11-25
+	// notifications/elicitation/complete). The id is the server's, unchecked: it may be unknown, or done with already.
+	ElicitationCompleted(id string)
 	// Noticed is any other notification, by method.
 	Noticed(method string)
 	// LateResponse says that the server has answered a request that was cancelled before; the answer was dropped. It is

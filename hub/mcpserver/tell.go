@@ -42,6 +42,19 @@ func (s *Session) ResourceUpdated(uri string, params json.RawMessage) {
 	s.told(protocol.MethodResourceUpdated, params, func(l *listening) bool { return l.uris[uri] })
 }
 
+// ElicitationComplete tells a legacy client that a page is done with that it was sent to. 2026-07-28 has no word for
+// it.
+func (s *Session) ElicitationComplete(id string) {
+	s.mu.Lock()
+	modern := s.client.Modern
+	s.mu.Unlock()
+	if modern {
+		return
+	}
+	params := append(jsontext.AppendString([]byte(`{"elicitationId":`), id), '}')
+	s.tell(protocol.MethodElicitationComplete, params)
+}
+
 // told sends a notification to a legacy client, or on those streams of a modern one that want it.
 func (s *Session) told(method string, params json.RawMessage, wanted func(*listening) bool) {
 	s.mu.Lock()

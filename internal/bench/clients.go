@@ -91,13 +91,14 @@ func (noQuestions) Ask(context.Context, *mcp.Question) (mcp.Answer, error) {
 func (noQuestions) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
 	return mcp.ListOfRoots(nil), nil
 }
-func (noQuestions) Logged(mcp.LogMessage)   {}
-func (noQuestions) ToolsChanged()           {}
-func (noQuestions) PromptsChanged()         {}
-func (noQuestions) ResourcesChanged()       {}
-func (noQuestions) ResourceUpdated(string)  {}
-func (noQuestions) Noticed(string)          {}
-func (noQuestions) LateResponse(jsonrpc.ID) {}
+func (noQuestions) Logged(mcp.LogMessage)       {}
+func (noQuestions) ToolsChanged()               {}
+func (noQuestions) PromptsChanged()             {}
+func (noQuestions) ResourcesChanged()           {}
+func (noQuestions) ResourceUpdated(string)      {}
+func (noQuestions) ElicitationCompleted(string) {}
+func (noQuestions) Noticed(string)              {}
+func (noQuestions) LateResponse(jsonrpc.ID)     {}
 
 // openGoSDK is the official SDK's client as its documentation shows it.
 func openGoSDK(ctx context.Context, o options) (subject, error) {

@@ -82,10 +82,11 @@ func (a *asker) questions() (ids []jsonrpc.ID, n int) {
 func (*asker) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
 	return mcp.ListOfRoots(nil), nil
 }
-func (*asker) Logged(mcp.LogMessage)   {}
-func (*asker) ToolsChanged()           {}
-func (*asker) PromptsChanged()         {}
-func (*asker) ResourcesChanged()       {}
-func (*asker) ResourceUpdated(string)  {}
-func (*asker) Noticed(string)          {}
-func (*asker) LateResponse(jsonrpc.ID) {}
+func (*asker) Logged(mcp.LogMessage)       {}
+func (*asker) ToolsChanged()               {}
+func (*asker) PromptsChanged()             {}
+func (*asker) ResourcesChanged()           {}
+func (*asker) ResourceUpdated(string)      {}
+func (*asker) ElicitationCompleted(string) {}
+func (*asker) Noticed(string)              {}
+func (*asker) LateResponse(jsonrpc.ID)     {}

@@ -56,6 +56,9 @@ func (c *caller) Heard() bool { return c.call.Heard() }
 // Progress passes progress of the server on; the engine puts the client's token in the place of the hub's.
 func (c *caller) Progress(params json.RawMessage) { c.call.Progress(params) }
 
+// Completed gives what tells the client that a page is done with that it was sent to.
+func (c *caller) Completed() func(elicitationID string) { return c.call.Session.ElicitationComplete }
+
 // Ask puts a question of the server to the client.
 func (c *caller) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	if q.Waiting {

@@ -1,0 +1,51 @@
+package hub
+
+import "sync"
+
+// maxPages is how many pages of one connection are remembered; the oldest are forgotten.
+const maxPages = 256
+
+// pages remembers who was sent to which page by a question of a server (elicitation, mode url), to be told when the
+// server reports that it is done with it. That may come long after the answer, and after the call. The zero value is
+// ready; it is safe for concurrent use.
+type pages struct {
+	mu    sync.Mutex
+	of    map[string]func(id string) // by the elicitation's id
+	order []string                   // oldest first
+}
+
+func (p *pages) sent(id string, tell func(id string)) {
+	if id == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of = map[string]func(id string){}
+	}
+	if _, again := p.of[id]; !again {
+		if len(p.order) == maxPages {
+			delete(p.of, p.order[0])
+			p.order = p.order[1:]
+		}
+		p.order = append(p.order, id)
+	}
+	p.of[id] = tell
+}
+
+// take gives what tells who was sent there, once; nil: nobody was.
+func (p *pages) take(id string) (tell func(id string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if tell = p.of[id]; tell != nil {
+		p.of[id] = nil // it keeps its place in order, as a page that is done with
+	}
+	return tell
+}
+
+// ElicitationCompleted tells the client that was sent to a page that the server is done with it.
+func (c *connection) ElicitationCompleted(id string) {
+	if tell := c.pages.take(id); tell != nil {
+		tell(id)
+	}
+}

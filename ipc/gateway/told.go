@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+)
+
+// told is what clients were last given, or told, of a list.
+type told struct {
+	last    *listing // nil before the first client asked
+	strayed bool     // a client was given another one since
+}
+
+// give takes notice that a client is given the list as it is now.
+func (o *told) give(now *listing) {
+	if o.last == nil {
+		o.last = now
+	}
+	o.strayed = o.strayed || now != o.last && !bytes.Equal(now.entries, o.last.entries)
+}
+
+// differs tells whether a client may have another list than the one that is now; it is told of it then.
+func (o *told) differs(now *listing) bool {
+	if o.last == nil {
+		return false
+	}
+	differs := o.strayed || !bytes.Equal(now.entries, o.last.entries)
+	o.last, o.strayed = now, false
+	return differs
+}
+
+// news are those of the changed lists that clients have to be told of, which the caller does.
+func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
+	var tools *listing
+	if changed.tools {
+		s.mu.Lock()
+		listed := s.told.tools.last != nil
+		s.mu.Unlock()
+		if listed {
+			tools = s.toolList(ctx)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.tools = tools != nil && s.told.tools.differs(tools)
+	differs := func(i int) bool { return s.told.rest[i].differs(s.rest[i]) }
+	if changed.resources {
+		resources, templates := differs(0), differs(1)
+		c.resources = resources || templates
+	}
+	c.prompts = changed.prompts && differs(2)
+	return c
+}
+
+// giveTools is the list of tools for a client, and give one of the others.
+func (s *shelf) giveTools(ctx context.Context) *listing {
+	now := s.toolList(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told.tools.give(now)
+	return now
+}
+
+func (s *shelf) give(ctx context.Context, i int) *listing {
+	s.wait(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told.rest[i].give(s.rest[i])
+	return s.rest[i]
+}
