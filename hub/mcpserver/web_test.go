@@ -211,8 +211,8 @@ func TestLegacyCancelOverHTTP(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w","reason":"too slow"}}`,
 		"Mcp-Session-Id", id)
 	s.hears(t, "wait ends: jsonrpc: withdrawn by the peer: too slow")
-	if got := body(t, r); strings.Contains(got, "result") {
-		t.Fatalf("a cancelled request was answered: %s", got)
+	if got := body(t, r); strings.Contains(got, "jsonrpc") || r.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("a cancelled request was answered as %q: %s", r.Header.Get("Content-Type"), got)
 	}
 	if r := s.do(t, t.Context(), "DELETE", "", "Mcp-Session-Id", id); r.StatusCode != http.StatusNoContent {
 		t.Fatal(r.StatusCode)

@@ -35,6 +35,11 @@ type writing struct {
 func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
 	defer x.stream.left(x.reader)
 	control := http.NewResponseController(w)
+	defer func() {
+		if !x.begun { // a cancelled request: a stream without an answer is one, an answer without a body is none
+			streamHeaders(w)
+		}
+	}()
 	if x.begun && !h.begin(w, control, x) {
 		return
 	}
@@ -87,10 +92,7 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
 // back with.
 func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *writing) bool {
 	x.begun = true
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-cache, no-transform")
-	w.Header().Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
+	streamHeaders(w)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
 	if !x.modern && x.plain {
 		if _, err := w.Write([]byte("id: " + x.eventID(x.seen) + "\ndata:\n\n")); err != nil {
@@ -98,6 +100,13 @@ func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *
 		}
 	}
 	return control.Flush() == nil
+}
+
+func streamHeaders(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
 }
 
 func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream.number) + "-" + strconv.Itoa(n) }
@@ -116,6 +125,7 @@ func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x 
 	if x.modern {
 		status = statusOf(jsontext.Get(jsontext.Get(e.data, "error"), "code"))
 	}
+	x.begun = true
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))

@@ -31,9 +31,12 @@ import (
 //
 //	config         the config file, before all others
 //	NAME offers    what a server answers by itself: lines of "METHOD RESULT"; without a result it just takes the message
+//	NAME http      says that the client NAME comes over HTTP: each of its lines is a POST, what comes back says on which
+//	               stream (see webClient)
 //	NAME           lines that the server, or the client, NAME sends. A client is one that the config does not name; it
 //	               connects when it is first named. STATE stands for the last requestState.
-//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON, stop SERVER
+//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON, stop SERVER,
+//	               load CONFIG; get CLIENT, resume CLIENT STREAM, hangup CLIENT STREAM and delete CLIENT over HTTP
 //
 // "want" has, for each step, what each party was sent.
 func TestCrossing(t *testing.T) {
@@ -50,6 +53,7 @@ type party struct {
 	mu    sync.Mutex
 	lines []string
 	auto  map[string]string // results by method
+	web   *webClient        // of a client over HTTP
 }
 
 func (p *party) heard(line string) {
@@ -63,6 +67,9 @@ func (p *party) take() []string {
 	defer p.mu.Unlock()
 	lines := p.lines
 	p.lines = nil
+	if p.web != nil {
+		byStream(lines)
+	}
 	return lines
 }
 
@@ -88,6 +95,8 @@ type stage struct {
 	hub     *hub.Hub
 	gateway *gateway.Gateway
 	running sync.WaitGroup
+	web     *web
+	onWeb   map[string]bool // clients
 
 	mu      sync.Mutex
 	parties map[string]*party
@@ -99,7 +108,8 @@ type stage struct {
 }
 
 func newStage(t *testing.T, steps []txtar.File) *stage {
-	s := &stage{t: t, parties: map[string]*party{}, offers: map[string]map[string]string{}}
+	s := &stage{t: t, parties: map[string]*party{}, offers: map[string]map[string]string{},
+		onWeb: map[string]bool{}}
 	text, options := `{}`, gateway.Options{}
 	for _, step := range steps {
 		switch name, what, _ := strings.Cut(step.Name, " "); {
@@ -109,6 +119,8 @@ func newStage(t *testing.T, steps []txtar.File) *stage {
 			if err := json.Unmarshal(step.Data, &options); err != nil {
 				t.Fatal(err)
 			}
+		case what == "http":
+			s.onWeb[name] = true
 		case what == "offers":
 			s.offers[name] = map[string]string{"notifications/initialized": ""}
 			for line := range strings.Lines(string(step.Data)) {
@@ -126,6 +138,7 @@ func newStage(t *testing.T, steps []txtar.File) *stage {
 	if s.gateway, err = gateway.New(s.hub, options); err != nil {
 		t.Fatal(err)
 	}
+	s.web = newWeb(s.gateway.HTTP(webGuard))
 	synctest.Wait()
 	return s
 }
@@ -160,6 +173,13 @@ func (s *stage) party(name string) *party {
 	if p != nil || s.offers[name] != nil {
 		return p
 	}
+	if s.onWeb[name] {
+		p = &party{}
+		p.web = s.web.client(&s.running, p)
+		p.in = p.web
+		s.add(name, p)
+		return p
+	}
 	toGateway, in := io.Pipe()
 	out, fromGateway := io.Pipe()
 	p = &party{in: in}
@@ -183,6 +203,7 @@ func (s *stage) close() {
 	for _, p := range s.parties {
 		_ = p.in.Close()
 	}
+	s.web.close()
 	s.running.Wait()
 }
 
@@ -196,7 +217,7 @@ func (s *stage) play(steps []txtar.File) string {
 	state, result := "", ""
 	for _, step := range steps {
 		name, what, _ := strings.Cut(step.Name, " ")
-		if name == "config" || name == "gateway" || what == "offers" {
+		if name == "config" || name == "gateway" || what == "offers" || what == "http" {
 			continue
 		}
 		fmt.Fprintf(&got, "# %s\n", step.Name)
@@ -247,6 +268,8 @@ func (s *stage) act(line string) {
 			s.t.Fatal(err)
 		}
 		<-time.After(d)
+	case "get", "resume", "hangup", "delete":
+		s.party(first).web.act(verb, second)
 	case "eof":
 		_ = s.party(first).in.Close()
 	case "window":
