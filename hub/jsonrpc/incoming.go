@@ -73,7 +73,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 		return
 	case open > p.opts.MaxIncoming || serving.Load() >= int64(p.opts.MaxIncoming)*lingers:
 		p.count.refusedRequests.Add(1)
-		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests"})
+		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests: wait until one ends"})
 		return
 	}
 	in.request.Params = bytes.Clone(m.Params)

@@ -175,7 +175,7 @@ func TestTooManyIncoming(t *testing.T) {
 		}
 		w.expect(t)
 		w.send(ask("64", "elicitation/create"))
-		w.expect(t, `{"jsonrpc":"2.0","id":64,"error":{"code":-32000,"message":"too many open requests"}}`)
+		w.expect(t, `{"jsonrpc":"2.0","id":64,"error":{"code":-32000,"message":"too many open requests: wait until one ends"}}`)
 		check(t, "refused", p.Stats().RefusedRequests, uint64(1))
 		// One withdrawn, one answered: room for two.
 		w.send(withdraw("3", ""))

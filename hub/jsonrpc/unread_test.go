@@ -55,7 +55,7 @@ func TestPingIsNeverCounted(t *testing.T) {
 			}})
 		w.send(ask("1", "x"), ask("2", "x"), ask("3", "x"), ask(`"p"`, "ping"), ask("1", "ping"))
 		w.expect(t,
-			`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"too many open requests"}}`,
+			`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"too many open requests: wait until one ends"}}`,
 			answered(`"p"`, "{}"),
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with this id is pending"}}`,
 		)

@@ -45,7 +45,7 @@ var (
 	errNotInitialized = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 		Message: "the first request must be initialize, or carry the metadata of 2026-07-28"}
 	errInitialized = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the session is initialized already"}
-	errTooMany     = &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests, Message: "too many open requests"}
+	errTooMany     = &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests, Message: "too many open requests: wait until one ends"}
 	errState       = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
 		Message: "requestState is unknown, used, expired, or not of this request"}
 )

@@ -4,6 +4,8 @@
 // works, a new window gets its snapshot. They count what was kept, sent and left; how long a bystander waits is for the
 // bench to measure.
 //
+// TestHostileClients has the clients of a gateway that do theirs.
+//
 // The servers are made of fakeserver. What must not live here: knowledge of the hub's inside; faults of one layer
 // alone, which that layer's own tests show.
 package hostile

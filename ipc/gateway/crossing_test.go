@@ -35,8 +35,9 @@ import (
 //	               stream (see webClient)
 //	NAME           lines that the server, or the client, NAME sends. A client is one that the config does not name; it
 //	               connects when it is first named. STATE stands for the last requestState.
-//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON, stop SERVER,
-//	               load CONFIG; get CLIENT, resume CLIENT STREAM, hangup CLIENT STREAM and delete CLIENT over HTTP
+//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON,
+//	               stop SERVER, load CONFIG; over HTTP get CLIENT, resume CLIENT STREAM, hangup CLIENT STREAM, delete
+//	               CLIENT
 //
 // "want" has, for each step, what each party was sent.
 func TestCrossing(t *testing.T) {
