@@ -127,6 +127,7 @@ func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x 
 	}
 	x.begun = true
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(e.data))) // one write, and the connection can be used again at once
 	w.WriteHeader(status)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
 	if _, err := w.Write(e.data); err == nil && control.Flush() == nil {

@@ -21,6 +21,7 @@ type binaries struct {
 	// hostile is the server that does its worst.
 	hostile string
 	self    string // this program, for its plugins
+	root    string // of the repository
 }
 
 // build builds them. It needs the go command and runs within this module's folder, as `go run .` does.
@@ -50,10 +51,11 @@ func build(ctx context.Context) (b binaries, err error) {
 	if err != nil {
 		return b, fmt.Errorf("go list -m %s: %w", productModule, err)
 	}
-	if err = goBuild(ctx, strings.TrimSpace(string(root)), b.hostile, "./internal/hostile/hostileserver"); err != nil {
+	b.root = strings.TrimSpace(string(root))
+	if err = goBuild(ctx, b.root, b.hostile, "./internal/hostile/hostileserver"); err != nil {
 		return b, err
 	}
-	return b, goBuild(ctx, strings.TrimSpace(string(root)), b.mcphub, "./cmd/mcphub")
+	return b, goBuild(ctx, b.root, b.mcphub, "./cmd/mcphub")
 }
 
 func goBuild(ctx context.Context, dir, out, pkg string) error {

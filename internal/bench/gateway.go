@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// measureGateway compares a client on a server itself with the same client behind mcphub mcp.
+// measureGateway compares clients on a server itself with the same clients behind mcphub mcp.
 func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 	dir, err := os.MkdirTemp("", "mcphub-bench-")
 	if err != nil {
@@ -58,24 +58,18 @@ func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 			close: func() { _ = session.Close(errBenchOver) },
 		})
 	}
-	d := pick(o, 400*time.Millisecond, 150*time.Millisecond)
-	one, err := interleave(ctx, subjects, o.rounds, d, 1)
+	if rows, err = compareGateway(ctx, o, subjects, "the engine's client"); err != nil {
+		return nil, err
+	}
+	typescript, err := measureGatewayClients(ctx, o, through)
 	if err != nil {
 		return nil, err
 	}
-	many, err := interleave(ctx, subjects, o.rounds, d, together)
+	overHTTP, err := measureGatewayHTTP(ctx, o, file)
 	if err != nil {
 		return nil, err
 	}
-	more := ratio(o.rounds, func(i int) float64 { return (one[behind][i].latency - one[direct][i].latency) / 1000 })
-	rate := ratio(o.rounds, func(i int) float64 { return many[behind][i].rate / many[direct][i].rate })
-	rows = append(rows,
-		number("a call through the gateway on stdio, more than directly", more, "ms", "us a call: direct %.1f, through %.1f",
-			of(one[direct], func(s sample) float64 { return s.latency }),
-			of(one[behind], func(s sample) float64 { return s.latency })).atMost(0.3),
-		number("through the gateway / directly, 64 at once", rate, "", "calls/s: direct %.0f, through %.0f",
-			of(many[direct], func(s sample) float64 { return s.rate }),
-			of(many[behind], func(s sample) float64 { return s.rate })).atLeast(0.4))
+	rows = append(append(rows, typescript...), overHTTP...)
 
 	const size = 32 << 20
 	start := time.Now()

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// openTypeScript is the client of the TypeScript SDK 2.x at "stdio" and a command, or "http", a URL and an
+// Authorization. Its Node does the calls.
+func openTypeScript(o options, name, tool string, target ...string) (subject, error) {
+	script := filepath.Join(o.bin.root, "internal", "peers", "typescript2", "load.mjs")
+	cmd := exec.Command("node", append([]string{"--no-warnings", script, tool, string(echoArguments)}, target...)...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return subject{}, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return subject{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return subject{}, fmt.Errorf("%s: %w", name, err)
+	}
+	lines := bufio.NewReader(out)
+	return subject{
+		name: name,
+		pump: func(parallel int, stop *atomic.Bool) (int, error) {
+			if _, err := fmt.Fprintf(in, "run %d\n", parallel); err != nil {
+				return 0, err
+			}
+			for !stop.Load() {
+				time.Sleep(time.Millisecond)
+			}
+			if _, err := io.WriteString(in, "stop\n"); err != nil {
+				return 0, err
+			}
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return 0, fmt.Errorf("the TypeScript client ended (is it installed? make peers): %w", err)
+			}
+			return strconv.Atoi(strings.TrimSpace(line))
+		},
+		close: func() {
+			_ = in.Close()
+			_ = cmd.Wait()
+		},
+	}, nil
+}
+
+// measureGatewayClients measures the TypeScript SDK's client on a server and behind the gateway.
+func measureGatewayClients(ctx context.Context, o options, through transport.Command) (rows []row, err error) {
+	var subjects []subject
+	defer func() { closeAll(subjects) }()
+	for _, s := range [][]string{{"direct", "echo", "stdio", o.bin.echo},
+		append([]string{"gateway", "e__echo", "stdio", through.Path}, through.Args...)} {
+		opened, err := openTypeScript(o, s[0], s[1], s[2:]...)
+		if err != nil {
+			return nil, err
+		}
+		subjects = append(subjects, opened)
+	}
+	return compareGateway(ctx, o, subjects, "the TypeScript SDK's client")
+}
+
+// compareGateway compares a client that is "direct" with the same one behind the "gateway".
+func compareGateway(ctx context.Context, o options, subjects []subject, client string) ([]row, error) {
+	d := pick(o, 400*time.Millisecond, 150*time.Millisecond)
+	one, err := interleave(ctx, subjects, o.rounds, d, 1)
+	if err != nil {
+		return nil, err
+	}
+	many, err := interleave(ctx, subjects, o.rounds, d, together)
+	if err != nil {
+		return nil, err
+	}
+	more := ratio(o.rounds, func(i int) float64 { return (one["gateway"][i].latency - one["direct"][i].latency) / 1000 })
+	rate := ratio(o.rounds, func(i int) float64 { return many["gateway"][i].rate / many["direct"][i].rate })
+	latency, calls := func(s sample) float64 { return s.latency }, func(s sample) float64 { return s.rate }
+	return []row{
+		number("stdio, "+client+": a call through the gateway, more than directly", more, "ms",
+			"us a call: direct %.1f, through %.1f", of(one["direct"], latency), of(one["gateway"], latency)).atMost(0.3),
+		number("stdio, "+client+": through the gateway / directly, 64 at once", rate, "",
+			"calls/s: direct %.0f, through %.0f", of(many["direct"], calls), of(many["gateway"], calls)).atLeast(0.4),
+	}, nil
+}
+
+// measureGatewayHTTP compares clients on the scripted server over HTTP with the same clients over HTTP at a gateway of
+// this config file, which has the scripted server over stdio behind it.
+func measureGatewayHTTP(ctx context.Context, o options, file string) (rows []row, err error) {
+	url, stop, err := startWeb(o)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	cmd := exec.Command(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	}()
+	lines := bufio.NewReader(out)
+	at, err1 := lines.ReadString('\n')
+	authorization, err2 := lines.ReadString('\n')
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	address, token := strings.TrimSpace(at), strings.TrimSpace(strings.TrimPrefix(authorization, "Authorization:"))
+	session := func(name, tool, url string, header http.Header) (subject, error) {
+		session, err := mcp.Connect(ctx, mcp.Options{
+			Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url, Header: header}), Era: mcp.EraLegacy,
+			Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+		})
+		return subject{
+			name: name,
+			call: func(ctx context.Context) error {
+				_, err := session.CallTool(ctx, &mcp.CallRequest{Name: tool, Arguments: echoArguments})
+				return err
+			},
+			close: func() { _ = session.Close(errBenchOver) },
+		}, err
+	}
+	for _, client := range []struct {
+		name            string
+		direct, through func() (subject, error)
+	}{
+		{"the engine's client", func() (subject, error) { return session("direct", "echo", url, nil) },
+			func() (subject, error) {
+				return session("gateway", "e__echo", address, http.Header{"Authorization": {token}})
+			}},
+		{"the TypeScript SDK's client",
+			func() (subject, error) { return openTypeScript(o, "direct", "echo", "http", url, "none") },
+			func() (subject, error) { return openTypeScript(o, "gateway", "e__echo", "http", address, token) }},
+	} {
+		row, err := compareHTTP(ctx, o, client.name, client.direct, client.through)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func compareHTTP(ctx context.Context, o options, client string, open ...func() (subject, error)) (row, error) {
+	var subjects []subject
+	defer func() { closeAll(subjects) }()
+	for _, open := range open {
+		s, err := open()
+		if err != nil {
+			return row{}, err
+		}
+		subjects = append(subjects, s)
+	}
+	one, err := interleave(ctx, subjects, o.rounds, pick(o, 400*time.Millisecond, 150*time.Millisecond), 1)
+	if err != nil {
+		return row{}, err
+	}
+	latency := func(s sample) float64 { return s.latency }
+	return number("HTTP, "+client+": a call through the gateway / directly", ratio(o.rounds, func(i int) float64 {
+		return one["gateway"][i].latency / one["direct"][i].latency
+	}), "times", "us a call: direct %.1f, through %.1f", of(one["direct"], latency),
+		of(one["gateway"], latency)).atMost(1.3), nil
+}
