@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"context"
+	"crypto/rand"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -12,13 +14,14 @@ import (
 // from their start on: nobody knows by then which clients will come and what they answer.
 type Gateway struct {
 	h     *Hub
+	name  string                    // among those who are subscribed to resources
 	roots map[string][]windows.Root // by client; guarded by the hub's lock
 	order []string                  // the clients, in the order in which they came
 }
 
 // OpenGateway opens a way in. It must be closed. Error: UNAVAILABLE DRAINING.
 func (h *Hub) OpenGateway() (*Gateway, error) {
-	g := &Gateway{h: h, roots: map[string][]windows.Root{}}
+	g := &Gateway{h: h, name: rand.Text(), roots: map[string][]windows.Root{}}
 	st := h.lock()
 	defer st.unlock()
 	if st.draining {
@@ -46,6 +49,20 @@ func (g *Gateway) SetRoots(client string, roots []windows.Root) {
 		}
 	})
 }
+
+// Subscribe is Hub.SubscribeResource for the clients of the gateway: the server is asked once for what the host and
+// several gateways want, and told when the last of them has gone.
+func (g *Gateway) Subscribe(ctx context.Context, server, uri string) error {
+	return g.h.SubscribeFor(ctx, g.name, server, uri)
+}
+
+// Unsubscribe takes it back; without a subscription there is nothing to do.
+func (g *Gateway) Unsubscribe(ctx context.Context, server, uri string) error {
+	return g.h.UnsubscribeFor(ctx, g.name, server, uri)
+}
+
+// UnsubscribeAll takes back what the gateway is subscribed to. At the end of ctx servers are told no more.
+func (g *Gateway) UnsubscribeAll(ctx context.Context) { g.h.UnsubscribeAll(ctx, g.name) }
 
 // Close forgets the way in. Requests of its clients are not touched. Idempotent.
 func (g *Gateway) Close() {

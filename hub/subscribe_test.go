@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -264,5 +265,66 @@ func TestSubscriptionsAreTakenOverInTheServersTime(t *testing.T) {
 		if got := cancels(s); len(got) != 0 {
 			t.Errorf("the subscription on the new connection was cancelled: %+v", got)
 		}
+	})
+}
+
+// TestSharedSubscriptions: what the host and gateways are subscribed to, the server is asked for once, and told when
+// the last of them has gone; a gateway that closes takes back its own.
+func TestSharedSubscriptions(t *testing.T) {
+	inBothEras(t, func(t *testing.T, s *offer) {
+		w := newWorld(t, serversOf("s", s.Server))
+		ctx := context.Background()
+		var ways []*hub.Gateway
+		for range 2 {
+			way, err := w.hub.OpenGateway()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer way.Close()
+			ways = append(ways, way)
+		}
+		const uri = "file:///a"
+		for _, subscribe := range []func() error{
+			func() error { return w.hub.SubscribeResource(ctx, "s", uri) },
+			func() error { return ways[0].Subscribe(ctx, "s", uri) },
+			func() error { return ways[1].Subscribe(ctx, "s", uri) },
+			func() error { return ways[1].Subscribe(ctx, "s", uri) },
+			func() error { return ways[1].Subscribe(ctx, "s", "file:///b") },
+		} {
+			if err := subscribe(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := s.Count(func(m fakeserver.Message) bool {
+			return m.Method == "resources/subscribe" && strings.Contains(string(m.Param("uri")), uri)
+		})
+		if !s.modern && asked != 1 {
+			t.Errorf("the server was asked %d times", asked)
+		}
+		for i, leave := range []func() error{
+			func() error { return ways[0].Unsubscribe(ctx, "s", uri) },
+			func() error { return ways[0].Unsubscribe(ctx, "s", uri) }, // it is not subscribed any more
+			func() error { return w.hub.UnsubscribeResource(ctx, "s", uri) },
+		} {
+			if err := leave(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{uri, "file:///b"}, s.wanted()); diff != "" {
+				t.Errorf("after %d have left: %s", i+1, diff)
+			}
+		}
+		s.Disconnect()
+		pass(time.Second)
+		if _, err := w.hub.StartServer(ctx, "s"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{uri, "file:///b"}, s.wanted()); diff != "" {
+			t.Errorf("on the new connection: %s", diff)
+		}
+		ways[1].UnsubscribeAll(ctx)
+		if got := s.wanted(); len(got) != 0 {
+			t.Errorf("nobody is left, and the server holds %v", got)
+		}
+		w.nothingLeft()
 	})
 }

@@ -44,7 +44,7 @@ func (s *Server) watchIdle() {
 
 // inUse tells whether a server is of use to somebody, or not connected.
 func (s *Server) inUse() bool {
-	return s.conn == nil || s.users > 0 || len(s.subscriptions.uris) > 0 || s.owner.Use().Open
+	return s.conn == nil || s.users > 0 || len(s.subscriptions.of) > 0 || s.owner.Use().Open
 }
 
 // idled stops a server that nothing has used for its time.

@@ -11,61 +11,110 @@ import (
 
 // subscriptions are the resources whose changes somebody wants to hear of, over all connections to come.
 type subscriptions struct {
-	uris  []string // in the order in which they were asked for
-	asked int      // that the server was asked for, and has not answered
+	of    []subscription // in the order in which they were asked for
+	asked int            // that the server was asked for, and has not answered
+}
+
+// subscription is one resource, and who wants to hear of it: gateways by their names, "" is the host.
+type subscription struct {
+	uri string
+	by  []string
+}
+
+func (s *subscriptions) find(uri string) *subscription {
+	i := slices.IndexFunc(s.of, func(of subscription) bool { return of.uri == uri })
+	if i < 0 {
+		return nil
+	}
+	return &s.of[i]
 }
 
 // Reserve takes a place for one more subscription, which Subscribed gives back, or refuses: a server may have so many,
-// those that it has not answered among them. false: none is needed.
-func (s *Server) Reserve(uri string) (reserved bool, err *event.Error) {
-	if slices.Contains(s.subscriptions.uris, uri) {
-		return false, nil
+// those that it has not answered among them. shared: somebody else is subscribed to it already on the connection that
+// there is, so the server need not be asked, and by is noted.
+func (s *Server) Reserve(uri, by string) (reserved, shared bool, err *event.Error) {
+	if of := s.subscriptions.find(uri); of != nil {
+		if s.conn == nil || slices.Contains(of.by, by) {
+			return false, false, nil
+		}
+		of.by = append(of.by, by)
+		return false, true, nil
 	}
-	if len(s.subscriptions.uris)+s.subscriptions.asked >= bounds.Subscriptions {
-		return false, event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, []string{"server", s.name},
+	if len(s.subscriptions.of)+s.subscriptions.asked >= bounds.Subscriptions {
+		return false, false, event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded,
+			[]string{"server", s.name},
 			"%d resources of server %q are subscribed to, and more are not taken; unsubscribe some", bounds.Subscriptions,
 			s.name)
 	}
 	s.subscriptions.asked++
-	return true, nil
+	return true, false, nil
 }
 
 // Subscribed says what came of asking for a subscription on session.
-func (s *Server) Subscribed(uri string, session *mcp.Session, reserved, ok bool) {
+func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok bool) {
 	if reserved {
 		s.subscriptions.asked--
 	}
-	if !ok || s.life.Removed() || slices.Contains(s.subscriptions.uris, uri) {
+	if !ok || s.life.Removed() {
 		return
 	}
-	s.subscriptions.uris = append(s.subscriptions.uris, uri)
+	if of := s.subscriptions.find(uri); of != nil {
+		if !slices.Contains(of.by, by) {
+			of.by = append(of.by, by)
+		}
+		return
+	}
+	s.subscriptions.of = append(s.subscriptions.of, subscription{uri, []string{by}})
 	if s.conn != nil && s.conn.session != session { // a new connection came up just now, and did not know of it
 		s.resubscribe(s.conn.session)
 	}
 }
 
+// Subscribes tells whether somebody wants to hear of a resource.
+func (s *Server) Subscribes(uri string) bool { return s.subscriptions.find(uri) != nil }
+
+// SubscribedBy gives what somebody is subscribed to.
+func (s *Server) SubscribedBy(by string) (uris []string) {
+	for _, of := range s.subscriptions.of {
+		if slices.Contains(of.by, by) {
+			uris = append(uris, of.uri)
+		}
+	}
+	return uris
+}
+
 // Unsubscribe ends a subscription. It tells whether the server has to be told.
-func (s *Server) Unsubscribe(uri string) (tell bool) {
-	had := slices.Contains(s.subscriptions.uris, uri)
-	s.subscriptions.uris = slices.DeleteFunc(s.subscriptions.uris, func(u string) bool { return u == uri })
-	tell = had && s.conn != nil
+func (s *Server) Unsubscribe(uri, by string) (tell bool) {
+	of := s.subscriptions.find(uri)
+	if of == nil || !slices.Contains(of.by, by) {
+		return false
+	}
+	of.by = slices.DeleteFunc(of.by, func(other string) bool { return other == by })
+	if len(of.by) > 0 {
+		return false
+	}
+	s.subscriptions.of = slices.DeleteFunc(s.subscriptions.of, func(of subscription) bool { return of.uri == uri })
+	tell = s.conn != nil
 	s.watchIdle()
 	return tell
 }
 
 // resubscribe brings the subscriptions of s onto a new connection. Nobody waits for it: what fails is logged.
 func (s *Server) resubscribe(session *mcp.Session) {
-	if len(s.subscriptions.uris) == 0 {
+	if len(s.subscriptions.of) == 0 {
 		return
 	}
-	uris := slices.Clone(s.subscriptions.uris)
+	var uris []string
+	for _, of := range s.subscriptions.of {
+		uris = append(uris, of.uri)
+	}
 	limit, late := s.ConnectLimit("did not take its subscriptions over")
 	s.table.House.Go(func() {
 		ctx, stop := s.Within(context.Background(), limit, late)
 		defer stop()
 		for _, uri := range uris {
 			still := func() (ok bool) {
-				s.table.House.Update(func() { ok = slices.Contains(s.subscriptions.uris, uri) })
+				s.table.House.Update(func() { ok = s.Subscribes(uri) })
 				return ok
 			}
 			if !still() {

@@ -25,6 +25,8 @@ type client struct {
 const (
 	// answerLimit is how long a client or a server may take to answer what the gateway asks by itself.
 	answerLimit = 30 * time.Second
+	// closeLimit is how long servers may take to hear that a gateway that closes is subscribed to nothing any more.
+	closeLimit = 2 * time.Second
 	// maxRoots is how many roots of one client count.
 	maxRoots = 256
 )

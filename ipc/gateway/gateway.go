@@ -106,6 +106,9 @@ func (g *Gateway) Close(cause error) {
 	g.mu.Unlock()
 	g.work.Wait()
 	g.shelf.close()
+	ctx, stop := context.WithTimeoutCause(context.Background(), closeLimit, errTooLong)
+	g.way.UnsubscribeAll(ctx)
+	stop()
 	g.window.Detach(true)
 	g.way.Close()
 }

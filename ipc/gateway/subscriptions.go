@@ -85,7 +85,7 @@ func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMes
 	if !g.subs.locked(func() bool { return sub.asked }) {
 		inner, stop := within(ctx)
 		defer stop()
-		if err := g.hub.SubscribeResource(inner, at.server, at.name); err != nil {
+		if err := g.way.Subscribe(inner, at.server, at.name); err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -149,7 +149,7 @@ func (g *Gateway) release(ctx context.Context, at origin, session *mcpserver.Ses
 	if !last {
 		return
 	}
-	if err := g.hub.UnsubscribeResource(ctx, at.server, at.name); err != nil {
+	if err := g.way.Unsubscribe(ctx, at.server, at.name); err != nil {
 		g.log.Info("a server was not told that nobody is subscribed any more", "server", at.server, "error", err.Error())
 	}
 	g.subs.locked(func() bool { sub.asked = false; return true })
