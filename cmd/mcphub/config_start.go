@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -36,12 +37,23 @@ func (o *configOptions) start(env environment, report *configReport, sources []c
 	}
 	list := listOptions{answers: o.answers, json: o.json, checked: true}
 	return list.over(env, "config check", given, func(ctx context.Context, client *hubClient) int {
-		came := startAll(ctx, client, names, true)
+		var mu sync.Mutex // guards missing
+		var missing []config.Problem
+		profiles := config.Read(sources).Profiles
+		came := startAll(ctx, client, names, func(server string) {
+			of := missingTools(ctx, client, profiles, server)
+			mu.Lock()
+			defer mu.Unlock()
+			missing = append(missing, of...)
+		})
 		if ctx.Err() != nil {
 			return list.fail(env, "config check", ctx, context.Cause(ctx))
 		}
 		for _, t := range came {
 			report.tried(t)
+		}
+		for _, p := range missing {
+			report.Problems = append(report.Problems, problemReport(p))
 		}
 		return exitOK
 	})
@@ -60,4 +72,25 @@ func (r *configReport) tried(t tried) {
 	p := problemReport{File: s.Origin.File, Line: s.Origin.Line, Column: 1, Server: t.name, Message: f.Message,
 		Fatal: true}
 	s.Problems, r.Problems = append(s.Problems, p), append(r.Problems, p)
+}
+
+// missingTools are the tools that profiles name of a server that is ready, and that it does not have.
+func missingTools(ctx context.Context, client *hubClient, profiles []config.Profile, server string) []config.Problem {
+	none := map[string]bool{}
+	if !slices.ContainsFunc(profiles, func(p config.Profile) bool { return len(p.MissingTools(server, none)) > 0 }) {
+		return nil // none is named, and the list need not be asked for
+	}
+	listed, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server})
+	if err != nil || len(listed.GetTroubles()) > 0 {
+		return nil // which tools it has is not known
+	}
+	there := map[string]bool{}
+	for _, t := range listed.GetTools() {
+		there[t.GetName()] = true
+	}
+	var problems []config.Problem
+	for _, p := range profiles {
+		problems = append(problems, p.MissingTools(server, there)...)
+	}
+	return problems
 }

@@ -107,7 +107,9 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 			}
 		}
 	}
-	g, err := inside.OpenGateway(o.gateway())
+	options := o.gateway()
+	options.Problem = func(p config.Problem) { env.say("%s", problemReport(p).line()) }
+	g, err := inside.OpenGateway(options)
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func TestMCPSearch(t *testing.T) {
 		"mcpServers": map[string]any{"demo": map[string]any{"command": p.path, "args": []string{"demo-server"},
 			"approvals": map[string]string{"*": "allow"}}},
 		"mcphub": map[string]any{"profiles": map[string]any{"some": map[string]any{
-			"tools": map[string]any{"demo": []string{"echo"}}, "toolsMode": "search", "maxTokens": 200}}}})
+			"tools": map[string]any{"demo": []string{"echo", "ehco"}}, "toolsMode": "search", "maxTokens": 200}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,8 +227,14 @@ func TestMCPSearch(t *testing.T) {
 	if line := s.answer("4"); !strings.Contains(line, long[1500:1700]) {
 		t.Errorf("read on: %s", line)
 	}
-	if status := s.leave(); status != exitOK {
+	if status := s.leave(); status != exitOK || !strings.Contains(s.stderr.String(),
+		`server "demo" has no tool "ehco"`) {
 		t.Errorf("status %d\n%s", status, s.stderr.String())
+	}
+	checked := p.run("config", "check", "--start", p.config("mcp.json", string(text)))
+	if checked.status != exitOK || !strings.Contains(checked.stdout, `server "demo" has no tool "ehco"`) ||
+		strings.Contains(checked.stdout, `"echo"`) {
+		t.Errorf("config check --start: status %d\n%s%s", checked.status, checked.stdout, checked.stderr)
 	}
 	unknown := p.run("mcp", p.config("mcp.json", string(text)), "--profile", "sme")
 	if unknown.status == exitOK || !strings.Contains(unknown.stderr, `did you mean "some"`) {

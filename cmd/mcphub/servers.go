@@ -31,7 +31,7 @@ func runServers(env environment, o *listOptions, words []string) int {
 		}
 		status := exitOK
 		if err == nil && o.start {
-			for _, t := range startAll(ctx, client, startable(r.GetServers()), false) {
+			for _, t := range startAll(ctx, client, startable(r.GetServers()), nil) {
 				if t.err != nil {
 					status = exitServer
 				}
@@ -123,8 +123,9 @@ type tried struct {
 }
 
 // startAll starts servers, several at once, each within its own connect timeout, and tells what came of each. What went
-// wrong stands in the server's last_error too. stop: each is stopped again as soon as it is ready.
-func startAll(ctx context.Context, client *hubClient, names []string, stop bool) []tried {
+// wrong stands in the server's last_error too. look is called for each that is ready, which is stopped again then; nil:
+// they run on.
+func startAll(ctx context.Context, client *hubClient, names []string, look func(server string)) []tried {
 	var group sync.WaitGroup
 	turns := make(chan struct{}, startsAtOnce)
 	came := make([]tried, len(names))
@@ -135,7 +136,9 @@ func startAll(ctx context.Context, client *hubClient, names []string, stop bool)
 			began := time.Now()
 			r, err := client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: name})
 			came[i] = tried{name, r.GetServer(), err, time.Since(began)}
-			if err == nil && stop { // if that fails, the end of the hub stops it
+			if err == nil && look != nil {
+				look(name)
+				// If that fails, the end of the hub stops it.
 				_, _ = client.Servers.StopServer(ctx, &mcphubv1.StopServerRequest{Server: name, Reason: "it was tried"})
 			}
 		})

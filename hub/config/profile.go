@@ -23,6 +23,27 @@ type Profile struct {
 	MaxTokens int
 	// PlainNames: tools keep their servers' names where no two are alike.
 	PlainNames bool
+	// Named are the tools that Tools has by their names, of servers that it has by theirs.
+	Named []NamedTool
+}
+
+// NamedTool is a tool that a profile names, with what is to be said when its server has no such tool.
+type NamedTool struct {
+	Server, Tool string
+	Missing      Problem
+}
+
+// MissingTools tells which tools of a server the profile names, and are not among those that there are.
+func (p *Profile) MissingTools(server string, tools map[string]bool) (problems []Problem) {
+	if p == nil {
+		return nil
+	}
+	for _, n := range p.Named {
+		if n.Server == server && !tools[n.Tool] {
+			problems = append(problems, n.Missing)
+		}
+	}
+	return problems
 }
 
 // HasServer tells whether a server is in the profile. A nil profile has all.
@@ -187,7 +208,17 @@ func (r *profileReader) server(name string, at int, key string) {
 	}
 }
 
-// names reads a list of names and globs; each is shown to note, unless that is nil.
+// tool notes the tools of one server, which are to be there when it is known what it has.
+func (r *profileReader) tool(server string) func(name string, at int, key string) {
+	return func(name string, at int, key string) {
+		if !strings.ContainsAny(server, "*?") && !strings.ContainsAny(name, "*?") {
+			r.p.Named = append(r.p.Named, NamedTool{server, name, r.doc.problem(at, "", key,
+				"server "+quote(quoteName(server))+" has no tool "+quote(quoteName(name)), false)})
+		}
+	}
+}
+
+// names reads a list of names and globs; each is shown to note.
 func (r *profileReader) names(v value, key string, note func(name string, at int, key string)) []string {
 	values, ok := v.array()
 	if !ok || len(values) > r.loader.limits.values {
@@ -202,9 +233,7 @@ func (r *profileReader) names(v value, key string, note func(name string, at int
 			r.wrong(e, at, "a name, or a glob with * and ?")
 			return nil
 		}
-		if note != nil {
-			note(name, e.at(), at)
-		}
+		note(name, e.at(), at)
 		names = append(names, name)
 	}
 	return names
@@ -220,7 +249,7 @@ func (r *profileReader) tools(v value, key string) {
 	for _, m := range r.loader.distinct(r.doc, members, "", key) {
 		at := path(key, quoteName(m.name))
 		r.server(m.name, m.at, at)
-		r.p.Tools[m.name] = r.names(m.value, at, nil)
+		r.p.Tools[m.name] = r.names(m.value, at, r.tool(m.name))
 	}
 }
 

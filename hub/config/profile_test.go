@@ -61,7 +61,7 @@ func TestProfiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, problems := profilesOf(t, tt.path, tt.scope, tt.text)
-			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Profile{}, "Origin")); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Profile{}, "Origin", "Named")); diff != "" {
 				t.Errorf("profiles (-want +got):\n%s", diff)
 			}
 			if len(problems) != len(tt.problems) {
@@ -124,5 +124,25 @@ func TestProfileSchemaHasTheKeysThatAreRead(t *testing.T) {
 		if len(problems) != 1 || !strings.Contains(problems[0], key) {
 			t.Errorf("known keys are told as %v, without %s", problems, key)
 		}
+	}
+}
+
+// TestProfileNamesTools: a tool by its name, of a server by its name, is told when it is not there, with its place.
+func TestProfileNamesTools(t *testing.T) {
+	contents := Read([]Source{{Path: "a.json", Scope: "user", JSON: []byte("{" + twoServers + `,
+		"mcphub": {"profiles": {"p": {"tools": {
+			"files": ["read", "wirte", "list_*"],
+			"f*": ["nothing"]}}}}}`)}})
+	if len(contents.Profiles) != 1 || len(contents.Problems) != 0 {
+		t.Fatalf("%+v", contents)
+	}
+	p := contents.Profiles[0]
+	missing := p.MissingTools("files", map[string]bool{"read": true, "write": true})
+	if len(missing) != 1 || missing[0].Line != 3 || missing[0].File != "a.json" || missing[0].Fatal ||
+		!strings.Contains(missing[0].String(), `server "files" has no tool "wirte"`) {
+		t.Errorf("missing are %v", missing)
+	}
+	if more := p.MissingTools("folders", nil); more != nil {
+		t.Errorf("of another server: %v", more)
 	}
 }

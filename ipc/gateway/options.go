@@ -30,6 +30,9 @@ type Options struct {
 	Bounds mcpserver.Bounds
 	// Advice says to a model what to do when nobody can approve; "": it names the command mcphub mcp.
 	Advice string
+	// Problem is told what a profile names and is not there, once for each, as soon as that is known. It must not block
+	// for long. Nil: the log is told.
+	Problem func(config.Problem)
 	// Logger; nil discards. Payloads are never logged.
 	Logger *slog.Logger
 }
@@ -58,6 +61,9 @@ func (o Options) filled(p *config.Profile) Options {
 		cmp.Or(o.Questions, "client"), cmp.Or(o.Tools, ToolsAll)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Problem == nil {
+		o.Problem = func(p config.Problem) { o.Logger.Warn("a profile names what is not there", "problem", p.String()) }
 	}
 	return o
 }

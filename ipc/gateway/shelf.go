@@ -32,10 +32,11 @@ const (
 // shelf holds what the servers offer, as clients see it. Lists come from what is known: only a server of which it is
 // not known what it offers, from no earlier hub either, is started, once, to be known.
 type shelf struct {
-	hub   source
-	plain bool
-	mode  string // Options.Tools
-	bound bool   // results are bounded
+	hub     source
+	plain   bool
+	mode    string               // Options.Tools
+	bound   bool                 // results are bounded
+	problem func(config.Problem) // Options.Problem
 	// changed hears, by method, of lists that are others now. It must not block.
 	changed func(lists changes)
 
@@ -45,6 +46,7 @@ type shelf struct {
 	mu       sync.Mutex
 	closed   bool
 	profile  *config.Profile // not changed once it is here
+	said     map[config.Problem]bool
 	servers  map[string]*known
 	pending  int           // servers of the start that are not known yet
 	settled  chan struct{} // closed when there are none
@@ -78,6 +80,7 @@ func (c *changes) add(o changes) {
 func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
 	return &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
 		places:  make(chan struct{}, atOnce),
+		problem: o.Problem, said: map[config.Problem]bool{},
 		servers: map[string]*known{}, settled: make(chan struct{}), rest: [3]*listing{{}, {}, {}}}
 }
 
@@ -216,12 +219,18 @@ func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest 
 	if unknown {
 		s.begin(ctx, server, k)
 	}
-	rest, err := s.hub.KnownRest(ctx, server)
-	if err == nil && rest == nil && !unknown {
+	rest, restErr := s.hub.KnownRest(ctx, server)
+	if restErr == nil && rest == nil && !unknown {
 		s.begin(ctx, server, k)
-		rest, err = s.hub.KnownRest(ctx, server)
+		rest, restErr = s.hub.KnownRest(ctx, server)
 	}
-	if err != nil {
+	if unknown {
+		tools, _, err = s.hub.KnownTools(ctx, server)
+	}
+	if err == nil && len(tools) > 0 {
+		s.warn(server, tools)
+	}
+	if restErr != nil {
 		return nil
 	}
 	return rest

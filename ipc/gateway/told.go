@@ -3,6 +3,9 @@ package gateway
 import (
 	"bytes"
 	"context"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // told is what clients were last given, or told, of a list.
@@ -68,3 +71,26 @@ func (s *shelf) give(ctx context.Context, i int) *listing {
 	s.told.rest[i].give(s.rest[i])
 	return s.rest[i]
 }
+
+// warn tells, once, which tools of a server the profile names and the server does not have.
+func (s *shelf) warn(server string, tools []event.ToolInfo) {
+	there := make(map[string]bool, len(tools))
+	for _, t := range tools {
+		there[t.Name] = true
+	}
+	var news []config.Problem
+	s.mu.Lock()
+	for _, p := range s.profile.MissingTools(server, there) {
+		if !s.said[p] && len(s.said) < maxSaid {
+			s.said[p] = true
+			news = append(news, p)
+		}
+	}
+	s.mu.Unlock()
+	for _, p := range news {
+		s.problem(p)
+	}
+}
+
+// maxSaid bounds what was said of profiles, which may change all the time.
+const maxSaid = 1000
