@@ -64,6 +64,10 @@ type Client struct {
 	Servers mcphubv1.McpServerServiceClient
 	// Editor attaches windows.
 	Editor mcphubv1.EditorServiceClient
+	// Models gives tools and results the form that models take.
+	Models mcphubv1.ModelToolServiceClient
+	// Gateways opens the servers to clients that speak MCP.
+	Gateways mcphubv1.GatewayServiceClient
 
 	conn     *grpc.ClientConn
 	proc     *process
@@ -157,6 +161,8 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 	c.Hub = mcphubv1.NewMcpHubServiceClient(c.conn)
 	c.Servers = mcphubv1.NewMcpServerServiceClient(c.conn)
 	c.Editor = mcphubv1.NewEditorServiceClient(c.conn)
+	c.Models = mcphubv1.NewModelToolServiceClient(c.conn)
+	c.Gateways = mcphubv1.NewGatewayServiceClient(c.conn)
 	info, err := c.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{})
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", errNoAnswer, err)

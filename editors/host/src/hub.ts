@@ -1,7 +1,9 @@
 // The hub as a host holds it: started, watched, started anew when it dies, ended in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { GatewayService } from './gen/mcphub/v1/gateway_pb.js';
 import { McpHubService } from './gen/mcphub/v1/hub_pb.js';
+import { ModelToolService } from './gen/mcphub/v1/modeltool_pb.js';
 import { McpServerService } from './gen/mcphub/v1/server_pb.js';
 import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
 import { createClient } from './client.js';
@@ -32,6 +34,10 @@ export class Hub {
   readonly requests: Client<typeof McpHubService>;
   /** McpServerService of the present hub. */
   readonly servers: Client<typeof McpServerService>;
+  /** ModelToolService of the present hub: tools and results as models take them. */
+  readonly models: Client<typeof ModelToolService>;
+  /** GatewayService of the present hub: all servers as one, for clients that speak MCP. A hub that starts anew has none open. */
+  readonly gateways: Client<typeof GatewayService>;
 
   readonly #options: OpenOptions;
   readonly #stopTimeoutMs: number;
@@ -64,6 +70,8 @@ export class Hub {
     const call: Caller = (method, init, o) => this.#call(method, init, o);
     this.requests = createClient(McpHubService, call);
     this.servers = createClient(McpServerService, call);
+    this.models = createClient(ModelToolService, call);
+    this.gateways = createClient(GatewayService, call);
   }
 
   get state(): HubState {
