@@ -5,7 +5,7 @@ import { h, replace, setText, show } from '../elements/dom.js';
 import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from './endeddetails.js';
 import { byId, setCount } from '../page.js';
-import { byWhom, titleOf } from '../running/requestwords.js';
+import { byWhom, ofWords, titleOf } from '../running/requestwords.js';
 import { clockTime, durationOf, plural, shortName, visible } from '../words/text.js';
 import { virtualList } from '../elements/virtuallist.js';
 
@@ -179,7 +179,7 @@ function rowOf(entry) {
       { class: 'line' },
       h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': icons[outcome] }),
       h('span', { class: 'name', text: titleOf(about) }),
-      h('span', { class: 'of', text: shortName(about.server) }),
+      h('span', { class: 'of', text: ofWords(about) }),
       h('span', { class: 'time', text: clockTime(entry.endTime) }),
     ),
     h(

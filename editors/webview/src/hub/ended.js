@@ -22,7 +22,7 @@ import { originWord, shortName, visible } from '../words/text.js';
  * @property {string} words what the filter looks through
  * @property {number} size of its texts, as far as they are bounded together
  * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' |
- * 'parentRequestId' | 'startTime'>} about
+ * 'parentRequestId' | 'startTime' | 'caller'>} about
  * @property {End['cancelled']} cancelled
  * @property {End['finished']} finished
  */
@@ -53,6 +53,7 @@ const aboutKeys = new Set([
   'task',
   'parentRequestId',
   'startTime',
+  'caller',
 ]);
 let keys = 0;
 
@@ -87,6 +88,7 @@ function entryOf(end, request) {
     about.tool,
     about.subject,
     about.method,
+    about.caller,
     outcomeWords[outcome],
     cancellation && originWord(cancellation.origin),
     cancellation?.reason,

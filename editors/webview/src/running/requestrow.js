@@ -1,7 +1,7 @@
 // One open request: what it is, how it goes, and how to end it.
 
 import { h, setAttribute, setText, show } from '../elements/dom.js';
-import { byWhom, cancellable, titleOf } from './requestwords.js';
+import { byWhom, cancellable, ofWords, titleOf } from './requestwords.js';
 import { hubNow } from '../hub/state.js';
 import { confirmButton, stopControl } from './stopcontrol.js';
 import { duration, plural, shortName, stateWord, visible } from '../words/text.js';
@@ -73,7 +73,7 @@ export function requestRow({ state, ask }, request) {
       'div',
       { class: 'line' },
       h('span', { class: 'name', text: title }),
-      h('span', { class: 'of', text: shortName(server) }),
+      h('span', { class: 'of', text: ofWords(request) }),
       word,
       time,
     ),

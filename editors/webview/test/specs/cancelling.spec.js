@@ -43,6 +43,18 @@ pageTest(
 );
 
 pageTest(
+  'a request of a client of a gateway says whose it is, while it runs and in the history',
+  { snapshot: { servers: [server('files')], requests: [request('r-1', { caller: 'Claude\u202e Code' })] } },
+  async ({ by, hub, settle }) => {
+    assert.match(await by('request-r-1').innerText(), /files, for Claude.* Code/);
+    await hub.say({ mcpRequestFinished: { requestId: 'r-1', server: 'files', state: 'REQUEST_STATE_DONE' } });
+    await settle();
+    assert.match(await by('ended-r-1').innerText(), /files, for Claude.* Code/);
+    assert.doesNotMatch(await by('ended-r-1').innerText(), /\u202e/, 'what turns text around is shown, not followed');
+  },
+);
+
+pageTest(
   'Cancel with a reason: Enter in the field cancels, and the reason is in the message',
   { snapshot: running() },
   async ({ by, hub, page }) => {
