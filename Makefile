@@ -158,7 +158,7 @@ LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64
 # The random calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
 .PHONY: soak
 soak: peers ## the long forms of tests; 300,000 calls at servers that others wrote, cancelled at random moments
-	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport
+	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport ./ipc/gateway
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
 # What `make test` asks of the page in one theme, in all four.
