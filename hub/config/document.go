@@ -70,7 +70,7 @@ func parse(file string, data []byte) (*document, *Problem) {
 		p := doc.problem(0, "", "", "the file is empty", true)
 		return nil, &p
 	}
-	if at := tooDeep(text); at >= 0 {
+	if at, _ := nesting(text); at >= 0 {
 		p := doc.problem(at, "", "", fmt.Sprintf("nested more than %d levels deep", maxDepth), true)
 		return nil, &p
 	}
@@ -96,6 +96,17 @@ func (d *document) syntaxProblem(err error) Problem {
 		column, _ := strconv.Atoi(m[2])
 		if line >= 1 && line <= len(d.lines) {
 			p.Line, p.Column = d.position(min(d.lines[line-1]+column-1, len(d.text)))
+		}
+	}
+	if strings.Contains(message, "unexpected EOF") {
+		// Where the text ends says little: what is open does.
+		p.Line, p.Column = d.position(len(bytes.TrimRight(d.text, " \t\r\n")))
+		if _, open := nesting(d.text); len(open) > 0 {
+			last := open[len(open)-1]
+			line, _ := d.position(last)
+			message = fmt.Sprintf("the file ends, and the %c of line %d is not closed", d.text[last], line)
+		} else {
+			message = "the file ends too early"
 		}
 	}
 	// hujson shows the literal, which may be half a secret.
@@ -159,9 +170,8 @@ func (d *document) problem(at int, server, key, message string, fatal bool) Prob
 	return Problem{File: d.file, Line: line, Column: column, Server: server, Key: key, Message: message, Fatal: fatal}
 }
 
-// tooDeep returns the offset at which the nesting passes maxDepth, or -1.
-func tooDeep(text []byte) int {
-	depth := 0
+// nesting returns the offset at which the nesting passes maxDepth, or -1, and where what is open at the end begins.
+func nesting(text []byte) (tooDeep int, open []int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
@@ -182,18 +192,18 @@ func tooDeep(text []byte) int {
 			}
 			n := bytes.Index(text[i+2:], []byte(end))
 			if n < 0 {
-				return -1
+				return -1, open
 			}
 			i += 2 + n + len(end) - 1
 		case '{', '[':
-			if depth++; depth > maxDepth {
-				return i
+			if open = append(open, i); len(open) > maxDepth {
+				return i, open
 			}
 		case '}', ']':
-			depth--
+			open = open[:max(0, len(open)-1)]
 		}
 	}
-	return -1
+	return -1, open
 }
 
 func (v value) at() int { return v.v.StartOffset }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -207,7 +208,22 @@ func (o *outgoing) broken(ctx context.Context, text string, err error) *HTTPErro
 	if e.Err != nil {
 		e.Text += ": " + excerpt([]byte(e.Err.Error()))
 	}
+	if text == "" {
+		e.Text += unreachedHint(e.Err)
+	}
 	return e
+}
+
+// unreachedHint says what to do about the two most common reasons.
+func unreachedHint(err error) string {
+	const refused = syscall.Errno(10061) // by the number of Windows, which package syscall does not take for its own
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refused) {
+		return `; nothing listens there: start the server, or correct its "url"`
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return `; there is no such host: correct "url"`
+	}
+	return ""
 }
 
 func (c *postClock) stop() {

@@ -116,11 +116,22 @@ func some(folders []string) string {
 	if len(folders) == 0 {
 		return "empty"
 	}
+	folders = distinct(folders)
 	text := strings.Join(folders[:min(len(folders), most)], ", ")
 	if more := len(folders) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return bounds.Printable(text)
+}
+
+// distinct leaves out what stood before: shells put folders into PATH twice.
+func distinct(folders []string) (list []string) {
+	for _, f := range folders {
+		if !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 func names(env map[string]*string) (list []string) {
