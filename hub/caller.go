@@ -25,7 +25,7 @@ type Caller interface {
 	// Progress hears params of notifications/progress as they came from the server, its token among them.
 	Progress(params json.RawMessage)
 	// Completed gives what tells the client that the server is done with a page that it was sent to, by the elicitation's
-	// id. It outlives the request and holds nothing of it.
+	// id. It may be kept for longer than request and client live, and holds nothing of them.
 	Completed() func(elicitationID string)
 	// Ask puts a question to the client. The end of ctx withdraws it, with the cause's reason (jsonrpc.Reasoner); what is
 	// returned then is not used. A *jsonrpc.Error is the client's answer. ErrNotAsked: it cannot be asked after all.

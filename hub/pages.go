@@ -1,6 +1,10 @@
 package hub
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
 
 // maxPages is how many pages of one connection are remembered; the oldest are forgotten.
 const maxPages = 256
@@ -15,7 +19,7 @@ type pages struct {
 }
 
 func (p *pages) sent(id string, tell func(id string)) {
-	if id == "" {
+	if id == "" || len(id) > bounds.NameBytes { // who makes such an id is told of nothing
 		return
 	}
 	p.mu.Lock()

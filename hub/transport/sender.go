@@ -214,11 +214,14 @@ func (o *outgoing) broken(ctx context.Context, text string, err error) *HTTPErro
 	return e
 }
 
-// unreachedHint says what to do about the two most common reasons.
+// unreachedHint says what to do about the most common reasons.
 func unreachedHint(err error) string {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "proxyconnect" {
+		return `; its proxy cannot be reached: correct HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY`
+	}
 	const refused = syscall.Errno(10061) // by the number of Windows, which package syscall does not take for its own
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refused) {
-		return `; nothing listens there: start the server, or correct its "url"`
+		return `; nothing accepts connections there: start the server, or correct its "url"`
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return `; there is no such host: correct "url"`

@@ -78,27 +78,9 @@ func openSession(ctx context.Context, o options) (subject, error) {
 func connectSession(ctx context.Context, command transport.Command) (*mcp.Session, error) {
 	return mcp.Connect(ctx, mcp.Options{
 		Server: "echo", Open: mcp.Stdio(command, 0), Era: mcp.EraLegacy,
-		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: mcp.NoHandler{},
 	})
 }
-
-// noQuestions is for a server that asks nothing.
-type noQuestions struct{}
-
-func (noQuestions) Ask(context.Context, *mcp.Question) (mcp.Answer, error) {
-	return mcp.Answer{Action: mcp.Dismiss}, nil
-}
-func (noQuestions) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
-	return mcp.ListOfRoots(nil), nil
-}
-func (noQuestions) Logged(mcp.LogMessage)       {}
-func (noQuestions) ToolsChanged()               {}
-func (noQuestions) PromptsChanged()             {}
-func (noQuestions) ResourcesChanged()           {}
-func (noQuestions) ResourceUpdated(string)      {}
-func (noQuestions) ElicitationCompleted(string) {}
-func (noQuestions) Noticed(string)              {}
-func (noQuestions) LateResponse(jsonrpc.ID)     {}
 
 // openGoSDK is the official SDK's client as its documentation shows it.
 func openGoSDK(ctx context.Context, o options) (subject, error) {

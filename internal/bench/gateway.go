@@ -177,7 +177,8 @@ func gatewaySession(ctx context.Context, g *gateway.Gateway) (*mcp.Session, erro
 	go func() { _ = g.Serve(ctx, line(toGateway, fromGateway)) }() // ends with the session
 	return mcp.Connect(ctx, mcp.Options{
 		Server: "gateway", Era: mcp.EraLegacy, Client: mcp.Implementation{Name: "bench", Version: "1"},
-		Handler: noQuestions{}, Open: func(context.Context) (*mcp.Link, error) { return &mcp.Link{Conn: line(out, in)}, nil },
+		Handler: mcp.NoHandler{},
+		Open:    func(context.Context) (*mcp.Link, error) { return &mcp.Link{Conn: line(out, in)}, nil },
 	})
 }
 

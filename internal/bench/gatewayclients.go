@@ -130,7 +130,7 @@ func measureGatewayHTTP(ctx context.Context, o options, file string) (rows []row
 	session := func(name, tool, url string, header http.Header) (subject, error) {
 		session, err := mcp.Connect(ctx, mcp.Options{
 			Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url, Header: header}), Era: mcp.EraLegacy,
-			Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+			Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: mcp.NoHandler{},
 		})
 		return subject{
 			name: name,

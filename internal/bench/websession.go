@@ -18,7 +18,7 @@ const (
 func openWebSession(ctx context.Context, url, name, era string) (subject, error) {
 	s, err := mcp.Connect(ctx, mcp.Options{
 		Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url}), Era: era,
-		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: mcp.NoHandler{},
 	})
 	if err != nil {
 		return subject{}, fmt.Errorf("%s: %w", name, err)

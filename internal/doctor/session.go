@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -45,6 +44,7 @@ func (s *session) close() { _ = s.Close(errExamined) }
 
 // asker hears what a server asks and lets it wait: nobody answers for the user here. It is safe for concurrent use.
 type asker struct {
+	mcp.NoHandler
 	asked func(q *mcp.Question) // may be nil; must not block
 
 	mu    sync.Mutex
@@ -78,15 +78,3 @@ func (a *asker) questions() (ids []jsonrpc.ID, n int) {
 	}
 	return ids, a.count
 }
-
-func (*asker) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
-	return mcp.ListOfRoots(nil), nil
-}
-func (*asker) Logged(mcp.LogMessage)       {}
-func (*asker) ToolsChanged()               {}
-func (*asker) PromptsChanged()             {}
-func (*asker) ResourcesChanged()           {}
-func (*asker) ResourceUpdated(string)      {}
-func (*asker) ElicitationCompleted(string) {}
-func (*asker) Noticed(string)              {}
-func (*asker) LateResponse(jsonrpc.ID)     {}

@@ -60,6 +60,7 @@ func (*serverSide) Ended(*mcpserver.Session, error)                      {}
 
 // clientSide answers questions when it is told to, and tells why they ended.
 type clientSide struct {
+	mcp.NoHandler
 	opened, answer chan struct{}
 	closed         chan string
 }
@@ -74,17 +75,6 @@ func (c *clientSide) Ask(ctx context.Context, _ *mcp.Question) (mcp.Answer, erro
 		return mcp.Answer{Action: mcp.Dismiss}, nil
 	}
 }
-func (*clientSide) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
-	return mcp.ListOfRoots(nil), nil
-}
-func (*clientSide) Logged(mcp.LogMessage)       {}
-func (*clientSide) ToolsChanged()               {}
-func (*clientSide) PromptsChanged()             {}
-func (*clientSide) ResourcesChanged()           {}
-func (*clientSide) ResourceUpdated(string)      {}
-func (*clientSide) ElicitationCompleted(string) {}
-func (*clientSide) Noticed(string)              {}
-func (*clientSide) LateResponse(jsonrpc.ID)     {}
 
 // TestHalves shows in both eras and over both bindings that our two halves agree on a call with progress, a cancel with
 // its reason as far as it can travel, a question that is answered, and a legacy one that is withdrawn.

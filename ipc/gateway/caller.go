@@ -16,14 +16,15 @@ import (
 
 // caller is a client in the course of one of its requests: a hub.Caller.
 type caller struct {
+	server *mcpserver.Server
 	call   *mcpserver.Call
-	client string
+	client string // the id of its session
 }
 
 // callerOf makes the caller of a request. All requests of one connection, or of one legacy session, are of one client.
 // Calls of 2026-07-28 over HTTP have nothing in common that a stranger could not have too, so each is one for itself.
-func callerOf(c *mcpserver.Call) *caller {
-	return &caller{call: c, client: c.Session.ID()}
+func (g *Gateway) callerOf(c *mcpserver.Call) *caller {
+	return &caller{server: g.server, call: c, client: c.Session.ID()}
 }
 
 // Client names who is behind the request.
@@ -57,7 +58,16 @@ func (c *caller) Heard() bool { return c.call.Heard() }
 func (c *caller) Progress(params json.RawMessage) { c.call.Progress(params) }
 
 // Completed gives what tells the client that a page is done with that it was sent to.
-func (c *caller) Completed() func(elicitationID string) { return c.call.Session.ElicitationComplete }
+func (c *caller) Completed() func(elicitationID string) {
+	server, client := c.server, c.client
+	return func(elicitationID string) {
+		for _, s := range server.Sessions() {
+			if s.ID() == client {
+				s.ElicitationComplete(elicitationID)
+			}
+		}
+	}
+}
 
 // Ask puts a question of the server to the client.
 func (c *caller) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {

@@ -101,6 +101,7 @@ func (w *modelWorld) work(c *fakeserver.CallContext) {
 
 // modelClient is a client of the gateway, on the engine's own client side.
 type modelClient struct {
+	mcp.NoHandler
 	*modelWorld
 	name    string
 	session *mcp.Session
@@ -120,18 +121,6 @@ func (c *modelClient) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, err
 	}
 	return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(`{"tag":"` + q.Message + `"}`)}, nil
 }
-
-func (c *modelClient) Roots(context.Context, *mcp.CallRequest, string) (json.RawMessage, error) {
-	return mcp.ListOfRoots(nil), nil
-}
-func (*modelClient) Logged(mcp.LogMessage)       {}
-func (*modelClient) ToolsChanged()               {}
-func (*modelClient) PromptsChanged()             {}
-func (*modelClient) ResourcesChanged()           {}
-func (*modelClient) ResourceUpdated(string)      {}
-func (*modelClient) ElicitationCompleted(string) {}
-func (*modelClient) Noticed(string)              {}
-func (*modelClient) LateResponse(jsonrpc.ID)     {} // it crossed the cancel
 
 // modelReason is why a client cancels.
 type modelReason string

@@ -155,7 +155,7 @@ func (g *Gateway) request(c *mcpserver.Call, server string) hub.CallRequest {
 	if foreign := foreignMeta(c.Meta); len(foreign) > len("{}") {
 		meta = string(foreign)
 	}
-	return hub.CallRequest{Server: server, Meta: meta, Caller: callerOf(c), CallerName: clientName(c.Client),
+	return hub.CallRequest{Server: server, Meta: meta, Caller: g.callerOf(c), CallerName: clientName(c.Client),
 		Questions: Questions[g.o.Questions]}
 }
 

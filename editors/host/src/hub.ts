@@ -36,7 +36,10 @@ export class Hub {
   readonly servers: Client<typeof McpServerService>;
   /** ModelToolService of the present hub: tools and results as models take them. */
   readonly models: Client<typeof ModelToolService>;
-  /** GatewayService of the present hub: all servers as one, for clients that speak MCP. A hub that starts anew has none open. */
+  /**
+   * GatewayService of the present hub: all servers as one, for clients that speak MCP. A hub that starts anew has none
+   * open.
+   */
   readonly gateways: Client<typeof GatewayService>;
 
   readonly #options: OpenOptions;

@@ -28,7 +28,10 @@ export function titleOf({ direction, method = '', tool, subject }) {
   return (outgoing[method] ?? `${shortName(method)} %`).replace('%', () => shortName(subject)).trim();
 }
 
-/** Whose it is: its server, and the client of a gateway that asked for it. @param {Pick<Request, 'server' | 'caller'>} of */
+/**
+ * Whose it is: its server, and the client of a gateway that asked for it.
+ * @param {Pick<Request, 'server' | 'caller'>} of
+ */
 export const ofWords = ({ server, caller }) =>
   caller ? `${shortName(server)}, for ${shortName(caller)}` : shortName(server);
 

@@ -1,0 +1,44 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// NoHandler is a Handler that dismisses every question, has no roots and takes no notice of anything. It is embedded by
+// those that want to hear of some things alone.
+type NoHandler struct{}
+
+// Ask dismisses the question.
+func (NoHandler) Ask(context.Context, *Question) (Answer, error) { return Answer{Action: Dismiss}, nil }
+
+// Roots gives an empty list.
+func (NoHandler) Roots(context.Context, *CallRequest, string) (json.RawMessage, error) {
+	return ListOfRoots(nil), nil
+}
+
+// Logged does nothing, as the methods below.
+func (NoHandler) Logged(LogMessage) {}
+
+// ToolsChanged does nothing.
+func (NoHandler) ToolsChanged() {}
+
+// PromptsChanged does nothing.
+func (NoHandler) PromptsChanged() {}
+
+// ResourcesChanged does nothing.
+func (NoHandler) ResourcesChanged() {}
+
+// ResourceUpdated does nothing.
+func (NoHandler) ResourceUpdated(string) {}
+
+// ElicitationCompleted does nothing.
+func (NoHandler) ElicitationCompleted(string) {}
+
+// Noticed does nothing.
+func (NoHandler) Noticed(string) {}
+
+// LateResponse does nothing.
+func (NoHandler) LateResponse(jsonrpc.ID) {}
