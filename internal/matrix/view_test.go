@@ -23,7 +23,7 @@ type view struct {
 
 	mu      sync.Mutex // guards what follows
 	started map[string]bool
-	ended   map[string]event.Body // by request: its terminal event
+	ended   map[string]event.Body // by request: its terminal event, with what became of the cancel's delivery since
 	opened  []event.PromptInfo
 	closed  map[string]*event.PromptClosed
 }
@@ -74,6 +74,11 @@ func (v *view) Deliver(e event.Event) {
 			b.Cancellation.Reason, b.Sending.Delivery, b.ServerMayContinue)
 		v.terminal(b.RequestID, b)
 	case *event.RequestCancelDelivery:
+		if over, ok := v.ended[b.RequestID].(*event.RequestCancelled); ok {
+			now := *over
+			now.Sending = b.Sending
+			v.ended[b.RequestID] = &now
+		}
 		v.tape.windowLine("the cancel of %s is %s", b.RequestID, b.Sending.Delivery)
 	case *event.RequestFinished:
 		if !v.started[b.RequestID] {
@@ -109,7 +114,8 @@ func (v *view) terminal(id string, b event.Body) { // called with mu held
 // Closed implements windows.Sink.
 func (v *view) Closed(*event.Error) {}
 
-// end gives the terminal event of a request, nil while there is none.
+// end gives the terminal event of a request, with the delivery of the cancel as it is known now, nil while there is
+// none.
 func (v *view) end(id string) event.Body {
 	v.mu.Lock()
 	defer v.mu.Unlock()
