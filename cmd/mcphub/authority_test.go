@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -38,12 +37,9 @@ type authority struct {
 func newAuthority(p *program) *authority {
 	p.t.Helper()
 	// No keyring of the person who runs the tests is touched, and no other state of theirs.
-	p.t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+p.dir+"/no-bus")
-	p.t.Setenv("XDG_STATE_HOME", p.dir+"/state")
-	p.t.Setenv("MCPHUB_STATE_DIR", "") // t.Setenv puts back what was there
-	if err := os.Unsetenv("MCPHUB_STATE_DIR"); err != nil {
-		p.t.Fatal(err)
-	}
+	p.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+p.dir+"/no-bus")
+	p.setenv("XDG_STATE_HOME", p.dir+"/state")
+	p.unsetenv("MCPHUB_STATE_DIR")
 	s := fakeserver.New(fakeserver.WithModern())
 	s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("signed in") })
 	h := fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})

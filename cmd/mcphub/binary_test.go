@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,9 @@ type program struct {
 	t    *testing.T
 	path string
 	dir  string
+
+	env   []string // of its commands, beside that of the tests; of one name the last counts
+	unset []string // names that its commands do not get from the tests
 }
 
 // build gives the program, and checks at the end of the test that no process of it is left.
@@ -46,7 +50,7 @@ func build(t *testing.T) *program {
 			t.Fatal(err)
 		}
 	}
-	p := &program{t, path, dir}
+	p := &program{t: t, path: path, dir: dir}
 	t.Cleanup(func() {
 		for _, pid := range processesOf(t, path) {
 			t.Errorf("process %d of the program is left", pid)
@@ -56,6 +60,28 @@ func build(t *testing.T) *program {
 		}
 	})
 	return p
+}
+
+// setenv sets a variable for each command that is started from now on. The tests' own environment stays as it is: most
+// of them run at once.
+func (p *program) setenv(name, value string) { p.env = append(p.env, name+"="+value) }
+
+// unsetenv takes a variable of the tests' own environment away from each command that is started from now on.
+func (p *program) unsetenv(name string) { p.unset = append(p.unset, name) }
+
+func (p *program) environ() []string {
+	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(p.unset, name)
+	})
+	return append(own, p.env...)
+}
+
+// command is one of the program, not started.
+func (p *program) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(p.path, args...)
+	cmd.Env = p.environ()
+	return cmd
 }
 
 // demoServer gives the command line of the demo server for --stdio; it writes down what it hears in record.
@@ -158,7 +184,7 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := &started{t: p.t, cmd: exec.Command(p.path, args...), stdout: read}
+	r := &started{t: p.t, cmd: p.command(args...), stdout: read}
 	r.cmd.Stdout, r.cmd.Stderr = write, &r.stderr
 	if stdin != nil {
 		r.cmd.Stdin = stdin

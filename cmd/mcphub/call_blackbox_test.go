@@ -9,6 +9,7 @@ import (
 )
 
 func TestCallEcho(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	r := p.run("call", "--stdio", line, "--tool", "echo", "--args", `{"text":"two\nlines"}`, "--approve", "allow")
@@ -24,6 +25,7 @@ func TestCallEcho(t *testing.T) {
 
 // TestCallExitStatus: every status, and with --json the last line that goes with it.
 func TestCallExitStatus(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	config := p.config("mcp.json", `{"mcpServers":{
@@ -135,6 +137,7 @@ func TestCallCancelReachesServer(t *testing.T) {
 
 // TestCallAnswersQuestions: what the flags say is what the server hears; all but accept differ.
 func TestCallAnswersQuestions(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	tests := []struct {
@@ -206,6 +209,7 @@ func TestCallHangingQuestion(t *testing.T) {
 
 // TestCallServerWithdraws: the server's own cancel closes the hanging question, and the call goes on to its result.
 func TestCallServerWithdraws(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	r := p.run("call", "--json", "--stdio", line, "--era", "legacy", "--tool", "ask_then_withdraw", "--args",
@@ -250,6 +254,7 @@ func TestCallLinger(t *testing.T) {
 
 // TestCallTellsConfigProblems: a broken entry is told with its place to whoever wants it, and not beside its neighbour.
 func TestCallTellsConfigProblems(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := listConfig(p)
 	call := func(server string) ended {
@@ -265,6 +270,7 @@ func TestCallTellsConfigProblems(t *testing.T) {
 
 // TestCallEraOfConfigServer: --era holds for a server of a config file too.
 func TestCallEraOfConfigServer(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := listConfig(p)
 	r := p.run("call", "--json", "--config", file, "--server", "good", "--era", "legacy", "--tool", "echo", "--args",

@@ -9,6 +9,7 @@ import (
 // TestCallAsksForToolAndArguments: on a terminal a person is asked for what the command line does not say; mistakes are
 // told and asked again, and the line that is printed does the same.
 func TestCallAsksForToolAndArguments(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", fmt.Sprintf(`{"mcpServers": {
 		"first": {"command": %q, "args": ["demo-server"]}, "second": {"command": "x"}}}`, p.path))

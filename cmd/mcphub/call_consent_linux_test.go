@@ -43,8 +43,8 @@ func ran(t *testing.T, record string) bool {
 // TestCallNeedsConsentAndInputs: without a terminal nothing of a workspace runs that the flags do not allow by name,
 // and what a flag gives is in nothing that is said.
 func TestCallNeedsConsentAndInputs(t *testing.T) {
+	t.Parallel()
 	const secret = "s3cret-value"
-	t.Setenv("MCPHUB_TEST_TOKEN", secret)
 	for _, test := range []struct {
 		args   []string
 		status int
@@ -57,6 +57,7 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 		{[]string{"--launch", "allow", "--input", "token=@MCPHUB_TEST_TOKEN"}, 0, []string{"given by --input token"}},
 	} {
 		p := build(t)
+		p.setenv("MCPHUB_TEST_TOKEN", secret)
 		flags, record := p.folderWithServer()
 		for _, form := range [][]string{nil, {"--json"}} {
 			r := p.run(append(append(append([]string{"call"}, flags...), test.args...), form...)...)
@@ -78,6 +79,7 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 // TestCallAsksForConsentAndInputs: on a terminal a person is asked for each, in turn, and the secret is not shown while
 // it is typed.
 func TestCallAsksForConsentAndInputs(t *testing.T) {
+	t.Parallel()
 	const secret = "typed-s3cret"
 	p := build(t)
 	flags, record := p.folderWithServer()
@@ -112,6 +114,7 @@ func TestCallAsksForConsentAndInputs(t *testing.T) {
 
 // TestServersSaysWhoAsks: the list tells a server that asks before it starts, and --start asks.
 func TestServersSaysWhoAsks(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	flags, record := p.folderWithServer()
 	source := flags[:8]
@@ -132,8 +135,9 @@ func TestServersSaysWhoAsks(t *testing.T) {
 
 // TestCallPutsInVariables: the references of each dialect are resolved by its own grammar when the server starts.
 func TestCallPutsInVariables(t *testing.T) {
+	t.Parallel()
 	p := build(t)
-	t.Setenv("MCPHUB_TEST_COMMAND", "demo-server")
+	p.setenv("MCPHUB_TEST_COMMAND", "demo-server")
 	for name, text := range map[string]string{
 		"portable.json": fmt.Sprintf(
 			`{"mcpServers": {"srv": {"type": "stdio", "command": %q, "args": ["${NOT_SET_ANYWHERE:-demo-server}"]}}}`, p.path),

@@ -12,6 +12,7 @@ import (
 // TestCallReadsEveryDialect: a config file of each application will do, and what its dialect says about the command
 // counts. The file of VS Code knows the workspace folder.
 func TestCallReadsEveryDialect(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	quoted := func(s string) string {
 		text, err := json.Marshal(s)
@@ -70,6 +71,7 @@ func TestCallReadsEveryDialect(t *testing.T) {
 
 // TestEraOfAnyDialect: --era reaches the entry in every JSON dialect, and says so where it cannot.
 func TestEraOfAnyDialect(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	for name, text := range map[string]string{
 		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "demo-server"]}}}`, p.path),

@@ -10,6 +10,7 @@ import (
 // TestCallTellsAFailureOnce: why a request failed is said by the last line alone, and not before it as well. Finding
 // D9.
 func TestCallTellsAFailureOnce(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	commandLine, _ := p.demoServer()
 	r := p.run("call", "--stdio", commandLine, "--tool", "slep", "--approve", "allow")
@@ -23,6 +24,7 @@ func TestCallTellsAFailureOnce(t *testing.T) {
 // TestCallTellsAFailedStartOnce: why the server did not start is said by the last line alone, with what it wrote, and
 // not by the state of the server as well. Finding D9.
 func TestCallTellsAFailedStartOnce(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.run("call", "--stdio", "'"+p.path+"' no-such-command", "echo")
 	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
@@ -34,6 +36,7 @@ func TestCallTellsAFailedStartOnce(t *testing.T) {
 
 // TestCallNamesTheFlagAtFault: what the hub says of a field of the contract is said of the flag. Finding D9.
 func TestCallNamesTheFlagAtFault(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	commandLine, _ := p.demoServer()
 	r := p.run("call", "--stdio", commandLine, "echo", "--args", "[1]", "--approve", "allow")

@@ -23,6 +23,7 @@ func serveFake(t *testing.T, s *fakeserver.Server) (url string, h *fakeserver.HT
 // TestCallTask: with --task a tool that leaves the choice runs as a task, and a person follows it; without, it is an
 // ordinary call.
 func TestCallTask(t *testing.T) {
+	t.Parallel()
 	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"),
 		fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
 	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`,
@@ -61,6 +62,7 @@ func TestCallTask(t *testing.T) {
 
 // TestCallTaskCancel: a person sees that a task works, and a cancel of the request cancels it.
 func TestCallTaskCancel(t *testing.T) {
+	t.Parallel()
 	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"),
 		fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
 	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
@@ -100,6 +102,7 @@ func TestCallTaskCancel(t *testing.T) {
 
 // TestCallOutputViolation: a result that breaks its own schema is shown all the same, and so is what is wrong with it.
 func TestCallOutputViolation(t *testing.T) {
+	t.Parallel()
 	s := fakeserver.New()
 	s.ToolWith(
 		`{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`,

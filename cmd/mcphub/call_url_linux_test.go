@@ -50,6 +50,7 @@ var urlWays = []struct {
 }
 
 func TestCallURL(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	url, _ := p.demoServerHTTP()
 	for _, way := range urlWays {
@@ -66,6 +67,7 @@ func TestCallURL(t *testing.T) {
 // TestCallURLCancelReachesServer: as the binding has it: a notification with the reason, or the close of the exchange
 // and nothing else.
 func TestCallURLCancelReachesServer(t *testing.T) {
+	t.Parallel()
 	for _, way := range urlWays {
 		t.Run(way.name, func(t *testing.T) {
 			p := build(t)
@@ -103,6 +105,7 @@ func TestCallURLCancelReachesServer(t *testing.T) {
 
 // TestCallURLHeader: it reaches the server with every request, and nobody else.
 func TestCallURLHeader(t *testing.T) {
+	t.Parallel()
 	s := fakeserver.New()
 	s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
 	h := fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
@@ -135,6 +138,7 @@ func TestCallURLHeader(t *testing.T) {
 
 // TestCallURLTrouble: what is wrong at the other end is server trouble, told plainly.
 func TestCallURLTrouble(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	s := fakeserver.New()
 	h := fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})

@@ -32,14 +32,14 @@ func (p *program) atHome(files map[string]string) (work string) {
 		}
 	}
 	p.programs("docs-server", "node", "npx", "srv", "a")
-	p.t.Setenv("SHELL", "/bin/sh")
-	p.t.Setenv("HOME", home)
-	p.t.Setenv("USERPROFILE", home)
-	p.t.Setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
-	p.t.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
+	p.setenv("SHELL", "/bin/sh")
+	p.setenv("HOME", home)
+	p.setenv("USERPROFILE", home)
+	p.setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
+	p.setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
 	for _, name := range []string{"XDG_CONFIG_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME",
 		"OPENCODE_CONFIG", "CRUSH_GLOBAL_CONFIG"} {
-		p.t.Setenv(name, "")
+		p.setenv(name, "")
 	}
 	return work
 }
@@ -59,7 +59,7 @@ func (p *program) programs(names ...string) {
 			p.t.Fatal(err)
 		}
 	}
-	p.t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // mixed are two files with an entry for every verdict.
@@ -81,6 +81,7 @@ var mixed = map[string]string{
 // TestConfigCheck: each file with a line for each server, whatever is wrong with others, and the problems as a compiler
 // shows them.
 func TestConfigCheck(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	work := p.atHome(mixed)
 	r := p.run("config", "check", "--folder", work)
@@ -116,6 +117,7 @@ DIR/project/.vscode/mcp.json:6:24: error: server "bad": key "command": must be a
 
 // TestConfigCheckNothingThere: no file in any known place is no fault.
 func TestConfigCheckNothingThere(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.run("config", "check", "--folder", p.atHome(nil))
 	if r.status != 0 || !strings.Contains(r.stdout, "no config file") {
@@ -161,6 +163,7 @@ func has(t *testing.T, what string, object json.RawMessage, names ...string) map
 
 // TestConfigCheckJSON: every member is there for every entry, however it stands, and the timeouts are those that count.
 func TestConfigCheckJSON(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	report, members, r := checkJSON(t, p, "--folder", p.atHome(mixed))
 	if r.status != 1 {
@@ -222,6 +225,7 @@ func TestConfigCheckJSON(t *testing.T) {
 
 // TestConfigCheckListsSoundServersBesideBrokenOnes: neither a broken entry nor a broken file hides anything else.
 func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	p.programs("a")
 	half := p.config("half.json", `{"mcpServers": {"a": {`)
@@ -258,6 +262,7 @@ func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
 
 // TestConfigPlaces: every place, and which of them are there.
 func TestConfigPlaces(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	work := p.atHome(mixed)
 	var got struct {
@@ -296,6 +301,7 @@ func TestConfigPlaces(t *testing.T) {
 
 // TestConfigUsage: what makes no sense is refused, not guessed at.
 func TestConfigUsage(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	for _, test := range []struct {
 		args []string

@@ -12,10 +12,11 @@ import (
 // TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is told with its place, and ends with
 // status 1; what a start would only warn of is a warning. Finding D3.
 func TestConfigCheckJudgesAsAStart(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	work := p.atHome(map[string]string{"project/here.env": "A=1\n"})
-	t.Setenv("SET_HERE", "x")
-	os.Unsetenv("NOT_SET_HERE")
+	p.setenv("SET_HERE", "x")
+	p.unsetenv("NOT_SET_HERE")
 	const inputs = `"inputs": [{"type": "promptString", "id": "any"}, {"type": "promptString", "id": "port"},
 		{"type": "pickString", "id": "which", "options": ["node", "npx"]}]`
 	for _, tt := range []struct {
@@ -86,6 +87,7 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 // TestConfigCheckAsksTheLoginShell: a program that only the login shell's PATH has is found, and a shell that never
 // answers is not waited for without end.
 func TestConfigCheckAsksTheLoginShell(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	if filepath.Ext(p.path) != "" {
 		t.Skip("Windows has no login shell")
@@ -102,7 +104,7 @@ func TestConfigCheckAsksTheLoginShell(t *testing.T) {
 	}
 	write(filepath.Join(folder, "shell-has-it"), "#!/bin/sh\n")
 	shell := filepath.Join(p.dir, "shell")
-	t.Setenv("SHELL", shell)
+	p.setenv("SHELL", shell)
 	file := p.config("mcp.json", `{"mcpServers": {"s": {"command": "shell-has-it"}}}`)
 	write(shell, "#!/bin/sh\nPATH=\"$PATH:"+folder+"\"; export PATH; shift 3; eval \"$1\"\n")
 	if r := p.run("config", "check", file); r.status != 0 || !strings.Contains(r.stdout, "1 ok") {
@@ -116,9 +118,10 @@ func TestConfigCheckAsksTheLoginShell(t *testing.T) {
 
 // TestConfigCheckStart: each server that can be is started and stopped again, and said of each, once, what came of it.
 func TestConfigCheckStart(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	p.atHome(nil)
-	t.Setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
 	file := p.config("mcp.json", `{"mcpServers": {
   "good": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["demo-server"]},
   "ends": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["no-such-command"]},

@@ -80,6 +80,7 @@ args = "s3cret"
 
 // TestConfigCheckShowsNoSecrets: in no dialect and in no form of the output.
 func TestConfigCheckShowsNoSecrets(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	work := p.atHome(nil)
 	for _, dialect := range dialects {

@@ -9,6 +9,7 @@ import (
 
 // TestDemoPlays: without a terminal the whole script plays, each step says ok, and no process is left (see build).
 func TestDemoPlays(t *testing.T) {
+	t.Parallel()
 	r := build(t).run("demo")
 	if r.status != 0 {
 		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
@@ -36,8 +37,9 @@ func TestDemoPlays(t *testing.T) {
 
 // TestDemoSaysWhatWentWrong: a demo that cannot play does not pass for one that did.
 func TestDemoSaysWhatWentWrong(t *testing.T) {
+	t.Parallel()
 	p := build(t)
-	t.Setenv("TMPDIR", filepath.Join(p.dir, "nowhere"))
+	p.setenv("TMPDIR", filepath.Join(p.dir, "nowhere"))
 	r := p.run("demo")
 	if r.status != 1 || !strings.Contains(r.stderr, "nowhere") {
 		t.Errorf("status %d, stderr %q", r.status, r.stderr)

@@ -54,8 +54,8 @@ func (p *program) onTerminal(env []string, args ...string) *terminal {
 	p.t.Helper()
 	master, slave := openTerminal(p.t)
 	defer slave.Close()
-	term := &terminal{t: p.t, master: master, read: make(chan struct{}), cmd: exec.Command(p.path, args...)}
-	term.cmd.Env = append(os.Environ(), env...)
+	term := &terminal{t: p.t, master: master, read: make(chan struct{}), cmd: p.command(args...)}
+	term.cmd.Env = append(term.cmd.Env, env...)
 	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = slave, slave, slave
 	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := term.cmd.Start(); err != nil {
@@ -115,6 +115,7 @@ func (term *terminal) wait() int {
 
 // TestDemoByHand: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
 func TestDemoByHand(t *testing.T) {
+	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR="}, "demo")
 	for range len(scenes) + 1 {
 		term.expect("Enter for the next step")
@@ -168,6 +169,7 @@ func TestDemoByHand(t *testing.T) {
 
 // TestDemoQuit: q ends the demo at any step, well, with nothing left behind; Ctrl-C too.
 func TestDemoQuit(t *testing.T) {
+	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "demo")
 	term.expect("Enter for the next step")
 	term.enter("")
@@ -191,6 +193,7 @@ func TestDemoQuit(t *testing.T) {
 // TestDemoKilled: a demo that dies on the spot leaves nothing behind: neither its hub nor what the hub runs, nor its
 // own servers.
 func TestDemoKilled(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.start("demo") // no terminal, whose end would end them too
 	said := bufio.NewScanner(r.stdout)
@@ -214,6 +217,7 @@ func TestDemoKilled(t *testing.T) {
 
 // TestCallAsksOnTerminal: without --approve a person is asked; only a yes lets the tool run.
 func TestCallAsksOnTerminal(t *testing.T) {
+	t.Parallel()
 	for answer, want := range map[string]int{"y": 0, "n": 5, "": 5} {
 		p := build(t)
 		line, _ := p.demoServer()

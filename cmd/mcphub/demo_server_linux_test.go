@@ -13,6 +13,7 @@ import (
 // TestDemoServerOverHTTP: it says where it listens, serves there, and ends in order on a signal though a tool still
 // works.
 func TestDemoServerOverHTTP(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := build(t)
@@ -69,6 +70,7 @@ func TestDemoServerOverHTTP(t *testing.T) {
 // TestDemoServerUntilEOF: with the flag the end of the input is the server's, in order; here it is at its end from the
 // start.
 func TestDemoServerUntilEOF(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.run("demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", p.dir+"/record.jsonl")
 	if r.status != 0 || !strings.HasPrefix(r.stdout, "listening on ") {
@@ -82,6 +84,7 @@ func TestDemoServerUntilEOF(t *testing.T) {
 
 // TestDemoServerAddressTaken: trouble with the address is said, and is no usage error.
 func TestDemoServerAddressTaken(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.start("demo-server", "--http", "127.0.0.1:0")
 	line, err := bufio.NewReader(r.stdout).ReadString('\n')

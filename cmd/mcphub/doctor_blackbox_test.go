@@ -12,6 +12,7 @@ import (
 
 // The demo server is what a sound server looks like, and what was seen of it is in the report and in the JSON.
 func TestDoctorOfTheDemoServer(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	commandLine, _ := p.demoServer()
 	report := filepath.Join(p.dir, "report.md")
@@ -35,6 +36,7 @@ func TestDoctorOfTheDemoServer(t *testing.T) {
 
 // Nothing is called before somebody has agreed.
 func TestDoctorAsksBeforeItCalls(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	commandLine, record := p.demoServer()
 	r := p.run("doctor", "--stdio", commandLine, "--tool", "sleep")
@@ -47,6 +49,7 @@ func TestDoctorAsksBeforeItCalls(t *testing.T) {
 }
 
 func TestDoctorsUsage(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	config := p.config("mcp.json", `{"mcpServers":{"files":{"command":"x"}}}`)
 	for _, c := range []struct {

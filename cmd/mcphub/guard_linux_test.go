@@ -20,6 +20,7 @@ import (
 // The binary as its own guard: told of a hub and of one server, it ends that one and what carries the hub's mark when
 // the pipe ends, and nothing when the hub has said goodbye.
 func TestGuardCommand(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	for _, goodbye := range []bool{false, true} {
 		marker := strings.Repeat("5eed", 5) + map[bool]string{false: "0000", true: "0001"}[goodbye]
@@ -32,7 +33,7 @@ func TestGuardCommand(t *testing.T) {
 		t.Cleanup(func() { _ = stray.Process.Kill(); _ = stray.Wait() })
 		death := doortest.Watch(t, stray.Process.Pid)
 
-		guard := exec.Command(p.path, "guard")
+		guard := p.command("guard")
 		in, err := guard.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -50,6 +50,7 @@ func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines 
 
 // TestInterruptCancels: one Ctrl-C is a cancel like any other; the server hears of it, and the end is waited for.
 func TestInterruptCancels(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			r, lines, before, record := sleeping(t, build(t))
@@ -72,6 +73,7 @@ func TestInterruptCancels(t *testing.T) {
 
 // TestSecondInterruptLeaves: a hub that does not move cannot hold the user, and is ended all the same.
 func TestSecondInterruptLeaves(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r, lines, _, _ := sleeping(t, p)
 	hub := childOf(t, p, r.cmd.Process.Pid)
@@ -124,6 +126,7 @@ func stopped(pid int) (bool, error) {
 
 // TestOutputClosed: a reader that goes away stops the call, not the care for its processes.
 func TestOutputClosed(t *testing.T) {
+	t.Parallel()
 	r, _, _, record := sleeping(t, build(t))
 	r.stdout.Close()
 	if status := r.wait(); status != 3 {
@@ -134,6 +137,7 @@ func TestOutputClosed(t *testing.T) {
 
 // TestHubKilled: a hub that dies in the middle is told as what it is, and its server goes with it.
 func TestHubKilled(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r, lines, before, _ := sleeping(t, p)
 	hub := childOf(t, p, r.cmd.Process.Pid)
@@ -155,6 +159,7 @@ func TestHubKilled(t *testing.T) {
 
 // TestHostKilled: when the command itself is killed, the hub and its server end within five seconds.
 func TestHostKilled(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r, _, _, _ := sleeping(t, p)
 	hub := childOf(t, p, r.cmd.Process.Pid)

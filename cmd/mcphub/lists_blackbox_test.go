@@ -35,6 +35,7 @@ func row(t *testing.T, table, name string) string {
 }
 
 func TestServersTable(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := listConfig(p)
 	r := p.run("servers", "--config", file)
@@ -63,6 +64,7 @@ func TestServersTable(t *testing.T) {
 }
 
 func TestServersStart(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.run("servers", "--start", "--config", listConfig(p))
 	if r.status != 6 {
@@ -79,6 +81,7 @@ func TestServersStart(t *testing.T) {
 }
 
 func TestServersJSON(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.run("servers", "--json", "--config", listConfig(p))
 	var list mcphubv1.ListServersResponse
@@ -98,6 +101,7 @@ func TestServersJSON(t *testing.T) {
 }
 
 func TestToolsTable(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := listConfig(p)
 	r := p.run("tools", "good", "--config", file)
@@ -123,6 +127,7 @@ func TestToolsTable(t *testing.T) {
 }
 
 func TestToolsTrouble(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := listConfig(p)
 	for _, name := range []string{"missing", "broken", "off", "nobody"} {
@@ -143,6 +148,7 @@ func TestToolsTrouble(t *testing.T) {
 
 // TestListsOfAFileThatCannotBeRead: the list is not what was asked for, and scripts must see that.
 func TestListsOfAFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", `{"mcpServers": {`)
 	for _, command := range []string{"servers", "tools"} {
@@ -153,6 +159,7 @@ func TestListsOfAFileThatCannotBeRead(t *testing.T) {
 }
 
 func TestToolsOfStdioCommand(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	r := p.run("tools", "--stdio", line, "--era", "legacy", "--json")

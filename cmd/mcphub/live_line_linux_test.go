@@ -8,6 +8,7 @@ import (
 // TestCallOnTerminal: on a terminal progress redraws one line, and ends have colours; a dumb one gets plain lines, and
 // who wants no colour none.
 func TestCallOnTerminal(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	for _, test := range []struct {
@@ -36,6 +37,7 @@ func TestCallOnTerminal(t *testing.T) {
 
 // TestListsHaveColours: a list says by colour what works, on a terminal that wants colours.
 func TestListsHaveColours(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", `{"mcpServers": {"off": {"command": "x", "disabled": true}, "odd": {"command": 7}}}`)
 	for setting, want := range map[string]bool{"NO_COLOR=": true, "NO_COLOR=1": false} {

@@ -95,6 +95,7 @@ func cancelsHeard(t *testing.T, record, reason string) (n int) {
 // TestMCPCancelReachesServer: the reason of a client's cancel is heard by the server, and nothing is left at the end of
 // the input.
 func TestMCPCancelReachesServer(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
 	s := p.speak(file)
@@ -125,6 +126,7 @@ func TestMCPCancelReachesServer(t *testing.T) {
 // TestMCPSaysWhoMustAgree: without anybody who could agree, a call fails as an error that a model can read, which names
 // what helps.
 func TestMCPSaysWhoMustAgree(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file, _ := p.gatewayConfig("ask")
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"hi"}}}`
@@ -147,6 +149,7 @@ func TestMCPSaysWhoMustAgree(t *testing.T) {
 
 // TestMCPAlwaysStarts: a file that cannot be read is told of, and the gateway serves what there is.
 func TestMCPAlwaysStarts(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	broken := p.config("broken.json", `{"mcpServers":{"a":{"command":"no-such-program-anywhere"},"b":7`)
 	s := p.speak(broken, filepath.Join(p.dir, "missing.json"))
@@ -162,6 +165,7 @@ func TestMCPAlwaysStarts(t *testing.T) {
 
 // TestMCPLeavesItselfOut: a config that names the gateway as a server does not make it start itself.
 func TestMCPLeavesItselfOut(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"hub": map[string]any{"command": p.path,
 		"args": []string{"mcp"}}}})
@@ -177,6 +181,7 @@ func TestMCPLeavesItselfOut(t *testing.T) {
 
 // TestMCPPrintConfig: what is printed for a client is what that client reads, and starts this program.
 func TestMCPPrintConfig(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	for _, client := range clientNames() {
 		e := p.run("mcp", "--print-config", client, "--window", "a.json")
@@ -195,6 +200,7 @@ func TestMCPPrintConfig(t *testing.T) {
 // TestMCPSearch: a profile shows a part of the tools, which are found and called through three, and a long result comes
 // in pieces.
 func TestMCPSearch(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	text, err := json.Marshal(map[string]any{
 		"mcpServers": map[string]any{"demo": map[string]any{"command": p.path, "args": []string{"demo-server"},

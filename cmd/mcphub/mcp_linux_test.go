@@ -18,6 +18,7 @@ import (
 // TestMCPOverHTTP: the address and the token are printed, and the Go SDK's client calls with them; without them nobody
 // does.
 func TestMCPOverHTTP(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
 	token := p.config("token", "a-token-of-this-test\n")
@@ -93,6 +94,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestMCPKilled: when the gateway itself is killed, its servers end within five seconds.
 func TestMCPKilled(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file, _ := p.gatewayConfig("allow")
 	s := p.speak(file)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -10,9 +9,10 @@ import (
 // Finding D7: a disk that is full makes a command fail with a line that says so. (A standard output that was closed
 // before the start is none: Go opens the null device in its place.)
 func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
-	t.Setenv("MCPHUB_STATE_DIR", p.dir)
+	p.setenv("MCPHUB_STATE_DIR", p.dir)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)
@@ -24,7 +24,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		{"call", "--stdio", line, "--tool", "echo", "--args", `{"text":"x"}`, "--approve", "allow"},
 	} {
 		var said strings.Builder
-		cmd := exec.Command(p.path, args...)
+		cmd := p.command(args...)
 		cmd.Stdout, cmd.Stderr = full, &said
 		_ = cmd.Run() // its status is looked at
 		if status := cmd.ProcessState.ExitCode(); status != exitServer ||

@@ -48,6 +48,7 @@ func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
 }
 
 func TestResourcesTable(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	url, _ := libraryServer(t)
 	r := p.run("resources", "--url", url)
@@ -79,6 +80,7 @@ file:///{path}  any   -           -
 }
 
 func TestPromptsTable(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	url, _ := libraryServer(t)
 	r := p.run("prompts", "--url", url)
@@ -106,6 +108,7 @@ func lastMessage(t *testing.T, out, name string, m proto.Message) {
 }
 
 func TestRead(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	url, _ := libraryServer(t)
 	r := p.run("read", "--url", url, "--uri", "file:///a")
@@ -127,6 +130,7 @@ func TestRead(t *testing.T) {
 
 // TestReadCancel: a read is cancelled as a call is, and the server hears why.
 func TestReadCancel(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	url, h := libraryServer(t)
 	r := p.run("read", "--json", "--url", url, "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "2s",
@@ -153,6 +157,7 @@ func TestReadCancel(t *testing.T) {
 }
 
 func TestPrompt(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	url, _ := libraryServer(t)
 	r := p.run("prompt", "--url", url, "--name", "greet", "--args", `{"who":"Ada"}`)
@@ -169,6 +174,7 @@ func TestPrompt(t *testing.T) {
 
 // TestReadNotOffered: what a server does not have is server trouble, told plainly.
 func TestReadNotOffered(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	r := p.run("read", "--json", "--stdio", line, "--uri", "file:///a")

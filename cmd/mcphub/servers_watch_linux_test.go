@@ -12,6 +12,7 @@ import (
 // TestServersWatch: after the list each change is told as it comes, a new entry in the file among them, until an
 // interrupt.
 func TestServersWatch(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", `{"mcpServers": {"one": {"command": "a"}}}`)
 	r := p.start("servers", "--watch", "--config", file)
@@ -46,6 +47,7 @@ func TestServersWatch(t *testing.T) {
 
 // TestServersWatchEndsWithTheHub: who watches a hub that is gone is told so.
 func TestServersWatchEndsWithTheHub(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	r := p.start("servers", "--watch", "--config", p.config("mcp.json", `{"mcpServers": {"one": {"command": "a"}}}`))
 	for lines := bufio.NewScanner(r.stdout); lines.Scan() && !strings.Contains(lines.Text(), "one "); {

@@ -27,6 +27,7 @@ func (r *started) read() ended {
 // TestCallSignInPrint: the address is printed and the call waits for the browser. The token is kept where only the user
 // can read it, apart from what editors keep, and the next command needs no sign-in.
 func TestCallSignInPrint(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	s := p.start(a.echoOf("--sign-in", "print")...)
@@ -77,9 +78,10 @@ func TestCallSignInPrint(t *testing.T) {
 // TestCallSignInForgotten: with MCPHUB_STATE_DIR set to nothing a token lasts as long as the command, and no file is
 // written.
 func TestCallSignInForgotten(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
-	t.Setenv("MCPHUB_STATE_DIR", "")
+	p.setenv("MCPHUB_STATE_DIR", "")
 	for n := range 2 {
 		s := p.start(a.echoOf("--sign-in", "print")...)
 		a.signIn(t, &s.stderr)
@@ -95,6 +97,7 @@ func TestCallSignInForgotten(t *testing.T) {
 // TestCallSignInWithoutTerminal: a script that did not ask for it does not wait for a browser; it is told what would
 // help.
 func TestCallSignInWithoutTerminal(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	for _, flags := range [][]string{nil, {"--sign-in", "decline"}} {
@@ -117,6 +120,7 @@ func TestCallSignInWithoutTerminal(t *testing.T) {
 // TestCallSignInJSON: the address stands in the event, for a program, and on stderr, for a person; both questions of
 // the sign-in close.
 func TestCallSignInJSON(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	s := p.start(a.echoOf("--json", "--sign-in", "print")...)
@@ -147,6 +151,7 @@ func TestCallSignInJSON(t *testing.T) {
 // TestCallSignInHang: a question that nobody answers closes soon after its call has ended, as nothing else waits for
 // the sign-in, and is not asked again.
 func TestCallSignInHang(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	s := p.start(a.echoOf("--json", "--sign-in", "hang", "--linger", "1s")...)
@@ -187,6 +192,7 @@ func TestCallSignInHang(t *testing.T) {
 
 // TestCallSignInOnTerminal: on a terminal nothing needs to be said: the address is shown, and Ctrl-C gives up.
 func TestCallSignInOnTerminal(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	term := p.onTerminal(nil, a.echoOf()...)
@@ -211,6 +217,7 @@ func TestCallSignInOnTerminal(t *testing.T) {
 
 // TestListsSignIn: the lists show sign-ins too.
 func TestListsSignIn(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	r := p.run("tools", "--url", a.URL+"/mcp")

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,15 +12,16 @@ import (
 func (p *program) in(folder, stdin string, args ...string) ended {
 	p.t.Helper()
 	var stdout, stderr strings.Builder
-	cmd := exec.Command(p.path, args...)
+	cmd := p.command(args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, strings.NewReader(stdin), &stdout, &stderr
-	cmd.Env = append(os.Environ(), "HOME="+p.dir, "XDG_CONFIG_HOME="+filepath.Join(p.dir, "config"))
+	cmd.Env = append(cmd.Env, "HOME="+p.dir, "XDG_CONFIG_HOME="+filepath.Join(p.dir, "config"))
 	_ = cmd.Run() // its status is looked at
 	return ended{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
 // Finding D10: every command says in the same ways which servers it means.
 func TestWhichServers(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	folder := t.TempDir()
 	entry := fmt.Sprintf(`{"command": %q, "args": ["demo-server"], "alwaysAllow": ["echo"]}`, p.path)
@@ -80,6 +80,7 @@ func TestWhichServers(t *testing.T) {
 // TestDoctorAsksForTheFoldersServer: a server that the current folder brings, found without being named, runs nothing
 // before a yes.
 func TestDoctorAsksForTheFoldersServer(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	folder := t.TempDir()
 	ran := filepath.Join(folder, "ran")
@@ -95,6 +96,7 @@ func TestDoctorAsksForTheFoldersServer(t *testing.T) {
 
 // Finding D2: --stdio runs where the person is, with the variables that the person gives.
 func TestStdioRunsInTheCurrentFolder(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	folder := t.TempDir()
 	script := "#!/bin/sh\necho \"$MCPHUB_TEST_GIVEN\" >given\nexec '" + p.path + "' demo-server\n"
@@ -111,6 +113,7 @@ func TestStdioRunsInTheCurrentFolder(t *testing.T) {
 // Finding D1: --cancel-after counts from the moment in which the server has the request, however long its start takes;
 // --cancel-at counts from the start of the command.
 func TestCancelAfterReachesASlowServer(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	record := filepath.Join(p.dir, "record.jsonl")
 	slow := fmt.Sprintf(`/bin/sh -c "sleep 3; exec '%s' demo-server --record '%s'"`, p.path, record)

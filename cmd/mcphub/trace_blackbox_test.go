@@ -16,6 +16,7 @@ import (
 // TestCallTraceOption: the timeline is written after a result, an error, a cancel and a failure; only the owner can
 // read it; and it holds nothing of what was asked for and answered.
 func TestCallTraceOption(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	tests := []struct {
@@ -130,6 +131,7 @@ r1  tools/call echo on s\x1b[31m: cancelled
 `
 
 func TestTraceCommand(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	file := p.config("bundle.json", bundleOfTests)
 	if r := p.run("trace", file); r.status != 0 || r.stdout != shownOfTests || r.stderr != "" {

@@ -11,6 +11,7 @@ import (
 // TestTraceOfACancel: what the server was told of the cancel of a tool that runs stands in the timeline. The cancel
 // waits for the tool's progress and for no clock.
 func TestTraceOfACancel(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	file := filepath.Join(t.TempDir(), "trace.json")

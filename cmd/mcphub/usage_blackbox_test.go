@@ -11,6 +11,7 @@ import (
 )
 
 func TestNoArgumentsIsUsage(t *testing.T) {
+	t.Parallel()
 	r := build(t).run()
 	if r.status != 2 || r.stdout != "" {
 		t.Errorf("status %d, stdout %q", r.status, r.stdout)
@@ -23,12 +24,14 @@ func TestNoArgumentsIsUsage(t *testing.T) {
 }
 
 func TestServeAloneIsUsage(t *testing.T) {
+	t.Parallel()
 	if r := build(t).run("serve"); r.status != 2 || !strings.Contains(r.stderr, "host") {
 		t.Errorf("status %d, stderr %q", r.status, r.stderr)
 	}
 }
 
 func TestUsageErrors(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	tests := []struct {
 		args []string
@@ -184,6 +187,7 @@ func TestNearMisses(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	if r := build(t).run("version"); r.status != 0 || !strings.HasPrefix(r.stdout, "mcphub "+version) {
 		t.Errorf("status %d, %q", r.status, r.stdout)
 	}

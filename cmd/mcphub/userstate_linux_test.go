@@ -9,9 +9,10 @@ import (
 // TestTestsLeaveTheUsersStateAlone: the tests of this package start hubs with a state directory of their own. What
 // they kept in the user's was found by each later command, and read by it.
 func TestTestsLeaveTheUsersStateAlone(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	home := filepath.Join(p.dir, "home")
-	t.Setenv("XDG_STATE_HOME", home)
+	p.setenv("XDG_STATE_HOME", home)
 	commandLine, _ := p.demoServer()
 	if e := p.run("call", "--stdio", commandLine, "--tool", "echo", "-a", "text=hi", "--approve", "allow"); e.status != 0 {
 		t.Fatalf("%+v", e)

@@ -15,7 +15,7 @@ import (
 func demoWeb(t *testing.T) (p *program, r *started, b *siteBrowser) {
 	t.Helper()
 	p = build(t)
-	t.Setenv("TMPDIR", p.dir)
+	p.setenv("TMPDIR", p.dir)
 	r = p.start("demo", "--web")
 	return p, r, browserAt(t, linkOf(t, r))
 }
@@ -38,6 +38,7 @@ func interrupt(t *testing.T, p *program, r *started) {
 // TestDemoWebEndToEnd: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels: the
 // server hears why.
 func TestDemoWebEndToEnd(t *testing.T) {
+	t.Parallel()
 	p, r, b := demoWeb(t)
 	tb := b.tab("tab", nil)
 	var names []string
@@ -72,6 +73,7 @@ func TestDemoWebEndToEnd(t *testing.T) {
 // TestDemoWebAsksForTheFolder: the server that comes with a folder waits for a yes to its launch and then for its
 // value.
 func TestDemoWebAsksForTheFolder(t *testing.T) {
+	t.Parallel()
 	p, r, b := demoWeb(t)
 	tb := b.tab("tab", nil)
 	tb.call("c1", workspaceServer, "echo", `{"text":"hi"}`)
@@ -97,6 +99,7 @@ func TestDemoWebAsksForTheFolder(t *testing.T) {
 // TestReloadWithResume: a page that is reloaded in the middle of a call and of a question has both again, and answers
 // as before.
 func TestReloadWithResume(t *testing.T) {
+	t.Parallel()
 	p, r, b := demoWeb(t)
 	before := b.tab("tab", nil)
 	before.call("c1", demoServer, "sleep", `{"seconds":60,"steps":600}`)
@@ -130,6 +133,7 @@ func TestReloadWithResume(t *testing.T) {
 // TestTwoTabs: each tab is a window; an answer in one closes the question in the other, and a tab that closes takes
 // nothing with it.
 func TestTwoTabs(t *testing.T) {
+	t.Parallel()
 	p, r, b := demoWeb(t)
 	one, two := b.tab("one", nil), b.tab("two", nil)
 	if one.window() == two.window() {
@@ -155,6 +159,7 @@ func TestTwoTabs(t *testing.T) {
 // TestInterruptWhilePagesAreOpen: with calls, questions and tabs open, Ctrl-C tells the pages how everything ends, and
 // leaves nothing.
 func TestInterruptWhilePagesAreOpen(t *testing.T) {
+	t.Parallel()
 	p, r, b := demoWeb(t)
 	one, two := b.tab("one", nil), b.tab("two", nil)
 	two.snapshot()
@@ -179,6 +184,7 @@ func TestInterruptWhilePagesAreOpen(t *testing.T) {
 // TestWebShowsOwnServers: mcphub web serves the page over the user's own config files, named with or without --config,
 // and says what is wrong with them.
 func TestWebShowsOwnServers(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	command, err := json.Marshal(p.path)
 	if err != nil {
@@ -187,7 +193,7 @@ func TestWebShowsOwnServers(t *testing.T) {
 	entry := `{"command":` + string(command) + `,"args":["demo-server"],"alwaysAllow":["echo"]}`
 	one := p.config("one.json", `{"mcpServers":{"first":`+entry+`,"odd":{"command":7}}}`)
 	two := p.config("two.json", `{"mcpServers":{"second":`+entry+`}}`)
-	t.Setenv("MCPHUB_STATE_DIR", "")
+	p.setenv("MCPHUB_STATE_DIR", "")
 	r := p.start("web", one, "--config", two)
 	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
 	var names []string
@@ -206,6 +212,7 @@ func TestWebShowsOwnServers(t *testing.T) {
 
 // TestWebUsage: what cannot be served is said before anything runs.
 func TestWebUsage(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	for _, test := range []struct {
 		args []string
@@ -227,6 +234,7 @@ func TestWebUsage(t *testing.T) {
 
 // TestPortInUse: a port that is taken is a clear error, and the hub that was opened for it is closed.
 func TestPortInUse(t *testing.T) {
+	t.Parallel()
 	p, r, b := demoWeb(t)
 	_, port, _ := strings.Cut(strings.TrimPrefix(b.address, "http://"), ":")
 	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo ||

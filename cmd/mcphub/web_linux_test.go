@@ -27,8 +27,9 @@ func (term *terminal) link() string {
 // TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter gives it, and Ctrl-C ends
 // everything.
 func TestEnterPrintsAnotherLink(t *testing.T) {
+	t.Parallel()
 	p := build(t)
-	t.Setenv("TMPDIR", p.dir)
+	p.setenv("TMPDIR", p.dir)
 	term := p.onTerminal(nil, "demo", "--web")
 	term.expect("Press Enter")
 	first := term.link()
@@ -55,6 +56,7 @@ func TestEnterPrintsAnotherLink(t *testing.T) {
 
 // TestDemoOffersThePage: at its end, on a terminal, the demo shows what the person does there in a browser as well.
 func TestDemoOffersThePage(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	term := p.onTerminal([]string{"TERM=dumb"}, "demo")
 	for range len(scenes) + 1 {
@@ -84,6 +86,7 @@ func TestDemoOffersThePage(t *testing.T) {
 
 // TestHubDiesUnderThePage: a hub that is killed ends the command with a clear error and leaves nothing.
 func TestHubDiesUnderThePage(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
 	r := p.start("web", "--stdio", line)
