@@ -40,6 +40,7 @@ import { installVsCode } from './vscodeapi.js';
  * @property {string[]} noise what the page complained about; a test that provokes it takes it out
  * @property {() => Promise<void>} settle waits until the page has painted and all that it has sent is heard
  * @property {(ms: number) => Promise<void>} pass lets time pass
+ * @property {(theme: import('./themes.js').ThemeName) => Promise<void>} retheme switches the theme, as VS Code does it
  * @property {() => Promise<void>} freeze from now on time passes only by pass, and 50 ms by settle
  * @property {(id: string) => Locator} by an element by its test id
  * @property {() => Promise<string>} focused what has the focus, in words
@@ -142,14 +143,18 @@ export async function openPage(setup) {
     complain: (text) => noise.push(text),
   };
   await page.setViewportSize(setup.viewport ?? { width: 480, height: 900 });
-  await page.emulateMedia({
-    colorScheme: theme.endsWith('light') ? 'light' : 'dark',
-    reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
-    forcedColors: setup.forcedColors ? 'active' : 'none',
-  });
+  /** @param {import('./themes.js').ThemeName} name */
+  const emulate = (name) =>
+    page.emulateMedia({
+      colorScheme: name.endsWith('light') ? 'light' : 'dark',
+      reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
+      forcedColors: setup.forcedColors ? 'active' : 'none',
+    });
+  await emulate(theme);
   if (!setup.realTime) await setClock(page, setup.frozen ?? false);
   const address = `${site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
-  const sheet = JSON.stringify(themeSheet(theme, setup.place ?? 'sideBar'));
+  const place = setup.place ?? 'sideBar';
+  const sheet = JSON.stringify(themeSheet(theme, place));
   /** @param {string} state */
   const install = (state) =>
     `(${installVsCode.toString()})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${sheet} })`;
@@ -187,6 +192,22 @@ export async function openPage(setup) {
     hub,
     noise,
     settle,
+    retheme: async (next) => {
+      await emulate(next);
+      await page.evaluate(
+        ({ classes, of, text }) => {
+          document.adoptedStyleSheets[0]?.replaceSync(text);
+          document.body.classList.remove(...classes);
+          document.body.classList.add(...of);
+        },
+        {
+          classes: Object.values(bodyClassOf).flatMap((names) => names.split(' ')),
+          of: bodyClassOf[next].split(' '),
+          text: themeSheet(next, place),
+        },
+      );
+      await settle();
+    },
     freeze: async () => {
       await page.clock.pauseAt(new Date(today.getTime() + 600_000));
       frozen = true;

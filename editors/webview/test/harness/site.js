@@ -14,7 +14,7 @@ import { nativeParse } from '../../src/words/jsontext.js';
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */
 
-/** Folder of the page: as it is written, or, with MCPHUB_PAGE, as build.js has made it. */
+/** Folder of the page: as it is written, or, with MCPHUB_PAGE, as `npm run build` has made it. */
 export const pageFolder = process.env['MCPHUB_PAGE'] ?? fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** @type {Record<string, string>} */

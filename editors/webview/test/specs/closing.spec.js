@@ -54,14 +54,16 @@ for (const name of promptNames) {
     { snapshot: { ...busySnapshot(), prompts: [] } },
     async ({ by, freeze, hub, page, pass, settle }) => {
       await freeze();
-      for (const [index, { end, closed, says }] of ends.entries()) {
+      const closing = ends.map((one, index) => {
         const promptId = `${prompts[name].promptId}-${index}`;
-        await hub.say({ promptOpened: { prompt: { ...prompts[name], promptId } } });
-        const card = by(`prompt-${promptId}`);
-        await settle();
-        await card.waitFor();
-        await hub.say({ promptClosed: { promptId, ...closed } });
-        await settle();
+        return { ...one, promptId, card: by(`prompt-${promptId}`) };
+      });
+      for (const { promptId } of closing) await hub.say({ promptOpened: { prompt: { ...prompts[name], promptId } } });
+      await settle();
+      for (const { card } of closing) await card.waitFor();
+      for (const { promptId, closed } of closing) await hub.say({ promptClosed: { promptId, ...closed } });
+      await settle();
+      for (const { end, says, card } of closing) {
         assert.match(await card.innerText(), says, end);
         for (const id of ['accept', 'decline', 'dismiss']) {
           assert.equal(
@@ -70,12 +72,12 @@ for (const name of promptNames) {
             `${end}: ${id} is still there`,
           );
         }
-        await page.mouse.move(0, 0);
-        await pass(5_500);
-        assert.equal(await card.count(), 1, `${end}: the note went too early`);
-        await pass(1_500);
-        await card.waitFor({ state: 'detached' });
       }
+      await page.mouse.move(0, 0);
+      await pass(5_500);
+      for (const { end, card } of closing) assert.equal(await card.count(), 1, `${end}: the note went too early`);
+      await pass(1_500);
+      for (const { card } of closing) await card.waitFor({ state: 'detached' });
       assert.deepEqual(hub.all('answerPrompt'), [], 'nobody has answered');
     },
   );
