@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,8 +119,8 @@ func (o *callOptions) take(words []string) error {
 		to   *string
 		free bool
 	}{{&o.server, o.server == "" && o.single() == ""}, {subject, *subject == ""}}
-	if o.command == "read" && *subject == "" && len(names) == 1 && strings.Contains(names[0], "://") {
-		places[0].free = false // a URI alone names no server
+	if len(names) == 1 && *subject == "" && places[0].free && o.namesSubject(names[0]) {
+		places[0].free = false
 	}
 	for _, p := range places {
 		if p.free && len(names) > 0 {
@@ -131,6 +132,16 @@ func (o *callOptions) take(words []string) error {
 			strings.ToUpper(strings.TrimPrefix(flag, "--")))
 	}
 	return nil
+}
+
+// namesSubject tells whether a word that stands alone is what is asked of a server, and not the server: a URI, or a name
+// that none of the servers has.
+func (o *callOptions) namesSubject(word string) bool {
+	if o.command == "read" {
+		return strings.Contains(word, "://")
+	}
+	names := serverNames(&o.sourceFlags)
+	return len(names) > 0 && !slices.Contains(names, word)
 }
 
 // readArguments puts what --args points to in its place.

@@ -121,7 +121,8 @@ With --json each event of the window stream is one line of proto3 JSON on stdout
 {"callToolResponse":...} or {"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits
 for its end; a second one leaves at once.
 
-`+sourceHelp+`
+`+sourceHelp+`A name that no server has is the tool's; the server may be left out where there is one.
+
 On a terminal, without a tool, it asks for the server, the tool and its arguments, and prints the command line that
 says the same.
 

@@ -51,6 +51,7 @@ func TestWhichServers(t *testing.T) {
 	said("", "-a text=TEXT", "tools", "mine", "echo")
 	said("", "-a text=TEXT", "tools", "./named.json", "two", "echo")
 	said("", "typed", "call", "mine", "echo", "-a", "text=typed", "--approve", "allow") // the one server of the user
+	said("", "alone", "call", "echo", "-a", "text=alone", "--approve", "allow") // a name that no server has is the tool's
 	said("", "from a file", "call", "named.json", "--server", "one", "echo", "--args", "@arguments.json", "--approve",
 		"allow")
 	said(`{"text":"from the input"}`, "from the input", "call", "--config", "named.json", "two", "echo", "--args", "-",
@@ -62,6 +63,8 @@ func TestWhichServers(t *testing.T) {
 		args []string
 	}{
 		{"there are one, two", []string{"call", "named.json", "--tool", "echo"}},
+		{"there are one, two", []string{"call", "named.json", "echo"}},
+		{"which tool?", []string{"call", "named.json", "one"}},
 		{`did you mean "echo"?`, []string{"tools", "mine", "ehco"}},
 		{`did you mean "text"?`, []string{"call", "mine", "echo", "-a", "txt=x", "--approve", "allow"}},
 		{"too many", []string{"call", "mine", "echo", "more"}},
