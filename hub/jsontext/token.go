@@ -33,7 +33,7 @@ func String(token []byte) string {
 	}
 	inside := token[1 : len(token)-1]
 	plain := true
-	for _, c := range inside {
+	for _, c := range inside[skipPlain(inside, 0):] {
 		if c == '\\' || c == '"' || c < ' ' {
 			plain = false
 			break

@@ -86,7 +86,7 @@ func (h *web) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Accept must list application/json and text/event-stream", http.StatusNotAcceptable)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.s.o.Bounds.Message)))
+	body, err := readBody(w, r, h.s.o.Bounds.Message)
 	if err != nil {
 		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 			http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)

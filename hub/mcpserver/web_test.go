@@ -120,6 +120,8 @@ func TestHTTPRefusals(t *testing.T) {
 		"get without":     {"GET", "", auth, 405},
 		"header mismatch": {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`,
 			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"}, auth...), 400},
+		"long method": {"POST", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 512) + `","params":{` + modernMeta + `}}`,
+			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", strings.Repeat("m", 512)}, auth...), 400},
 		"unknown method": {"POST", `{"jsonrpc":"2.0","id":1,"method":"no/such","params":{` + modernMeta + `}}`,
 			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "no/such"}, auth...), 404},
 		"no metadata": {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`,

@@ -1,7 +1,9 @@
 package mcpserver
 
 import (
+	"bytes"
 	"encoding/json"
+	"net/http"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -12,8 +14,23 @@ var (
 	errNoMessage = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no JSON-RPC 2.0 message"}
 	errNoBatch   = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 		Message: "batches belong to " + protocol.Revision20250326 + " alone"}
+	errLongMethod = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the method's name is too long"}
 	errLargeBatch = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "too many requests in one batch"}
 )
+
+// longestMethod is the longest name of a method in bytes, quotes included: what is longer would be copied several times
+// only to be unknown.
+const longestMethod = 512
+
+// readBody reads what was posted. It is read into one piece where its length is told; beyond firstPiece that is believed
+// only as it comes.
+func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
+	const firstPiece = 1 << 20
+	var b bytes.Buffer
+	b.Grow(int(min(max(r.ContentLength, 0), int64(most), firstPiece)) + bytes.MinRead)
+	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, int64(most)))
+	return b.Bytes(), err
+}
 
 // requestIn tells whether a message is a request, and which. The error says that it is nothing that a peer reads:
 // behind a stream, such a message is only counted, but a POST waits for the answer to its request.
@@ -23,6 +40,9 @@ func requestIn(m *jsontext.Message) (id jsonrpc.ID, request bool, refusal *jsonr
 	}
 	if m.Method == nil {
 		return id, false, nil
+	}
+	if len(m.Method) > longestMethod {
+		return id, false, errLongMethod
 	}
 	if jsontext.String(m.Method) == "" {
 		return id, false, errNoMessage
