@@ -69,7 +69,11 @@ func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows = append(append(rows, typescript...), overHTTP...)
+	crowded, err := measureGatewayBystander(ctx, o, dir)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(append(append(rows, typescript...), overHTTP...), crowded...)
 
 	const size = 32 << 20
 	start := time.Now()

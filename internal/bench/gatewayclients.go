@@ -99,6 +99,31 @@ func compareGateway(ctx context.Context, o options, subjects []subject, client s
 	}, nil
 }
 
+// startGatewayHTTP starts mcphub mcp with this config file over HTTP.
+func startGatewayHTTP(o options, file string) (address, authorization string, end func(), err error) {
+	cmd := exec.Command(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", "", nil, err
+	}
+	end = func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	}
+	lines := bufio.NewReader(out)
+	at, err1 := lines.ReadString('\n')
+	allowed, err2 := lines.ReadString('\n')
+	if err := errors.Join(err1, err2); err != nil {
+		end()
+		return "", "", nil, err
+	}
+	return strings.TrimSpace(at), strings.TrimSpace(strings.TrimPrefix(allowed, "Authorization:")), end, nil
+}
+
 // measureGatewayHTTP compares clients on the scripted server over HTTP with the same clients over HTTP at a gateway of
 // this config file, which has the scripted server over stdio behind it.
 func measureGatewayHTTP(ctx context.Context, o options, file string) (rows []row, err error) {
@@ -107,26 +132,11 @@ func measureGatewayHTTP(ctx context.Context, o options, file string) (rows []row
 		return nil, err
 	}
 	defer stop()
-	cmd := exec.Command(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+	address, token, end, err := startGatewayHTTP(o, file)
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	defer func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	}()
-	lines := bufio.NewReader(out)
-	at, err1 := lines.ReadString('\n')
-	authorization, err2 := lines.ReadString('\n')
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
-	}
-	address, token := strings.TrimSpace(at), strings.TrimSpace(strings.TrimPrefix(authorization, "Authorization:"))
+	defer end()
 	session := func(name, tool, url string, header http.Header) (subject, error) {
 		session, err := mcp.Connect(ctx, mcp.Options{
 			Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url, Header: header}), Era: mcp.EraLegacy,

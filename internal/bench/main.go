@@ -50,7 +50,7 @@ var groups = []group{
 	{"leaks", "goroutines left after cancels in each direction", 90 * time.Second, measureLeaks},
 	{"idle", "idle hub, idle servers", time.Minute, measureIdle},
 	{"config", "a config of many servers", time.Minute, measureConfig},
-	{"gateway", "mcphub mcp against the server itself", 2 * time.Minute, measureGateway},
+	{"gateway", "mcphub mcp against the server itself", 4 * time.Minute, measureGateway},
 	{"toolset", "tools for models: search and names", time.Minute, measureToolset},
 	{"web", "Streamable HTTP against a bare POST loop and go-sdk", time.Minute, measureWeb},
 	{"webcancel", "CancelRequest received -> reset seen by an HTTP server; what cancelled calls leave", time.Minute,

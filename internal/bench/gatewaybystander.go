@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// rude is one thing that clients of a gateway may do wrong. Each of several clients does it again and again; it gives
+// how often it has.
+type rude struct {
+	about string
+	do    func(ctx context.Context, c *rudeClient, i int)
+}
+
+// garbage is what no message is, or what is far too long for one.
+var garbage = []string{"{", strings.Repeat("[", 200_000), strings.Repeat("\xff\x00", 1<<19),
+	`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 1<<20) + `"}`}
+
+var rudeness = []rude{
+	{"clients without a token", func(ctx context.Context, c *rudeClient, _ int) {
+		c.post(ctx, "", "Bearer guessed", c.greeting())
+	}},
+	{"clients that send garbage", func(ctx context.Context, c *rudeClient, i int) {
+		c.post(ctx, c.session, c.authorization, garbage[i%len(garbage)])
+	}},
+	{"clients that call as fast as they can", func(ctx context.Context, c *rudeClient, i int) {
+		c.post(ctx, c.session, c.authorization, fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"e__echo","arguments":%s}}`, i, echoArguments))
+	}},
+	{"clients that ask for 1 MiB and do not read it", func(ctx context.Context, c *rudeClient, i int) {
+		c.leave(ctx, fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"e__large","arguments":{"count":1048576}}}`, i))
+	}},
+	{"clients that cancel what is not theirs", func(ctx context.Context, c *rudeClient, i int) {
+		c.post(ctx, c.session, c.authorization, fmt.Sprintf(
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"mine"}}`, i))
+	}},
+	{"clients that open sessions", func(ctx context.Context, c *rudeClient, _ int) {
+		c.post(ctx, "", c.authorization, c.greeting())
+	}},
+}
+
+// measureGatewayBystander takes the time of an honest client's calls of one server while 32 other clients do their worst
+// at the same gateway and at another server. All share the machine with it. The config file is written to dir.
+func measureGatewayBystander(ctx context.Context, o options, dir string) (rows []row, err error) {
+	entry := map[string]any{"command": o.bin.echo, "era": "legacy", "alwaysAllow": []string{"*"}}
+	file := filepath.Join(dir, "crowded.json")
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"e": entry, "honest": entry}})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, err
+	}
+	address, authorization, end, err := startGatewayHTTP(o, file)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	session, err := mcp.Connect(ctx, mcp.Options{
+		Server: "gateway", Open: mcp.HTTP(transport.HTTPOptions{URL: address,
+			Header: http.Header{"Authorization": {authorization}}}),
+		Era: mcp.EraLegacy, Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: mcp.NoHandler{},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = session.Close(errBenchOver) }()
+	for _, r := range rudeness {
+		attack, stop := context.WithCancelCause(ctx)
+		var all sync.WaitGroup
+		did := make([]int, 32)
+		for n := range did {
+			c := &rudeClient{address: address, authorization: authorization, http: &http.Client{Transport: &http.Transport{}}}
+			c.session = c.open(ctx)
+			all.Go(func() {
+				for ; attack.Err() == nil; did[n]++ {
+					r.do(attack, c, did[n])
+				}
+				c.http.CloseIdleConnections()
+			})
+		}
+		var honest spent
+		for until := time.Now().Add(pick(o, 5*time.Second, time.Second)); time.Now().Before(until) && err == nil; {
+			start := time.Now()
+			_, err = session.CallTool(ctx, &mcp.CallRequest{Name: "honest__echo", Arguments: echoArguments})
+			honest.add(time.Since(start))
+		}
+		stop(errBenchOver)
+		all.Wait()
+		if err != nil {
+			return nil, fmt.Errorf("an honest call beside %s: %w", r.about, err)
+		}
+		times := 0
+		for _, n := range did {
+			times += n
+		}
+		rows = append(rows, number("HTTP, worst call beside 32 "+r.about, millis(honest.worst), "ms",
+			"%s; they came %d times", honest.text("call"), times).atMost(bystanderLimit))
+	}
+	return rows, nil
+}
+
+// rudeClient belongs to one goroutine.
+type rudeClient struct {
+	address, authorization, session string
+	http                            *http.Client
+}
+
+func (c *rudeClient) greeting() string {
+	return `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"rude","version":"1"}}}`
+}
+
+// open gives a session, "" when it is refused one.
+func (c *rudeClient) open(ctx context.Context) string {
+	response := c.begin(ctx, "", c.authorization, c.greeting())
+	if response == nil {
+		return ""
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.Header.Get("Mcp-Session-Id")
+}
+
+// post sends a message and reads what comes; what that is does not matter.
+func (c *rudeClient) post(ctx context.Context, session, authorization, body string) {
+	if response := c.begin(ctx, session, authorization, body); response != nil {
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	}
+}
+
+// leave sends a message, waits without reading what comes, and hangs up.
+func (c *rudeClient) leave(ctx context.Context, body string) {
+	if response := c.begin(ctx, c.session, c.authorization, body); response != nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+		_ = response.Body.Close()
+	}
+}
+
+func (c *rudeClient) begin(ctx context.Context, session, authorization, body string) *http.Response {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, strings.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", authorization)
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil
+	}
+	return response
+}
