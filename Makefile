@@ -142,8 +142,7 @@ test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end on
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
 
 # Packages without a goroutine, and tests of amounts, which read tens of megabytes: the race detector finds nothing in
-# the former and takes ten times as long for both. They run without it; make soak runs the tests of amounts with it. A rule
-# looks at both lists.
+# the former and takes ten times as long for both. They run without it; make soak-amounts has it. A rule looks at both.
 SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
 AMOUNTS := AListThatIsTooLongIsItsServersLoss|AQuestionThatIsTooLargeIsItsServersLoss|ASnapshotIsBounded|CheckOutputLarge|\
 EarlyCancelInAFullTable|EndlessLists|EntriesOfListsAreBounded|EventStreamGivesMemoryBack|FitOfHostileSchemas|\
@@ -178,6 +177,10 @@ soak: peers ## the long forms of tests; 300,000 calls at servers that others wro
 	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport ./ipc/gateway
 	go test $(TESTFLAGS) -run '$(subst $$,$$$$,$(amounts))' $(AMOUNT_ROOMS)
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
+
+.PHONY: soak-amounts
+soak-amounts: ## the tests of amounts, with the race detector
+	go test $(TESTFLAGS) -run '$(amounts)' $(AMOUNT_ROOMS)
 
 # What `make test` asks of the page in one theme, in all four.
 .PHONY: soak-page

@@ -134,8 +134,8 @@ func (o *callOptions) take(words []string) error {
 	return nil
 }
 
-// namesSubject tells whether a word that stands alone is what is asked of a server, and not the server: a URI, or a name
-// that none of the servers has.
+// namesSubject tells whether a word that stands alone is what is asked of a server, and not the server: a URI, or a
+// name that none of the servers has.
 func (o *callOptions) namesSubject(word string) bool {
 	if o.command == "read" {
 		return strings.Contains(word, "://")

@@ -22,8 +22,8 @@ var (
 // only to be unknown.
 const longestMethod = 512
 
-// readBody reads what was posted. It is read into one piece where its length is told; beyond firstPiece that is believed
-// only as it comes.
+// readBody reads what was posted. It is read into one piece where its length is told; beyond firstPiece that is
+// believed only as it comes.
 func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
 	const firstPiece = 1 << 20
 	var b bytes.Buffer

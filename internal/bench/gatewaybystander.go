@@ -51,8 +51,8 @@ var rudeness = []rude{
 	}},
 }
 
-// measureGatewayBystander takes the time of an honest client's calls of one server while 32 other clients do their worst
-// at the same gateway and at another server. All share the machine with it. The config file is written to dir.
+// measureGatewayBystander takes the time of an honest client's calls of one server while 32 other clients do their
+// worst at the same gateway and at another server. All share the machine with it. The config file is written to dir.
 func measureGatewayBystander(ctx context.Context, o options, dir string) (rows []row, err error) {
 	entry := map[string]any{"command": o.bin.echo, "era": "legacy", "alwaysAllow": []string{"*"}}
 	file := filepath.Join(dir, "crowded.json")
