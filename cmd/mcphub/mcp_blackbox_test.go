@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/internal/demoserver"
 )
@@ -194,6 +195,45 @@ func TestMCPPrintConfig(t *testing.T) {
 	}
 	if e := p.run("mcp", "--print-config", "emacs"); e.status != exitUsage || !strings.Contains(e.stderr, "claude-code") {
 		t.Errorf("an unknown client: status %d\n%s", e.status, e.stderr)
+	}
+}
+
+// TestMCPPrintConfigOverHTTP: what is printed for a client leads to the gateway by the reader of its dialect, and the
+// token stands in none of it.
+func TestMCPPrintConfigOverHTTP(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	token := p.config("token", "0123456789abcdef")
+	print := func(client string, args ...string) ended {
+		return p.run(append([]string{"mcp", "--print-config", client, "a.json"}, args...)...)
+	}
+	for _, client := range clientNames() {
+		e := print(client, "--http", "127.0.0.1:7777", "--token-file", token)
+		if client == "claude-desktop" {
+			if e.status != exitUsage || !strings.Contains(e.stderr, "commands only") {
+				t.Errorf("%s: status %d\n%s%s", client, e.status, e.stdout, e.stderr)
+			}
+			continue
+		}
+		servers, problems := config.Load([]config.Source{{Path: clients[client].file, JSON: []byte(e.stdout), Scope: "user"}})
+		if e.status != exitOK || len(servers) != 1 || len(problems) != 0 || strings.Contains(e.stdout, "0123456789") {
+			t.Errorf("%s: status %d, problems %v\n%s%s", client, e.status, problems, e.stdout, e.stderr)
+			continue
+		}
+		s := servers[0]
+		if s.URL != "http://127.0.0.1:7777/mcp" || s.BearerEnv == "" && !strings.HasPrefix(s.Header["Authorization"], "Bearer ") ||
+			!strings.Contains(e.stderr, "a.json --http 127.0.0.1:7777 --token-file "+token) {
+			t.Errorf("%s: %s, %v\n%s", client, s.URL, s.Header, e.stderr)
+		}
+	}
+	for want, args := range map[string][]string{
+		"--token-file": {"--http", "127.0.0.1:7777"},
+		"name a port":  {"--http", "127.0.0.1:0", "--token-file", token},
+		"HOST:PORT":    {"--http", "7777", "--token-file", token},
+	} {
+		if e := print("cursor", args...); e.status != exitUsage || !strings.Contains(e.stderr, want) {
+			t.Errorf("%q: status %d\n%s%s", args, e.status, e.stdout, e.stderr)
+		}
 	}
 }
 

@@ -12,18 +12,19 @@ import (
 	"strings"
 )
 
-// clientConfig says where a client keeps its servers, and how an entry looks that starts a command.
+// clientConfig says where a client keeps its servers, how an entry looks that starts a command, and how one that leads
+// to an address; nil: the client starts commands only.
 type clientConfig struct {
 	file  string
 	entry func(command string, args []string) string
 	note  string
+	at    *remoteConfig
 }
 
 // members are entries of JSON files, by the members around them.
 func members(around string, entry func(command string, args []string) any) func(string, []string) string {
 	return func(command string, args []string) string {
-		text, _ := json.MarshalIndent(map[string]any{around: map[string]any{"mcphub": entry(command, args)}}, "", "  ")
-		return string(text)
+		return indented(map[string]any{around: map[string]any{"mcphub": entry(command, args)}})
 	}
 }
 
@@ -42,27 +43,30 @@ var clients = map[string]clientConfig{
 			Command string   `json:"command"`
 			Args    []string `json:"args"`
 		}{"stdio", command, args}
-	})},
+	}), at: &remoteVSCode},
 	"claude-code": {file: ".mcp.json", entry: members("mcpServers", commandAndArgs),
-		note: "or: claude mcp add mcphub -- %s"},
+		note: "or: claude mcp add mcphub -- %s", at: remote("mcpServers", "http", "${"+tokenVariable+"}")},
 	"claude-desktop": {file: "claude_desktop_config.json", entry: members("mcpServers", commandAndArgs)},
-	"cursor":         {file: "~/.cursor/mcp.json", entry: members("mcpServers", commandAndArgs)},
-	"gemini":         {file: "~/.gemini/settings.json", entry: members("mcpServers", commandAndArgs)},
-	"zed":            {file: "~/.config/zed/settings.json", entry: members("context_servers", commandAndArgs)},
+	"cursor": {file: "~/.cursor/mcp.json", entry: members("mcpServers", commandAndArgs),
+		at: remote("mcpServers", "", "${env:"+tokenVariable+"}")},
+	"gemini": {file: "~/.gemini/settings.json", entry: members("mcpServers", commandAndArgs),
+		at: remote("mcpServers", "http", "${"+tokenVariable+"}")},
+	"zed": {file: "~/.config/zed/settings.json", entry: members("context_servers", commandAndArgs),
+		at: remote("context_servers", "", tokenPlace)},
 	"opencode": {file: "opencode.json", entry: members("mcp", func(command string, args []string) any {
 		return struct {
 			Type    string   `json:"type"`
 			Command []string `json:"command"`
 			Enabled bool     `json:"enabled"`
 		}{"local", append([]string{command}, args...), true}
-	})},
+	}), at: remote("mcp", "remote", "{env:"+tokenVariable+"}")},
 	"codex": {file: "~/.codex/config.toml", entry: func(command string, args []string) string {
 		quoted := make([]string, len(args))
 		for i, a := range args {
 			quoted[i] = tomlString(a)
 		}
 		return fmt.Sprintf("[mcp_servers.mcphub]\ncommand = %s\nargs = [%s]", tomlString(command), strings.Join(quoted, ", "))
-	}, note: "or: codex mcp add mcphub -- %s"},
+	}, note: "or: codex mcp add mcphub -- %s", at: &remoteCodex},
 }
 
 // tomlString is a basic string of TOML, which escapes as JSON does.
@@ -73,22 +77,21 @@ func tomlString(s string) string {
 
 func clientNames() []string { return slices.Sorted(maps.Keys(clients)) }
 
-// printClientConfig prints what starts this gateway from a client's settings.
+// printClientConfig prints what starts this gateway from a client's settings, or with --http leads to it.
 func printClientConfig(env environment, o *mcpOptions) int {
 	client, known := clients[o.printConfig]
 	if !known {
 		return usageError(env, "mcp", fmt.Errorf("--print-config %s: the clients are %s", strconv.Quote(o.printConfig),
 			strings.Join(clientNames(), ", ")))
 	}
-	if o.http != "" {
-		return usageError(env, "mcp", fmt.Errorf("--print-config prints what starts the gateway on stdin and stdout; with "+
-			"--http, give the client the address and the header that this prints"))
-	}
 	args, err := o.arguments()
 	if err != nil {
 		return usageError(env, "mcp", err)
 	}
 	command := ownCommand()
+	if o.http != "" {
+		return printRemoteConfig(env, o, client, append([]string{command}, args...))
+	}
 	env.say("for %s:", client.file)
 	fmt.Fprintln(env.stdout, client.entry(command, args))
 	if client.note != "" {

@@ -51,7 +51,7 @@ func TestWhichServers(t *testing.T) {
 	said("", "-a text=TEXT", "tools", "mine", "echo")
 	said("", "-a text=TEXT", "tools", "./named.json", "two", "echo")
 	said("", "typed", "call", "mine", "echo", "-a", "text=typed", "--approve", "allow") // the one server of the user
-	said("", "alone", "call", "echo", "-a", "text=alone", "--approve", "allow")         // a name that no server has is the tool's
+	said("", "alone", "call", "echo", "-a", "text=alone", "--approve", "allow")
 	said("", "from a file", "call", "named.json", "--server", "one", "echo", "--args", "@arguments.json", "--approve",
 		"allow")
 	said(`{"text":"from the input"}`, "from the input", "call", "--config", "named.json", "two", "echo", "--args", "-",

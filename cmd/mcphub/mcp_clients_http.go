@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/ipc/gateway"
+)
+
+const (
+	// tokenVariable is where a client finds the token of a gateway over HTTP, so that it stands in none of its files.
+	tokenVariable = "MCPHUB_TOKEN"
+	// tokenPlace stands for the token in the file of a client that puts in no variables.
+	tokenPlace = "TOKEN"
+)
+
+// remoteConfig is how an entry looks that leads to an address, and how its token comes there.
+type remoteConfig struct {
+	entry func(url string) string
+	token string // what to do, with %s for the file of the token
+}
+
+// remoteEntry is an entry of a JSON file that leads to an address.
+type remoteEntry struct {
+	Type    string            `json:"type,omitempty"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+}
+
+// remote is an entry by the members around it, the client's word for Streamable HTTP ("": it has none), and how the
+// client writes the token's variable.
+func remote(around, kind, token string) *remoteConfig {
+	todo := "start the client with the token of %s in the variable " + tokenVariable
+	if token == tokenPlace {
+		todo = "put the token of %s in the place of " + tokenPlace
+	}
+	return &remoteConfig{token: todo, entry: func(url string) string {
+		return indented(map[string]any{around: map[string]any{"mcphub": remoteEntry{kind, url, authorization(token)}}})
+	}}
+}
+
+// remoteVSCode asks for the token and keeps it.
+var remoteVSCode = remoteConfig{token: "VS Code asks for the token: that of %s", entry: func(url string) string {
+	type input struct {
+		Type        string `json:"type"`
+		ID          string `json:"id"`
+		Description string `json:"description"`
+		Password    bool   `json:"password"`
+	}
+	return indented(struct {
+		Inputs  []input                `json:"inputs"`
+		Servers map[string]remoteEntry `json:"servers"`
+	}{[]input{{"promptString", "mcphub-token", "Token of mcphub mcp", true}},
+		map[string]remoteEntry{"mcphub": {"http", url, authorization("${input:mcphub-token}")}}})
+}}
+
+var remoteCodex = remoteConfig{token: "start the client with the token of %s in the variable " + tokenVariable,
+	entry: func(url string) string {
+		return fmt.Sprintf("[mcp_servers.mcphub]\nurl = %s\nbearer_token_env_var = %q", tomlString(url), tokenVariable)
+	}}
+
+func authorization(token string) map[string]string {
+	return map[string]string{"Authorization": "Bearer " + token}
+}
+
+func indented(value any) string {
+	text, _ := json.MarshalIndent(value, "", "  ")
+	return string(text)
+}
+
+// printRemoteConfig prints what leads a client to the gateway that this command line starts.
+func printRemoteConfig(env environment, o *mcpOptions, client clientConfig, command []string) int {
+	_, port, err := net.SplitHostPort(o.http)
+	switch {
+	case client.at == nil:
+		err = fmt.Errorf("--print-config %s: this client starts commands only: leave --http out", o.printConfig)
+	case err != nil:
+		err = fmt.Errorf("--http %s is not HOST:PORT", strconv.Quote(o.http))
+	case port == "0":
+		err = errors.New("--http: with port 0 the address is another one at each start: name a port")
+	case o.tokenFile == "":
+		err = errors.New("--print-config goes with --http and --token-file: without that the token is a new one at each start")
+	}
+	if err != nil {
+		return usageError(env, "mcp", err)
+	}
+	file, err := filepath.Abs(o.tokenFile)
+	if err != nil {
+		return usageError(env, "mcp", err)
+	}
+	env.say("for %s:", client.file)
+	fmt.Fprintln(env.stdout, client.at.entry("http://"+o.http+gateway.Path))
+	env.say("%s; the gateway is started by: %s", fmt.Sprintf(client.at.token, file),
+		strings.Join(append(command, "--http", o.http, "--token-file", file), " "))
+	return exitOK
+}
