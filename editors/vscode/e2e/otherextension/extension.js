@@ -31,7 +31,8 @@ exports.activate = (context) => {
   context.subscriptions.push(
     vscode.commands.registerCommand('other.useMcpHub', async () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-      const found = await use().catch((error) => ({ trouble: String(error.stack ?? error) }));
+      // A click on the palette that came late is done again: two runs at once would share their request ids.
+      const found = await (using ??= use().catch((error) => ({ trouble: String(error.stack ?? error) })));
       // Whole or not at all: who waits for the file must not read half of it.
       writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
       renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
@@ -90,6 +91,8 @@ function speech() {
     ? JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8')).says
     : undefined;
 }
+
+let using;
 
 async function use() {
   const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
