@@ -159,9 +159,9 @@ amounts := ^Test($(subst | ,|,$(AMOUNTS)))$$
 test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
 	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|rules$$)')"; \
 	  for room in $(SEQUENTIAL); do packages="$$(grep -v "/$$room$$" <<<"$$packages")"; done; \
-	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(subst $$,$$$$,$(amounts))' $(TESTFLAGS) $$packages
+	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(amounts)' $(TESTFLAGS) $$packages
 	go test -short -vet=off -count=1 $(addprefix ./,$(SEQUENTIAL))
-	go test -short -vet=off -count=1 -run='$(subst $$,$$$$,$(amounts))' $(AMOUNT_ROOMS)
+	go test -short -vet=off -count=1 -run='$(amounts)' $(AMOUNT_ROOMS)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
@@ -175,7 +175,6 @@ LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64
 .PHONY: soak
 soak: peers ## the long forms of tests; 300,000 calls at servers that others wrote, cancelled at random moments
 	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport ./ipc/gateway
-	go test $(TESTFLAGS) -run '$(subst $$,$$$$,$(amounts))' $(AMOUNT_ROOMS)
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
 .PHONY: soak-amounts

@@ -116,10 +116,7 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 		words = append(words, "-a", p)
 	}
 	o.pairs = nil // they are in args now
-	for i, w := range words {
-		words[i] = shellQuoted(w)
-	}
-	f.env.say("\nThe same again:\n  %s\n", strings.Join(words, " "))
+	f.env.say("\nThe same again:\n  %s\n", shellLine(words))
 	return nil
 }
 

@@ -221,8 +221,9 @@ func TestMCPPrintConfigOverHTTP(t *testing.T) {
 			continue
 		}
 		s := servers[0]
-		if s.URL != "http://127.0.0.1:7777/mcp" || s.BearerEnv == "" && !strings.HasPrefix(s.Header["Authorization"], "Bearer ") ||
-			!strings.Contains(e.stderr, "a.json --http 127.0.0.1:7777 --token-file "+token) {
+		bears := s.BearerEnv != "" || strings.HasPrefix(s.Header["Authorization"], "Bearer ")
+		if s.URL != "http://127.0.0.1:7777/mcp" || !bears ||
+			!strings.Contains(e.stderr, "--http 127.0.0.1:7777 --token-file "+shellQuoted(token)) {
 			t.Errorf("%s: %s, %v\n%s", client, s.URL, s.Header, e.stderr)
 		}
 	}
@@ -230,6 +231,8 @@ func TestMCPPrintConfigOverHTTP(t *testing.T) {
 		"--token-file": {"--http", "127.0.0.1:7777"},
 		"name a port":  {"--http", "127.0.0.1:0", "--token-file", token},
 		"HOST:PORT":    {"--http", "7777", "--token-file", token},
+		"this machine": {"--http", "0.0.0.0:7777", "--token-file", token},
+		"no-token":     {"--http", "127.0.0.1:7777", "--token-file", token + "/no-token"},
 	} {
 		if e := print("cursor", args...); e.status != exitUsage || !strings.Contains(e.stderr, want) {
 			t.Errorf("%q: status %d\n%s%s", args, e.status, e.stdout, e.stderr)

@@ -95,7 +95,7 @@ func printClientConfig(env environment, o *mcpOptions) int {
 	env.say("for %s:", client.file)
 	fmt.Fprintln(env.stdout, client.entry(command, args))
 	if client.note != "" {
-		env.say(client.note, strings.Join(append([]string{command}, args...), " "))
+		env.say(client.note, shellLine(append([]string{command}, args...)))
 	}
 	return exitOK
 }

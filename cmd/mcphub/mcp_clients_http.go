@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/ipc/gateway"
@@ -17,6 +15,8 @@ const (
 	tokenVariable = "MCPHUB_TOKEN"
 	// tokenPlace stands for the token in the file of a client that puts in no variables.
 	tokenPlace = "TOKEN"
+
+	setVariable = "start the client with the token of %s in the variable " + tokenVariable
 )
 
 // remoteConfig is how an entry looks that leads to an address, and how its token comes there.
@@ -35,7 +35,7 @@ type remoteEntry struct {
 // remote is an entry by the members around it, the client's word for Streamable HTTP ("": it has none), and how the
 // client writes the token's variable.
 func remote(around, kind, token string) *remoteConfig {
-	todo := "start the client with the token of %s in the variable " + tokenVariable
+	todo := setVariable
 	if token == tokenPlace {
 		todo = "put the token of %s in the place of " + tokenPlace
 	}
@@ -59,10 +59,9 @@ var remoteVSCode = remoteConfig{token: "VS Code asks for the token: that of %s",
 		map[string]remoteEntry{"mcphub": {"http", url, authorization("${input:mcphub-token}")}}})
 }}
 
-var remoteCodex = remoteConfig{token: "start the client with the token of %s in the variable " + tokenVariable,
-	entry: func(url string) string {
-		return fmt.Sprintf("[mcp_servers.mcphub]\nurl = %s\nbearer_token_env_var = %q", tomlString(url), tokenVariable)
-	}}
+var remoteCodex = remoteConfig{token: setVariable, entry: func(url string) string {
+	return fmt.Sprintf("[mcp_servers.mcphub]\nurl = %s\nbearer_token_env_var = %q", tomlString(url), tokenVariable)
+}}
 
 func authorization(token string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + token}
@@ -75,16 +74,18 @@ func indented(value any) string {
 
 // printRemoteConfig prints what leads a client to the gateway that this command line starts.
 func printRemoteConfig(env environment, o *mcpOptions, client clientConfig, command []string) int {
-	_, port, err := net.SplitHostPort(o.http)
+	address, err := gateway.Loopback(o.http)
 	switch {
 	case client.at == nil:
 		err = fmt.Errorf("--print-config %s: this client starts commands only: leave --http out", o.printConfig)
 	case err != nil:
-		err = fmt.Errorf("--http %s is not HOST:PORT", strconv.Quote(o.http))
-	case port == "0":
+		err = fmt.Errorf("--http: %w", err)
+	case strings.HasSuffix(address, ":0"):
 		err = errors.New("--http: with port 0 the address is another one at each start: name a port")
 	case o.tokenFile == "":
-		err = errors.New("--print-config goes with --http and --token-file: without that the token is a new one at each start")
+		err = errors.New("--print-config with --http wants --token-file: else the token is a new one at each start")
+	default:
+		_, err = o.token()
 	}
 	if err != nil {
 		return usageError(env, "mcp", err)
@@ -94,8 +95,8 @@ func printRemoteConfig(env environment, o *mcpOptions, client clientConfig, comm
 		return usageError(env, "mcp", err)
 	}
 	env.say("for %s:", client.file)
-	fmt.Fprintln(env.stdout, client.at.entry("http://"+o.http+gateway.Path))
+	fmt.Fprintln(env.stdout, client.at.entry("http://"+address+gateway.Path))
 	env.say("%s; the gateway is started by: %s", fmt.Sprintf(client.at.token, file),
-		strings.Join(append(command, "--http", o.http, "--token-file", file), " "))
+		shellLine(append(command, "--http", address, "--token-file", file)))
 	return exitOK
 }

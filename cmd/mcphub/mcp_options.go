@@ -48,8 +48,8 @@ func (o *mcpOptions) flags() *pflag.FlagSet {
 	set.BoolVar(&o.window, "window", false, "serve the page as well, to approve, answer and cancel on; its address is "+
 		"printed on stderr")
 	o.page.register(set)
-	set.StringVar(&o.printConfig, "print-config", "", "CLIENT\tprint what to paste into the settings of a client, and end; with --http "+
-		"and --token-file what leads it to that address: "+
+	set.StringVar(&o.printConfig, "print-config", "", "CLIENT\tprint what to paste into the settings of a client, and "+
+		"end; with --http and --token-file what leads it to that address: "+
 		strings.Join(clientNames(), ", "))
 	return set
 }

@@ -62,10 +62,7 @@ func exampleCall(t *mcphubv1.Tool, schema *argument, source []string) string {
 			words = append(words, "-a", a.name+"="+a.example())
 		}
 	}
-	for i, word := range words {
-		words[i] = shellQuoted(word)
-	}
-	return strings.Join(words, " ")
+	return shellLine(words)
 }
 
 // example gives a value that the schema takes.
@@ -100,6 +97,15 @@ func (a *argument) example() string {
 		return text
 	}
 	return value
+}
+
+// shellLine is a command line that can be pasted.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellQuoted(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // shellQuoted writes a word so that a POSIX shell reads it as it is. What a terminal would obey cannot be pasted at

@@ -98,7 +98,7 @@ func (s *site) hears(t *testing.T, want string) {
 func TestHTTPRefusals(t *testing.T) {
 	s := newSite(t, mcpserver.Guard{Token: "secret"}, mcpserver.Bounds{Message: 1000})
 	auth := []string{"Authorization", "Bearer secret"}
-	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	ping, long := `{"jsonrpc":"2.0","id":1,"method":"ping"}`, strings.Repeat("m", 511)
 	for name, c := range map[string]struct {
 		method, body string
 		header       []string
@@ -120,8 +120,8 @@ func TestHTTPRefusals(t *testing.T) {
 		"get without":     {"GET", "", auth, 405},
 		"header mismatch": {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`,
 			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"}, auth...), 400},
-		"long method": {"POST", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 512) + `","params":{` + modernMeta + `}}`,
-			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", strings.Repeat("m", 512)}, auth...), 400},
+		"long method": {"POST", `{"jsonrpc":"2.0","id":1,"method":"` + long + `","params":{` + modernMeta + `}}`,
+			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", long}, auth...), 400},
 		"unknown method": {"POST", `{"jsonrpc":"2.0","id":1,"method":"no/such","params":{` + modernMeta + `}}`,
 			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "no/such"}, auth...), 404},
 		"no metadata": {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`,

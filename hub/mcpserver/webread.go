@@ -22,10 +22,10 @@ var (
 // only to be unknown.
 const longestMethod = 512
 
-// readBody reads what was posted. It is read into one piece where its length is told; beyond firstPiece that is
-// believed only as it comes.
+// readBody reads what was posted, into one piece where it is as short as messages are. Beyond that a length is not
+// believed: room is made as bytes come.
 func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
-	const firstPiece = 1 << 20
+	const firstPiece = 8 << 10
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), int64(most), firstPiece)) + bytes.MinRead)
 	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, int64(most)))

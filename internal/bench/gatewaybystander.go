@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,42 +17,42 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// rude is one thing that clients of a gateway may do wrong. Each of several clients does it again and again; it gives
-// how often it has.
-type rude struct {
+// clientAttack is one thing that clients of a gateway may do wrong. Each of several clients does it again and again,
+// for the i-th time.
+type clientAttack struct {
 	about string
-	do    func(ctx context.Context, c *rudeClient, i int)
+	do    func(ctx context.Context, c *hostileClient, i int)
 }
 
 // garbage is what no message is, or what is far too long for one.
 var garbage = []string{"{", strings.Repeat("[", 200_000), strings.Repeat("\xff\x00", 1<<19),
 	`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 1<<20) + `"}`}
 
-var rudeness = []rude{
-	{"clients without a token", func(ctx context.Context, c *rudeClient, _ int) {
+var clientAttacks = []clientAttack{
+	{"clients without a token", func(ctx context.Context, c *hostileClient, _ int) {
 		c.post(ctx, "", "Bearer guessed", c.greeting())
 	}},
-	{"clients that send garbage", func(ctx context.Context, c *rudeClient, i int) {
+	{"clients that send garbage", func(ctx context.Context, c *hostileClient, i int) {
 		c.post(ctx, c.session, c.authorization, garbage[i%len(garbage)])
 	}},
-	{"clients that call as fast as they can", func(ctx context.Context, c *rudeClient, i int) {
+	{"clients that call as fast as they can", func(ctx context.Context, c *hostileClient, i int) {
 		c.post(ctx, c.session, c.authorization, fmt.Sprintf(
 			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"e__echo","arguments":%s}}`, i, echoArguments))
 	}},
-	{"clients that ask for 1 MiB and do not read it", func(ctx context.Context, c *rudeClient, i int) {
+	{"clients that ask for 1 MiB and do not read it", func(ctx context.Context, c *hostileClient, i int) {
 		c.leave(ctx, fmt.Sprintf(
 			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"e__large","arguments":{"count":1048576}}}`, i))
 	}},
-	{"clients that cancel what is not theirs", func(ctx context.Context, c *rudeClient, i int) {
+	{"clients that cancel what is not theirs", func(ctx context.Context, c *hostileClient, i int) {
 		c.post(ctx, c.session, c.authorization, fmt.Sprintf(
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"mine"}}`, i))
 	}},
-	{"clients that open sessions", func(ctx context.Context, c *rudeClient, _ int) {
+	{"clients that open sessions", func(ctx context.Context, c *hostileClient, _ int) {
 		c.post(ctx, "", c.authorization, c.greeting())
 	}},
 }
 
-// measureGatewayBystander takes the time of an honest client's calls of one server while 32 other clients do their
+// measureGatewayBystander takes the time of an honest client's calls of one server while hostile ones do their
 // worst at the same gateway and at another server. All share the machine with it. The config file is written to dir.
 func measureGatewayBystander(ctx context.Context, o options, dir string) (rows []row, err error) {
 	entry := map[string]any{"command": o.bin.echo, "era": "legacy", "alwaysAllow": []string{"*"}}
@@ -77,54 +78,77 @@ func measureGatewayBystander(ctx context.Context, o options, dir string) (rows [
 		return nil, err
 	}
 	defer func() { _ = session.Close(errBenchOver) }()
-	for _, r := range rudeness {
-		attack, stop := context.WithCancelCause(ctx)
-		var all sync.WaitGroup
-		did := make([]int, 32)
-		for n := range did {
-			c := &rudeClient{address: address, authorization: authorization, http: &http.Client{Transport: &http.Transport{}}}
-			c.session = c.open(ctx)
-			all.Go(func() {
-				for ; attack.Err() == nil; did[n]++ {
-					r.do(attack, c, did[n])
-				}
-				c.http.CloseIdleConnections()
-			})
-		}
-		var honest spent
-		for until := time.Now().Add(pick(o, 5*time.Second, time.Second)); time.Now().Before(until) && err == nil; {
-			start := time.Now()
-			_, err = session.CallTool(ctx, &mcp.CallRequest{Name: "honest__echo", Arguments: echoArguments})
-			honest.add(time.Since(start))
-		}
-		stop(errBenchOver)
-		all.Wait()
+	alone, err := honestCalls(ctx, session, pick(o, 2*time.Second, time.Second/2))
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range clientAttacks {
+		honest, times, err := a.beside(ctx, o, address, authorization, session)
 		if err != nil {
-			return nil, fmt.Errorf("an honest call beside %s: %w", r.about, err)
+			return nil, fmt.Errorf("an honest call beside %s: %w", a.about, err)
 		}
-		times := 0
-		for _, n := range did {
-			times += n
-		}
-		rows = append(rows, number("HTTP, worst call beside 32 "+r.about, millis(honest.worst), "ms",
-			"%s; they came %d times", honest.text("call"), times).atMost(bystanderLimit))
+		rows = append(rows, number(fmt.Sprintf("HTTP, worst call beside %d %s", hostileClients, a.about),
+			millis(honest.worst), "ms", "%s; %s; they came %d times", honest.text("call"), alone.text("alone"),
+			times).atMost(bystanderLimit))
 	}
 	return rows, nil
 }
 
-// rudeClient belongs to one goroutine.
-type rudeClient struct {
+// honestCalls calls again and again.
+func honestCalls(ctx context.Context, session *mcp.Session, d time.Duration) (honest spent, err error) {
+	for until := time.Now().Add(d); time.Now().Before(until) && err == nil; {
+		start := time.Now()
+		_, err = session.CallTool(ctx, &mcp.CallRequest{Name: "honest__echo", Arguments: echoArguments})
+		honest.add(time.Since(start))
+	}
+	return honest, err
+}
+
+const hostileClients = 32
+
+// beside takes the time of honest calls during the attack, and counts what the hostile clients did.
+func (a clientAttack) beside(ctx context.Context, o options, address, authorization string,
+	session *mcp.Session) (honest spent, times int, err error) {
+	attack, stop := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop(errBenchOver)
+	did := make([]int, hostileClients)
+	for n := range did {
+		c := &hostileClient{address: address, authorization: authorization,
+			http: &http.Client{Transport: &http.Transport{}}}
+		if c.session = c.open(ctx); c.session == "" {
+			return honest, 0, errors.New("a hostile client got no session, so it could do nothing")
+		}
+		all.Go(func() {
+			for ; attack.Err() == nil; did[n]++ {
+				a.do(attack, c, did[n])
+			}
+			c.http.CloseIdleConnections()
+		})
+	}
+	honest, err = honestCalls(ctx, session, pick(o, 5*time.Second, time.Second))
+	stop(errBenchOver)
+	all.Wait()
+	for _, n := range did {
+		times += n
+	}
+	return honest, times, err
+}
+
+// hostileClient belongs to one goroutine.
+type hostileClient struct {
 	address, authorization, session string
 	http                            *http.Client
 }
 
-func (c *rudeClient) greeting() string {
+func (c *hostileClient) greeting() string {
 	return `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
-		`"clientInfo":{"name":"rude","version":"1"}}}`
+		`"clientInfo":{"name":"hostile","version":"1"}}}`
 }
 
 // open gives a session, "" when it is refused one.
-func (c *rudeClient) open(ctx context.Context) string {
+func (c *hostileClient) open(ctx context.Context) string {
 	response := c.begin(ctx, "", c.authorization, c.greeting())
 	if response == nil {
 		return ""
@@ -135,7 +159,7 @@ func (c *rudeClient) open(ctx context.Context) string {
 }
 
 // post sends a message and reads what comes; what that is does not matter.
-func (c *rudeClient) post(ctx context.Context, session, authorization, body string) {
+func (c *hostileClient) post(ctx context.Context, session, authorization, body string) {
 	if response := c.begin(ctx, session, authorization, body); response != nil {
 		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
@@ -143,7 +167,7 @@ func (c *rudeClient) post(ctx context.Context, session, authorization, body stri
 }
 
 // leave sends a message, waits without reading what comes, and hangs up.
-func (c *rudeClient) leave(ctx context.Context, body string) {
+func (c *hostileClient) leave(ctx context.Context, body string) {
 	if response := c.begin(ctx, c.session, c.authorization, body); response != nil {
 		select {
 		case <-ctx.Done():
@@ -153,7 +177,7 @@ func (c *rudeClient) leave(ctx context.Context, body string) {
 	}
 }
 
-func (c *rudeClient) begin(ctx context.Context, session, authorization, body string) *http.Response {
+func (c *hostileClient) begin(ctx context.Context, session, authorization, body string) *http.Response {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, strings.NewReader(body))
 	if err != nil {
 		return nil

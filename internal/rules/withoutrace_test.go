@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +16,8 @@ var (
 )
 
 // lostRaces: what make test runs without the race detector. A package of the Makefile's SEQUENTIAL starts no goroutine,
-// in its tests neither; each test of AMOUNTS exists in one of AMOUNT_ROOMS, so that none is skipped in one run
-// and missing in the other.
+// in its tests neither. Each test of AMOUNTS is in a package of AMOUNT_ROOMS and in no other one: what is skipped in
+// one run is not missing in the other.
 func lostRaces(t *tree) []violation {
 	field := func(line *regexp.Regexp) string {
 		if m := line.FindSubmatch(t.text["Makefile"]); m != nil {
@@ -26,24 +27,28 @@ func lostRaces(t *tree) []violation {
 	}
 	sequential, rooms := strings.Fields(field(sequentialLine)), strings.Fields(field(amountRooms))
 	var bad []violation
-	where := map[string]string{} // the room of each test
+	missing := map[string]bool{} // tests of AMOUNTS that no package has
+	for name := range strings.SplitSeq(field(amountsLine), "|") {
+		missing["Test"+strings.TrimSpace(name)] = true
+	}
+	named := maps.Clone(missing)
 	for _, s := range t.code {
 		if slices.Contains(sequential, s.dir()) {
 			bad = append(bad, goroutines(s)...)
 		}
-		if !s.test {
-			continue
-		}
 		for _, decl := range s.file.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && slices.Contains(rooms, "./"+s.dir()) {
-				where[fn.Name.Name] = s.dir()
+			fn, ok := decl.(*ast.FuncDecl)
+			if !s.test || !ok || fn.Recv != nil || !named[fn.Name.Name] {
+				continue
+			}
+			delete(missing, fn.Name.Name)
+			if !slices.Contains(rooms, "./"+s.dir()) {
+				bad = append(bad, s.at(fn, "%s is skipped here by AMOUNTS, and this is no package of AMOUNT_ROOMS", fn.Name.Name))
 			}
 		}
 	}
-	for name := range strings.SplitSeq(field(amountsLine), "|") {
-		if name = strings.TrimSpace(name); name != "" && where["Test"+name] == "" {
-			bad = append(bad, violation{"Makefile", 1, "Test" + name + " of AMOUNTS is in no package of AMOUNT_ROOMS"})
-		}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		bad = append(bad, violation{"Makefile", 1, name + " of AMOUNTS is no test"})
 	}
 	return bad
 }
@@ -56,6 +61,10 @@ func goroutines(s *source) []violation {
 		switch n := n.(type) {
 		case *ast.GoStmt:
 			bad = append(bad, s.at(n, "a goroutine"+why))
+		case *ast.SelectorExpr:
+			if n.Sel.Name == "Parallel" {
+				bad = append(bad, s.at(n, "a test beside others"+why))
+			}
 		case *ast.ImportSpec:
 			switch path := strings.Trim(n.Path.Value, `"`); path {
 			case "sync", "sync/atomic", "testing/synctest":
@@ -76,12 +85,18 @@ func TestNothingIsLostWithoutTheRaceDetectorFindsViolations(t *testing.T) {
 func TestLarge(t *testing.T) {
 	go func() {}()
 }`
+	const parallel = `import "testing"
+func TestSmall(t *testing.T) {
+	t.Parallel()
+	go func() {}()
+}`
 	finds(t, lostRaces(made(t, map[string]string{
 		"Makefile":             "SEQUENTIAL := hub/a\nAMOUNTS := Large|\\\nGone\nAMOUNT_ROOMS := ./hub\n",
-		"hub/a/a_test.go":      "package a\n" + test,
+		"hub/a/a_test.go":      "package a\n" + parallel,
 		"hub/a/b.go":           "package a\nimport \"sync\"\nvar _ sync.Mutex\n",
 		"hub/b_test.go":        "package hub\n" + test,
+		"ipc/b_test.go":        "package ipc\n" + test,
 		"hub/transport/c.go":   "package transport\nimport \"sync\"\nvar _ sync.Mutex\n",
 		"plugin/large_test.go": "package plugin\n",
-	})), "Makefile:1", "hub/a/a_test.go:4", "hub/a/b.go:2")
+	})), "Makefile:1", "hub/a/a_test.go:4", "hub/a/a_test.go:5", "hub/a/b.go:2", "ipc/b_test.go:3")
 }

@@ -68,18 +68,28 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 var ErrNotLoopback = errors.New("a gateway listens on this machine alone: the address must be 127.0.0.1:PORT, [::1]:PORT " +
 	"or localhost:PORT")
 
-func listen(address string) (net.Listener, error) {
+// Loopback gives an address as Listen opens it, HOST:PORT with a number as host; it fails with ErrNotLoopback for one
+// that others could reach.
+func Loopback(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("the address %s is not HOST:PORT: %w", strconv.Quote(address), err)
+		return "", fmt.Errorf("the address %s is not HOST:PORT: %w", strconv.Quote(address), err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, ErrNotLoopback
+		return "", ErrNotLoopback
 	}
 	if host == "localhost" { // whatever a name server or a hosts file says of it
 		host = "127.0.0.1"
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	return net.JoinHostPort(host, port), nil
+}
+
+func listen(address string) (net.Listener, error) {
+	address, err := Loopback(address)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("the gateway cannot listen: %w", err)
 	}

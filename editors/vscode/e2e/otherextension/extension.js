@@ -32,7 +32,7 @@ exports.activate = (context) => {
     vscode.commands.registerCommand('other.useMcpHub', async () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
       // A click on the palette that came late is done again: two runs at once would share their request ids.
-      const found = await (using ??= use().catch((error) => ({ trouble: String(error.stack ?? error) })));
+      const found = await (used ??= use().catch((error) => ({ trouble: String(error.stack ?? error) })));
       // Whole or not at all: who waits for the file must not read half of it.
       writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
       renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
@@ -92,7 +92,7 @@ function speech() {
     : undefined;
 }
 
-let using;
+let used;
 
 async function use() {
   const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
