@@ -35,6 +35,7 @@ export function formCard(ask, kit) {
     },
     decline: { text: 'Decline', note: 'Declined' },
     edited: form.edited,
+    typed: form.draft,
     focus: form.focusFirst,
   };
 }
@@ -109,6 +110,7 @@ export function inputCard(ask, kit) {
     },
     decline: { text: 'Decline', note: 'Declined' },
     edited: () => control.value !== start,
+    typed: () => (ask.secret || options.length ? '' : control.value),
     focus: () => control.focus(),
   };
 }

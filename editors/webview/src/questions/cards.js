@@ -4,6 +4,7 @@ import { formCard, inputCard } from './cardform.js';
 import { launchCard } from './cardlaunch.js';
 import { samplingCard } from './cardsampling.js';
 import { closesIn, closingNote, opened, transition } from './cardstate.js';
+import { keepTyped, stay } from './closedcard.js';
 import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
 import { h, setText } from '../elements/dom.js';
@@ -40,7 +41,6 @@ import { shortName, visible } from '../words/text.js';
 // less than that after a card has opened or moved, a click was meant for what was there before; a key goes where the
 // focus is, wherever that moves
 const guardMs = 500;
-const noteMs = 6000;
 let serial = 0;
 
 /** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind | undefined} */
@@ -349,37 +349,21 @@ export function promptCard(prompt, actions) {
       article.removeAttribute('aria-labelledby');
       article.setAttribute('aria-label', 'Closed question');
       article.dataset['phase'] = 'closed';
-      article.replaceChildren(line);
-      if (had) passFocus();
       actions.announce(text);
-      stay(article, () => {
+      const over = () => {
         if (article.contains(document.activeElement)) passFocus();
         article.remove();
         actions.gone?.(promptId);
-      });
+      };
+      const typed = !here && kind.edited?.() ? kind.typed?.() : '';
+      if (typed) {
+        setText(line, closingNote(closed, undefined, actions.windowId()));
+        keepTyped(article, line, typed, over);
+        return;
+      }
+      article.replaceChildren(line);
+      if (had) passFocus();
+      stay(article, over);
     },
   };
-}
-
-/**
- * Lets a note stay for its time, and for as long as the pointer or the focus is on it.
- * @param {HTMLElement} element
- * @param {() => void} over
- */
-function stay(element, over) {
-  let left = noteMs;
-  let since = performance.now();
-  let timer = setTimeout(over, left);
-  const hold = () => {
-    clearTimeout(timer);
-    left -= performance.now() - since;
-  };
-  const go = () => {
-    since = performance.now();
-    timer = setTimeout(over, Math.max(left, 1000));
-  };
-  element.addEventListener('pointerenter', hold);
-  element.addEventListener('focusin', hold);
-  element.addEventListener('pointerleave', go);
-  element.addEventListener('focusout', go);
 }

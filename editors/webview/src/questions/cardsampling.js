@@ -194,6 +194,10 @@ export function samplingCard(ask, kit) {
       : { text: 'Send the answer', note: 'Answered by hand', content: byHand },
     decline: { text: 'Decline', note: 'Declined' },
     edited: () => answer.value !== '' || edits().some(({ was, text: now }) => was !== now),
+    typed: () =>
+      [answer.value, ...edits().flatMap(({ was, text: now }) => (was === now ? [] : [now]))]
+        .filter(Boolean)
+        .join('\n\n'),
     ...(model ? {} : { focus: () => answer.focus() }),
   };
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { busySnapshot, prompts, promptNames } from '../harness/world.js';
+import { busySnapshot, prompts, promptNames, server } from '../harness/world.js';
 
 /**
  * @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosedJson
@@ -104,5 +104,82 @@ pageTest(
     await page.mouse.move(0, 0);
     await pass(7_000);
     await card.waitFor({ state: 'detached' });
+  },
+);
+
+/** A server withdraws the form. @type {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} */
+const withdrawn = {
+  promptId: 'p-form',
+  cause: 'PROMPT_CAUSE_WITHDRAWN',
+  reason: 'changed my mind',
+  origin: 'ORIGIN_SERVER',
+};
+
+pageTest(
+  'a form that is withdrawn under the hands stays with its reason, what was typed and the focus, until it is left',
+  { snapshot: { servers: [server('booking')], prompts: [prompts.form] }, frozen: true },
+  async ({ by, hub, page, pass, settle }) => {
+    const card = by('prompt-p-form');
+    const field = card.getByLabel('Full name').first();
+    await field.focus();
+    await page.keyboard.type('Ada Lovelace');
+    await hub.say({ promptClosed: withdrawn });
+    await settle();
+    assert.match(await card.innerText(), /withdrawn by server: changed my mind/i);
+    await page.keyboard.type(' of London');
+    assert.equal(await field.inputValue(), 'Ada Lovelace', 'nothing is typed into a question that is gone');
+    assert.equal(await field.evaluate((element) => element === document.activeElement), true, 'the focus stays');
+    assert.equal(
+      await card.locator('[data-testid="accept"], [data-testid="decline"], [data-testid="dismiss"]').count(),
+      0,
+    );
+    await pass(120_000);
+    assert.equal(await card.count(), 1);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await by('copy-typed').click();
+    await card.getByText('Copied', { exact: true }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(copied, /^\{.*"Ada Lovelace".*\}$/);
+    await by('server-booking').locator('button').first().focus();
+    await pass(5_500);
+    assert.equal(await card.count(), 1, 'it went too early');
+    await pass(1_000);
+    await card.waitFor({ state: 'detached' });
+    assert.deepEqual(hub.all('answerPrompt'), []);
+  },
+);
+
+for (const way of ['Close', 'Escape']) {
+  pageTest(
+    `a withdrawn form with typed text goes by ${way}, and the focus goes on`,
+    { snapshot: { prompts: [prompts.form, prompts.approval] }, frozen: true },
+    async ({ by, hub, page, settle }) => {
+      const card = by('prompt-p-form');
+      await card.getByLabel('Full name').first().fill('Ada');
+      await hub.say({ promptClosed: withdrawn });
+      await settle();
+      if (way === 'Close') await by('close-typed').click();
+      else await page.keyboard.press('Escape');
+      await card.waitFor({ state: 'detached' });
+      assert.equal(
+        await by('prompt-p-approval').evaluate((next) => next.contains(document.activeElement)),
+        true,
+        'the next question has the focus',
+      );
+      assert.deepEqual(hub.all('answerPrompt'), []);
+    },
+  );
+}
+
+pageTest(
+  'a secret that was being typed is not kept when its question goes',
+  { snapshot: { prompts: [prompts.input] }, frozen: true },
+  async ({ by, hub, page, settle }) => {
+    const card = by('prompt-p-input');
+    await card.locator('input').first().fill('hunter2');
+    await hub.say({ promptClosed: { ...withdrawn, promptId: 'p-input' } });
+    await settle();
+    assert.equal(await card.locator('input').count(), 0);
+    assert.equal((await page.content()).includes('hunter2'), false);
   },
 );

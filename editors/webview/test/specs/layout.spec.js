@@ -177,3 +177,18 @@ for (const theme of themeNames) {
     },
   );
 }
+
+// The root's scheme decides whether a frame is given a ground of its own: VS Code's own must be seen through it.
+for (const theme of /** @type {const} */ (['dark', 'high-contrast', 'light'])) {
+  pageTest(
+    `in ${theme} the editor's ground is seen through the page, and controls are drawn in its scheme`,
+    { snapshot: { prompts: [prompts.form] }, theme },
+    async ({ by, page }) => {
+      const field = by('prompt-p-form').getByLabel('Full name').first();
+      await field.waitFor();
+      const scheme = (/** @type {Element} */ element) => getComputedStyle(element).colorScheme;
+      assert.equal(await page.locator('html').evaluate(scheme), 'normal');
+      assert.equal(await field.evaluate(scheme), theme === 'light' ? 'normal' : 'dark');
+    },
+  );
+}
