@@ -52,6 +52,8 @@ func (m *message) carryOut() {
 	case *mcphubv1.AttachRequest_GetTrace:
 		traces, err := m.s.traces(order.GetTrace)
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)
+	case *mcphubv1.AttachRequest_PromptsInView:
+		m.answer(nil, nil) // for the host between the page and this hub; a page on a socket has none
 	case *mcphubv1.AttachRequest_Hello:
 		m.answer(nil, invalid(errSecondHello))
 	default:

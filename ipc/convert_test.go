@@ -244,7 +244,9 @@ func TestConversionFillsEveryField(t *testing.T) {
 	for _, ours := range []protoreflect.Name{"welcome", "snapshot", "reply", "dropped"} {
 		seen[ours] = true // made by the services themselves
 	}
-	seen["hub_connection"] = true // made by a host that relays the stream
+	for _, hosts := range []protoreflect.Name{"hub_connection", "reveal_prompt"} {
+		seen[hosts] = true // made by a host that relays the stream
+	}
 	events := (&mcphubv1.AttachResponse{}).ProtoReflect().Descriptor().Oneofs().ByName("event").Fields()
 	for i := range events.Len() {
 		if !seen[events.Get(i).Name()] {

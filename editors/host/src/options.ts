@@ -52,6 +52,8 @@ export interface RelayOptions {
   /** The hub has taken the answer: open the URL now, keep the secret. */
   readonly answered?: (answer: PromptAnswer, prompt: Prompt) => void;
   readonly event?: (event: AttachResponse) => void;
+  /** The open prompts whose cards are in view on the page have changed. It is for the host to know whether the page is. */
+  readonly inView?: (promptIds: readonly string[]) => void;
 }
 
 /** Between one page and the hub. */
@@ -63,6 +65,11 @@ export interface Relay {
    * belongs to the window stays.
    */
   setRoots(roots: MessageInitShape<typeof SetRootsSchema>['roots']): void;
+  /**
+   * Has the page bring a prompt into view and give it the focus; '' is the oldest open one. A page that is not there yet
+   * hears of the last one when it is.
+   */
+  reveal(promptId: string): void;
   /** The page is gone for good: half-close. */
   dispose(): void;
 }

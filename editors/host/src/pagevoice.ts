@@ -48,6 +48,17 @@ export class PageVoice {
     this.#say({ case: 'hubConnection', value: { state, message } });
   }
 
+  reveal(promptId: string): void {
+    this.#say({ case: 'revealPrompt', value: { promptId } });
+  }
+
+  /** Answers a message that was for the host alone; one without an id wants no answer. */
+  done(messageId: string): void {
+    if (messageId !== '') {
+      this.#say({ case: 'reply', value: { messageId } });
+    }
+  }
+
   /** Answers a message that was not carried out; one without an id wants no answer. */
   refuse(messageId: string, error: HubError): void {
     if (messageId !== '') {

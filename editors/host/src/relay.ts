@@ -46,6 +46,7 @@ export class PageRelay implements Relay {
   #attached: Attached | undefined;
   #roots: SetRoots | undefined; // what the host has said last; until then, what the hello says
   #waiting: HelloJson | undefined; // said while there was no hub, or before the last one was welcomed
+  #reveal: string | undefined; // until the page knows what is open
   #windowId = '';
   #hubId = '';
   #failures = 0;
@@ -78,6 +79,14 @@ export class PageRelay implements Relay {
       this.#attached.stream.send({ message: { case: 'setRoots', value } });
     } catch {
       // The stream has just broken: the next hello says them.
+    }
+  }
+
+  reveal(promptId: string): void {
+    if (this.#attached?.welcomed === true) {
+      this.#voice.reveal(promptId);
+    } else {
+      this.#reveal = promptId;
     }
   }
 
@@ -119,6 +128,10 @@ export class PageRelay implements Relay {
       this.#hello(toJson(HelloSchema, request.message.value));
     } else if (request.message.case === 'answerPrompt') {
       this.#answer(request, request.message.value);
+    } else if (request.message.case === 'promptsInView') {
+      const { promptIds } = request.message.value;
+      harmless(() => this.#options.inView?.(promptIds));
+      this.#voice.done(request.messageId);
     } else {
       this.#forward(request, { ofPage: request.messageId !== '' });
     }
@@ -294,6 +307,12 @@ export class PageRelay implements Relay {
     }
     harmless(() => this.#options.event?.(message));
     this.#voice.post(message);
+    // Not before the page knows what is open.
+    const knows = event.case === 'snapshot' || (event.case === 'welcome' && event.value.resumed);
+    if (knows && this.#reveal !== undefined) {
+      this.#voice.reveal(this.#reveal);
+      this.#reveal = undefined;
+    }
   }
 
   #broke(ended: HubError | undefined): void {

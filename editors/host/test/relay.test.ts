@@ -354,3 +354,41 @@ test('new folders are told on the stream that is there, and with each hello afte
   say({ hello: { windowId: 'minted' } });
   assert.deepEqual(source.stream(1).hello.roots, []);
 });
+
+test('what the page has in view is for the host alone, and a failing hook ends nothing', (t) => {
+  const seen: (readonly string[])[] = [];
+  const { source, told, say } = scene(t, {
+    inView: (ids) => {
+      seen.push(ids);
+      throw new Error('a hook');
+    },
+  });
+  told();
+  say({ messageId: 'v0', promptsInView: { promptIds: ['p1'] } }); // before there is a stream
+  say({ hello: {} });
+  say({ messageId: 'v1', promptsInView: { promptIds: ['p1', 'p2'] } });
+  say({ promptsInView: {} });
+  assert.deepEqual(seen, [['p1'], ['p1', 'p2'], []]);
+  assert.deepEqual(told(), [{ reply: { messageId: 'v0' } }, { reply: { messageId: 'v1' } }]);
+  assert.equal(source.stream(0).sent.length, 0);
+});
+
+test('a page is told at once what to reveal, and one that is not there yet when it is, once', async (t) => {
+  const { source, told, say, relay } = scene(t);
+  told();
+  relay.reveal('p0');
+  relay.reveal('p1');
+  say({ hello: {} });
+  assert.deepEqual(told(), []);
+  source.stream(0).welcome();
+  await settle();
+  assert.deepEqual(told(), [{ welcome: { hubId: 'h1', windowId: 'minted' } }]);
+  source.stream(0).say({ case: 'snapshot', value: {} });
+  await settle();
+  assert.deepEqual(told(), [{ snapshot: {} }, { revealPrompt: { promptId: 'p1' } }]);
+  relay.reveal('');
+  assert.deepEqual(told(), [{ revealPrompt: {} }]);
+  relay.dispose();
+  relay.reveal('p2');
+  assert.deepEqual(told(), []);
+});

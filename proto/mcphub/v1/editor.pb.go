@@ -106,6 +106,7 @@ type AttachRequest struct {
 	//	*AttachRequest_SignOut
 	//	*AttachRequest_GetTrace
 	//	*AttachRequest_MuteServer
+	//	*AttachRequest_PromptsInView
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -299,6 +300,15 @@ func (x *AttachRequest) GetMuteServer() *MuteServerRequest {
 	return nil
 }
 
+func (x *AttachRequest) GetPromptsInView() *PromptsInView {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_PromptsInView); ok {
+			return x.PromptsInView
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -385,6 +395,12 @@ type AttachRequest_MuteServer struct {
 	MuteServer *MuteServerRequest `protobuf:"bytes,17,opt,name=mute_server,json=muteServer,proto3,oneof"`
 }
 
+type AttachRequest_PromptsInView struct {
+	// Which open prompts a person can see now. From a page to the host that relays this stream, which keeps it to itself; a hub
+	// does nothing about it.
+	PromptsInView *PromptsInView `protobuf:"bytes,18,opt,name=prompts_in_view,json=promptsInView,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -417,6 +433,54 @@ func (*AttachRequest_GetTrace) isAttachRequest_Message() {}
 
 func (*AttachRequest_MuteServer) isAttachRequest_Message() {}
 
+func (*AttachRequest_PromptsInView) isAttachRequest_Message() {}
+
+// PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
+type PromptsInView struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of the prompts whose cards are in view, in no order. A page that is covered as a whole does not notice it: its host does.
+	PromptIds     []string `protobuf:"bytes,1,rep,name=prompt_ids,json=promptIds,proto3" json:"prompt_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptsInView) Reset() {
+	*x = PromptsInView{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptsInView) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptsInView) ProtoMessage() {}
+
+func (x *PromptsInView) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptsInView.ProtoReflect.Descriptor instead.
+func (*PromptsInView) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PromptsInView) GetPromptIds() []string {
+	if x != nil {
+		return x.PromptIds
+	}
+	return nil
+}
+
 // Hello introduces a window.
 type Hello struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -445,7 +509,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -457,7 +521,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -470,7 +534,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Hello) GetWindowId() string {
@@ -549,7 +613,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +625,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +638,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Resume) GetHubId() string {
@@ -604,7 +668,7 @@ type Root struct {
 
 func (x *Root) Reset() {
 	*x = Root{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -616,7 +680,7 @@ func (x *Root) String() string {
 func (*Root) ProtoMessage() {}
 
 func (x *Root) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -629,7 +693,7 @@ func (x *Root) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Root.ProtoReflect.Descriptor instead.
 func (*Root) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Root) GetUri() string {
@@ -662,7 +726,7 @@ type CancelMcpRequest struct {
 
 func (x *CancelMcpRequest) Reset() {
 	*x = CancelMcpRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +738,7 @@ func (x *CancelMcpRequest) String() string {
 func (*CancelMcpRequest) ProtoMessage() {}
 
 func (x *CancelMcpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +751,7 @@ func (x *CancelMcpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelMcpRequest.ProtoReflect.Descriptor instead.
 func (*CancelMcpRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CancelMcpRequest) GetRequestId() string {
@@ -722,7 +786,7 @@ type SetRoots struct {
 
 func (x *SetRoots) Reset() {
 	*x = SetRoots{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +798,7 @@ func (x *SetRoots) String() string {
 func (*SetRoots) ProtoMessage() {}
 
 func (x *SetRoots) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +811,7 @@ func (x *SetRoots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRoots.ProtoReflect.Descriptor instead.
 func (*SetRoots) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SetRoots) GetRoots() []*Root {
@@ -772,7 +836,7 @@ type SetCapabilities struct {
 
 func (x *SetCapabilities) Reset() {
 	*x = SetCapabilities{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +848,7 @@ func (x *SetCapabilities) String() string {
 func (*SetCapabilities) ProtoMessage() {}
 
 func (x *SetCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +861,7 @@ func (x *SetCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetCapabilities.ProtoReflect.Descriptor instead.
 func (*SetCapabilities) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SetCapabilities) GetPromptKinds() []PromptKind {
@@ -852,6 +916,7 @@ type AttachResponse struct {
 	//	*AttachResponse_ConfigReloaded
 	//	*AttachResponse_HubConnection
 	//	*AttachResponse_McpRequestCancelDelivery
+	//	*AttachResponse_RevealPrompt
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -859,7 +924,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -871,7 +936,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -884,7 +949,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AttachResponse) GetSequence() uint64 {
@@ -1088,6 +1153,15 @@ func (x *AttachResponse) GetMcpRequestCancelDelivery() *McpRequestCancelDelivery
 	return nil
 }
 
+func (x *AttachResponse) GetRevealPrompt() *RevealPrompt {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_RevealPrompt); ok {
+			return x.RevealPrompt
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -1192,6 +1266,11 @@ type AttachResponse_McpRequestCancelDelivery struct {
 	McpRequestCancelDelivery *McpRequestCancelDelivery `protobuf:"bytes,22,opt,name=mcp_request_cancel_delivery,json=mcpRequestCancelDelivery,proto3,oneof"`
 }
 
+type AttachResponse_RevealPrompt struct {
+	// Bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to a page.
+	RevealPrompt *RevealPrompt `protobuf:"bytes,23,opt,name=reveal_prompt,json=revealPrompt,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -1232,6 +1311,54 @@ func (*AttachResponse_HubConnection) isAttachResponse_Event() {}
 
 func (*AttachResponse_McpRequestCancelDelivery) isAttachResponse_Event() {}
 
+func (*AttachResponse_RevealPrompt) isAttachResponse_Event() {}
+
+// RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
+type RevealPrompt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt; one that the page does not know yet is revealed as soon as it opens. "": the oldest open one.
+	PromptId      string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevealPrompt) Reset() {
+	*x = RevealPrompt{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevealPrompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevealPrompt) ProtoMessage() {}
+
+func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevealPrompt.ProtoReflect.Descriptor instead.
+func (*RevealPrompt) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RevealPrompt) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
 // HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
 type HubConnection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1245,7 +1372,7 @@ type HubConnection struct {
 
 func (x *HubConnection) Reset() {
 	*x = HubConnection{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1384,7 @@ func (x *HubConnection) String() string {
 func (*HubConnection) ProtoMessage() {}
 
 func (x *HubConnection) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1397,7 @@ func (x *HubConnection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubConnection.ProtoReflect.Descriptor instead.
 func (*HubConnection) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *HubConnection) GetState() HubConnectionState {
@@ -1304,7 +1431,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1443,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1456,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Welcome) GetHubId() string {
@@ -1379,7 +1506,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1518,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1531,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Snapshot) GetServers() []*Server {
@@ -1460,7 +1587,7 @@ type EndedRequest struct {
 
 func (x *EndedRequest) Reset() {
 	*x = EndedRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1472,7 +1599,7 @@ func (x *EndedRequest) String() string {
 func (*EndedRequest) ProtoMessage() {}
 
 func (x *EndedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1485,7 +1612,7 @@ func (x *EndedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndedRequest.ProtoReflect.Descriptor instead.
 func (*EndedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *EndedRequest) GetEndTime() *timestamppb.Timestamp {
@@ -1562,7 +1689,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1701,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1714,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Reply) GetMessageId() string {
@@ -1683,7 +1810,7 @@ type ServerChanged struct {
 
 func (x *ServerChanged) Reset() {
 	*x = ServerChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1695,7 +1822,7 @@ func (x *ServerChanged) String() string {
 func (*ServerChanged) ProtoMessage() {}
 
 func (x *ServerChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1708,7 +1835,7 @@ func (x *ServerChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerChanged.ProtoReflect.Descriptor instead.
 func (*ServerChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ServerChanged) GetServer() *Server {
@@ -1736,7 +1863,7 @@ type ToolsChanged struct {
 
 func (x *ToolsChanged) Reset() {
 	*x = ToolsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1748,7 +1875,7 @@ func (x *ToolsChanged) String() string {
 func (*ToolsChanged) ProtoMessage() {}
 
 func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1761,7 +1888,7 @@ func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
 func (*ToolsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ToolsChanged) GetServer() string {
@@ -1782,7 +1909,7 @@ type ResourcesChanged struct {
 
 func (x *ResourcesChanged) Reset() {
 	*x = ResourcesChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1794,7 +1921,7 @@ func (x *ResourcesChanged) String() string {
 func (*ResourcesChanged) ProtoMessage() {}
 
 func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1807,7 +1934,7 @@ func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
 func (*ResourcesChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ResourcesChanged) GetServer() string {
@@ -1828,7 +1955,7 @@ type McpPromptsChanged struct {
 
 func (x *McpPromptsChanged) Reset() {
 	*x = McpPromptsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1840,7 +1967,7 @@ func (x *McpPromptsChanged) String() string {
 func (*McpPromptsChanged) ProtoMessage() {}
 
 func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1853,7 +1980,7 @@ func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
 func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *McpPromptsChanged) GetServer() string {
@@ -1876,7 +2003,7 @@ type ResourceUpdated struct {
 
 func (x *ResourceUpdated) Reset() {
 	*x = ResourceUpdated{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1888,7 +2015,7 @@ func (x *ResourceUpdated) String() string {
 func (*ResourceUpdated) ProtoMessage() {}
 
 func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1901,7 +2028,7 @@ func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
 func (*ResourceUpdated) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ResourceUpdated) GetServer() string {
@@ -1933,7 +2060,7 @@ type ConfigReloaded struct {
 
 func (x *ConfigReloaded) Reset() {
 	*x = ConfigReloaded{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1945,7 +2072,7 @@ func (x *ConfigReloaded) String() string {
 func (*ConfigReloaded) ProtoMessage() {}
 
 func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1958,7 +2085,7 @@ func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
 func (*ConfigReloaded) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
@@ -1993,7 +2120,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2132,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2145,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -2049,7 +2176,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2188,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2201,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -2134,7 +2261,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2273,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2286,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -2226,7 +2353,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2238,7 +2365,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2251,7 +2378,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -2386,7 +2513,7 @@ type McpRequestCancelDelivery struct {
 
 func (x *McpRequestCancelDelivery) Reset() {
 	*x = McpRequestCancelDelivery{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2525,7 @@ func (x *McpRequestCancelDelivery) String() string {
 func (*McpRequestCancelDelivery) ProtoMessage() {}
 
 func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2538,7 @@ func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelDelivery.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelDelivery) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *McpRequestCancelDelivery) GetRequestId() string {
@@ -2481,7 +2608,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2493,7 +2620,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2506,7 +2633,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -2625,7 +2752,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2637,7 +2764,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2650,7 +2777,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -2677,7 +2804,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2689,7 +2816,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2702,7 +2829,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -2746,7 +2873,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2758,7 +2885,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2771,7 +2898,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -2792,7 +2919,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xbf\b\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x83\t\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -2815,8 +2942,12 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\bsign_out\x18\x0f \x01(\v2\x19.mcphub.v1.SignOutRequestH\x00R\asignOut\x129\n" +
 	"\tget_trace\x18\x10 \x01(\v2\x1a.mcphub.v1.GetTraceRequestH\x00R\bgetTrace\x12?\n" +
 	"\vmute_server\x18\x11 \x01(\v2\x1c.mcphub.v1.MuteServerRequestH\x00R\n" +
-	"muteServerB\t\n" +
-	"\amessage\"\xe3\x02\n" +
+	"muteServer\x12B\n" +
+	"\x0fprompts_in_view\x18\x12 \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInViewB\t\n" +
+	"\amessage\".\n" +
+	"\rPromptsInView\x12\x1d\n" +
+	"\n" +
+	"prompt_ids\x18\x01 \x03(\tR\tpromptIds\"\xe3\x02\n" +
 	"\x05Hello\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\tR\bwindowId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x128\n" +
@@ -2844,7 +2975,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xde\v\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\x9e\f\n" +
 	"\x0eAttachResponse\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
@@ -2869,8 +3000,11 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdated\x12D\n" +
 	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloaded\x12A\n" +
 	"\x0ehub_connection\x18\x15 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnection\x12d\n" +
-	"\x1bmcp_request_cancel_delivery\x18\x16 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDeliveryB\a\n" +
-	"\x05event\"^\n" +
+	"\x1bmcp_request_cancel_delivery\x18\x16 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
+	"\rreveal_prompt\x18\x17 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPromptB\a\n" +
+	"\x05event\"+\n" +
+	"\fRevealPrompt\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\"^\n" +
 	"\rHubConnection\x123\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1d.mcphub.v1.HubConnectionStateR\x05state\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"q\n" +
@@ -3010,157 +3144,161 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
 	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
-	(*Hello)(nil),                    // 2: mcphub.v1.Hello
-	(*Resume)(nil),                   // 3: mcphub.v1.Resume
-	(*Root)(nil),                     // 4: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),         // 5: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),                 // 6: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),          // 7: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),           // 8: mcphub.v1.AttachResponse
-	(*HubConnection)(nil),            // 9: mcphub.v1.HubConnection
-	(*Welcome)(nil),                  // 10: mcphub.v1.Welcome
-	(*Snapshot)(nil),                 // 11: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),             // 12: mcphub.v1.EndedRequest
-	(*Reply)(nil),                    // 13: mcphub.v1.Reply
-	(*ServerChanged)(nil),            // 14: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),             // 15: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),         // 16: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),        // 17: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),          // 18: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),           // 19: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),        // 20: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),     // 21: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),     // 22: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),      // 23: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil), // 24: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),       // 25: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),             // 26: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),               // 27: mcphub.v1.LogMessage
-	(*Dropped)(nil),                  // 28: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),             // 29: mcphub.v1.PromptAnswer
-	(*CallToolRequest)(nil),          // 30: mcphub.v1.CallToolRequest
-	(*CancelRequestsRequest)(nil),    // 31: mcphub.v1.CancelRequestsRequest
-	(*ListToolsRequest)(nil),         // 32: mcphub.v1.ListToolsRequest
-	(*StartServerRequest)(nil),       // 33: mcphub.v1.StartServerRequest
-	(*StopServerRequest)(nil),        // 34: mcphub.v1.StopServerRequest
-	(*RestartServerRequest)(nil),     // 35: mcphub.v1.RestartServerRequest
-	(*SetServerEnabledRequest)(nil),  // 36: mcphub.v1.SetServerEnabledRequest
-	(*SignInRequest)(nil),            // 37: mcphub.v1.SignInRequest
-	(*SignOutRequest)(nil),           // 38: mcphub.v1.SignOutRequest
-	(*GetTraceRequest)(nil),          // 39: mcphub.v1.GetTraceRequest
-	(*MuteServerRequest)(nil),        // 40: mcphub.v1.MuteServerRequest
-	(PromptKind)(0),                  // 41: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 42: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 43: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 44: mcphub.v1.Server
-	(*Request)(nil),                  // 45: mcphub.v1.Request
-	(*Prompt)(nil),                   // 46: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 47: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),               // 48: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 49: mcphub.v1.HubError
-	(*CancelRequestsResponse)(nil),   // 50: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),        // 51: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),         // 52: mcphub.v1.GetTraceResponse
-	(RequestState)(0),                // 53: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 54: mcphub.v1.Progress
-	(*Task)(nil),                     // 55: mcphub.v1.Task
-	(*Cancellation)(nil),             // 56: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 57: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 58: mcphub.v1.Timings
-	(Era)(0),                         // 59: mcphub.v1.Era
-	(CancelDelivery)(0),              // 60: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 61: mcphub.v1.McpError
+	(*PromptsInView)(nil),            // 2: mcphub.v1.PromptsInView
+	(*Hello)(nil),                    // 3: mcphub.v1.Hello
+	(*Resume)(nil),                   // 4: mcphub.v1.Resume
+	(*Root)(nil),                     // 5: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),         // 6: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                 // 7: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),          // 8: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),           // 9: mcphub.v1.AttachResponse
+	(*RevealPrompt)(nil),             // 10: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),            // 11: mcphub.v1.HubConnection
+	(*Welcome)(nil),                  // 12: mcphub.v1.Welcome
+	(*Snapshot)(nil),                 // 13: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),             // 14: mcphub.v1.EndedRequest
+	(*Reply)(nil),                    // 15: mcphub.v1.Reply
+	(*ServerChanged)(nil),            // 16: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),             // 17: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),         // 18: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),        // 19: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),          // 20: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),           // 21: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),        // 22: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),     // 23: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),     // 24: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),      // 25: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil), // 26: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),       // 27: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 28: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 29: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 30: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 31: mcphub.v1.PromptAnswer
+	(*CallToolRequest)(nil),          // 32: mcphub.v1.CallToolRequest
+	(*CancelRequestsRequest)(nil),    // 33: mcphub.v1.CancelRequestsRequest
+	(*ListToolsRequest)(nil),         // 34: mcphub.v1.ListToolsRequest
+	(*StartServerRequest)(nil),       // 35: mcphub.v1.StartServerRequest
+	(*StopServerRequest)(nil),        // 36: mcphub.v1.StopServerRequest
+	(*RestartServerRequest)(nil),     // 37: mcphub.v1.RestartServerRequest
+	(*SetServerEnabledRequest)(nil),  // 38: mcphub.v1.SetServerEnabledRequest
+	(*SignInRequest)(nil),            // 39: mcphub.v1.SignInRequest
+	(*SignOutRequest)(nil),           // 40: mcphub.v1.SignOutRequest
+	(*GetTraceRequest)(nil),          // 41: mcphub.v1.GetTraceRequest
+	(*MuteServerRequest)(nil),        // 42: mcphub.v1.MuteServerRequest
+	(PromptKind)(0),                  // 43: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 45: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 46: mcphub.v1.Server
+	(*Request)(nil),                  // 47: mcphub.v1.Request
+	(*Prompt)(nil),                   // 48: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 49: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),               // 50: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 51: mcphub.v1.HubError
+	(*CancelRequestsResponse)(nil),   // 52: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),        // 53: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),         // 54: mcphub.v1.GetTraceResponse
+	(RequestState)(0),                // 55: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 56: mcphub.v1.Progress
+	(*Task)(nil),                     // 57: mcphub.v1.Task
+	(*Cancellation)(nil),             // 58: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 59: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 60: mcphub.v1.Timings
+	(Era)(0),                         // 61: mcphub.v1.Era
+	(CancelDelivery)(0),              // 62: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 63: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
-	2,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
-	5,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	29, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
-	6,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
-	7,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	30, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
-	31, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
-	32, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
-	33, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
-	34, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
-	35, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
-	36, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
-	37, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
-	38, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
-	39, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
-	40, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
-	41, // 16: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	4,  // 17: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	3,  // 18: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	4,  // 19: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	41, // 20: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	42, // 21: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	10, // 22: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	11, // 23: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	13, // 24: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	14, // 25: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	15, // 26: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	20, // 27: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	21, // 28: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	22, // 29: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	23, // 30: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	25, // 31: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	26, // 32: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	43, // 33: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	27, // 34: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	28, // 35: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	16, // 36: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	17, // 37: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	18, // 38: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	19, // 39: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	9,  // 40: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	24, // 41: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	0,  // 42: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	44, // 43: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	45, // 44: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	46, // 45: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	47, // 46: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 47: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	42, // 48: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	23, // 49: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	25, // 50: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	48, // 51: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	49, // 52: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	50, // 53: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	51, // 54: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	52, // 55: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	44, // 56: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	47, // 57: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	45, // 58: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	53, // 59: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	54, // 60: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	55, // 61: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	56, // 62: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	57, // 63: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	56, // 64: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	58, // 65: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	59, // 66: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	49, // 67: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	55, // 68: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	60, // 69: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	60, // 70: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	57, // 71: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	53, // 72: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	61, // 73: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	49, // 74: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	58, // 75: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	55, // 76: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	46, // 77: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 78: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	8,  // 79: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	79, // [79:80] is the sub-list for method output_type
-	78, // [78:79] is the sub-list for method input_type
-	78, // [78:78] is the sub-list for extension type_name
-	78, // [78:78] is the sub-list for extension extendee
-	0,  // [0:78] is the sub-list for field type_name
+	3,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
+	6,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
+	31, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	7,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
+	8,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
+	32, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
+	33, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
+	34, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
+	35, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
+	36, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
+	37, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
+	38, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
+	39, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
+	40, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
+	41, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
+	42, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
+	2,  // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
+	43, // 17: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	5,  // 18: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	4,  // 19: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	5,  // 20: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	43, // 21: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	44, // 22: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	12, // 23: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	13, // 24: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	15, // 25: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	16, // 26: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	17, // 27: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	22, // 28: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	23, // 29: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	24, // 30: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	25, // 31: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	27, // 32: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	28, // 33: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	45, // 34: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	29, // 35: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	30, // 36: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	18, // 37: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	19, // 38: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	20, // 39: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	21, // 40: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	11, // 41: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	26, // 42: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	10, // 43: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	0,  // 44: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	46, // 45: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	47, // 46: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	48, // 47: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	49, // 48: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	14, // 49: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	44, // 50: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	25, // 51: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	27, // 52: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	50, // 53: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	51, // 54: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	52, // 55: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	53, // 56: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	54, // 57: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	46, // 58: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	49, // 59: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	47, // 60: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	55, // 61: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	56, // 62: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	57, // 63: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	58, // 64: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	59, // 65: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	58, // 66: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	60, // 67: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	61, // 68: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	51, // 69: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	57, // 70: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	62, // 71: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	62, // 72: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	59, // 73: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	55, // 74: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	63, // 75: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	51, // 76: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	60, // 77: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	57, // 78: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	48, // 79: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 80: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	9,  // 81: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	81, // [81:82] is the sub-list for method output_type
+	80, // [80:81] is the sub-list for method input_type
+	80, // [80:80] is the sub-list for extension type_name
+	80, // [80:80] is the sub-list for extension extendee
+	0,  // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3189,8 +3327,9 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_SignOut)(nil),
 		(*AttachRequest_GetTrace)(nil),
 		(*AttachRequest_MuteServer)(nil),
+		(*AttachRequest_PromptsInView)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[7].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[8].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
 		(*AttachResponse_Snapshot)(nil),
 		(*AttachResponse_Reply)(nil),
@@ -3211,12 +3350,13 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_ConfigReloaded)(nil),
 		(*AttachResponse_HubConnection)(nil),
 		(*AttachResponse_McpRequestCancelDelivery)(nil),
+		(*AttachResponse_RevealPrompt)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[11].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[13].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
 		(*EndedRequest_Finished)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[12].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[14].OneofWrappers = []any{
 		(*Reply_CancelRequests)(nil),
 		(*Reply_ListTools)(nil),
 		(*Reply_GetTrace)(nil),
@@ -3227,7 +3367,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   28,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi7AYKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAQgkKB21lc3NhZ2Ui+gEKBUhlbGxvEhEKCXdpbmRvd19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIrCgxwcm9tcHRfa2luZHMYAyADKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIeCgVyb290cxgEIAMoCzIPLm1jcGh1Yi52MS5Sb290EiEKBnJlc3VtZRgFIAEoCzIRLm1jcGh1Yi52MS5SZXN1bWUSGQoRbWF4X3Byb2dyZXNzX3JhdGUYBiABKAUSFgoOc2FtcGxpbmdfdG9vbHMYByABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAggASgJEhMKC21heF9oaXN0b3J5GAkgASgFIjAKBlJlc3VtZRIOCgZodWJfaWQYASABKAkSFgoOYWZ0ZXJfc2VxdWVuY2UYAiABKAQiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSJMChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEhQKDHN0b3Bfd2FpdGluZxgDIAEoCCIqCghTZXRSb290cxIeCgVyb290cxgBIAMoCzIPLm1jcGh1Yi52MS5Sb290Im8KD1NldENhcGFiaWxpdGllcxIrCgxwcm9tcHRfa2luZHMYASADKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIWCg5zYW1wbGluZ190b29scxgCIAEoCBIXCg9leHRlbnNpb25zX2pzb24YAyABKAkijwkKDkF0dGFjaFJlc3BvbnNlEhAKCHNlcXVlbmNlGAEgASgEEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKB3dlbGNvbWUYAyABKAsyEi5tY3BodWIudjEuV2VsY29tZUgAEicKCHNuYXBzaG90GAQgASgLMhMubWNwaHViLnYxLlNuYXBzaG90SAASIQoFcmVwbHkYBSABKAsyEC5tY3BodWIudjEuUmVwbHlIABIyCg5zZXJ2ZXJfY2hhbmdlZBgGIAEoCzIYLm1jcGh1Yi52MS5TZXJ2ZXJDaGFuZ2VkSAASMAoNdG9vbHNfY2hhbmdlZBgHIAEoCzIXLm1jcGh1Yi52MS5Ub29sc0NoYW5nZWRIABI7ChNtY3BfcmVxdWVzdF9zdGFydGVkGAggASgLMhwubWNwaHViLnYxLk1jcFJlcXVlc3RTdGFydGVkSAASQQoWbWNwX3JlcXVlc3RfcHJvZ3Jlc3NlZBgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0UHJvZ3Jlc3NlZEgAEkEKFm1jcF9yZXF1ZXN0X2NhbmNlbGxpbmcYCiABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxpbmdIABI/ChVtY3BfcmVxdWVzdF9jYW5jZWxsZWQYCyABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEj0KFG1jcF9yZXF1ZXN0X2ZpbmlzaGVkGAwgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAEjAKDXByb21wdF9vcGVuZWQYDSABKAsyFy5tY3BodWIudjEuUHJvbXB0T3BlbmVkSAASMAoNcHJvbXB0X2Nsb3NlZBgOIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRDbG9zZWRIABIsCgtsb2dfbWVzc2FnZRgPIAEoCzIVLm1jcGh1Yi52MS5Mb2dNZXNzYWdlSAASJQoHZHJvcHBlZBgQIAEoCzISLm1jcGh1Yi52MS5Ecm9wcGVkSAASOAoRcmVzb3VyY2VzX2NoYW5nZWQYESABKAsyGy5tY3BodWIudjEuUmVzb3VyY2VzQ2hhbmdlZEgAEjsKE21jcF9wcm9tcHRzX2NoYW5nZWQYEiABKAsyHC5tY3BodWIudjEuTWNwUHJvbXB0c0NoYW5nZWRIABI2ChByZXNvdXJjZV91cGRhdGVkGBMgASgLMhoubWNwaHViLnYxLlJlc291cmNlVXBkYXRlZEgAEjQKD2NvbmZpZ19yZWxvYWRlZBgUIAEoCzIZLm1jcGh1Yi52MS5Db25maWdSZWxvYWRlZEgAEjIKDmh1Yl9jb25uZWN0aW9uGBUgASgLMhgubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25IABJKChttY3BfcmVxdWVzdF9jYW5jZWxfZGVsaXZlcnkYFiABKAsyIy5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbERlbGl2ZXJ5SABCBwoFZXZlbnQiTgoNSHViQ29ubmVjdGlvbhIsCgVzdGF0ZRgBIAEoDjIdLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uU3RhdGUSDwoHbWVzc2FnZRgCIAEoCSJOCgdXZWxjb21lEg4KBmh1Yl9pZBgBIAEoCRIRCgl3aW5kb3dfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIPCgdyZXN1bWVkGAQgASgIIs4BCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QiqwEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIAEIFCgNlbmQioQIKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchI8Cg9jYW5jZWxfcmVxdWVzdHMYBCABKAsyIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZUgAEjIKCmxpc3RfdG9vbHMYBSABKAsyHC5tY3BodWIudjEuTGlzdFRvb2xzUmVzcG9uc2VIABIwCglnZXRfdHJhY2UYBiABKAsyGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZUgAQgoKCHJlc3BvbnNlIkMKDVNlcnZlckNoYW5nZWQSIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlchIPCgdyZW1vdmVkGAIgASgIIh4KDFRvb2xzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIgoQUmVzb3VyY2VzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIwoRTWNwUHJvbXB0c0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIi4KD1Jlc291cmNlVXBkYXRlZBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJImMKDkNvbmZpZ1JlbG9hZGVkEioKCHByb2JsZW1zGAEgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SDwoHc3RvcHBlZBgCIAMoCRIUCgxjaGFuZ2VkX2ZpbGUYAyABKAkiOAoRTWNwUmVxdWVzdFN0YXJ0ZWQSIwoHcmVxdWVzdBgBIAEoCzISLm1jcGh1Yi52MS5SZXF1ZXN0Ir4BChRNY3BSZXF1ZXN0UHJvZ3Jlc3NlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRImCgVzdGF0ZRgDIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSJQoIcHJvZ3Jlc3MYBCABKAsyEy5tY3BodWIudjEuUHJvZ3Jlc3MSFAoMd2lyZV9pZF9qc29uGAUgASgJEh0KBHRhc2sYBiABKAsyDy5tY3BodWIudjEuVGFzayJpChRNY3BSZXF1ZXN0Q2FuY2VsbGluZxISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRItCgxjYW5jZWxsYXRpb24YAyABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uIt0DChNNY3BSZXF1ZXN0Q2FuY2VsbGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEi0KDGNhbmNlbGxhdGlvbhgGIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24SFAoMd2lyZV9pZF9qc29uGAcgASgJEhcKD3NlcnZlcl9ub3RpZmllZBgIIAEoCBIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAkgASgIEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbCgNlcmEYCyABKA4yDi5tY3BodWIudjEuRXJhEiIKBWVycm9yGAwgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEg8KB3N1YmplY3QYDSABKAkSHQoEdGFzaxgOIAEoCzIPLm1jcGh1Yi52MS5UYXNrEisKCGRlbGl2ZXJ5GA8gASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5EhYKDmRlbGl2ZXJ5X2Vycm9yGBAgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSKyAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDIjEKDFByb21wdE9wZW5lZBIhCgZwcm9tcHQYASABKAsyES5tY3BodWIudjEuUHJvbXB0Ik4KCkxvZ01lc3NhZ2USDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJEg4KBmxvZ2dlchgDIAEoCRIRCglkYXRhX2pzb24YBCABKAkiMAoHRHJvcHBlZBIUCgxsb2dfbWVzc2FnZXMYASABKAMSDwoHbm90aWNlcxgCIAEoAyqeAQoSSHViQ29ubmVjdGlvblN0YXRlEiQKIEhVQl9DT05ORUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoaSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVBRFkQARIhCh1IVUJfQ09OTkVDVElPTl9TVEFURV9TVEFSVElORxACEh8KG0hVQl9DT05ORUNUSU9OX1NUQVRFX0ZBSUxFRBADMlIKDUVkaXRvclNlcnZpY2USQQoGQXR0YWNoEhgubWNwaHViLnYxLkF0dGFjaFJlcXVlc3QaGS5tY3BodWIudjEuQXR0YWNoUmVzcG9uc2UoATABQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEioQcKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SABCCQoHbWVzc2FnZSIjCg1Qcm9tcHRzSW5WaWV3EhIKCnByb21wdF9pZHMYASADKAki+gEKBUhlbGxvEhEKCXdpbmRvd19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIrCgxwcm9tcHRfa2luZHMYAyADKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIeCgVyb290cxgEIAMoCzIPLm1jcGh1Yi52MS5Sb290EiEKBnJlc3VtZRgFIAEoCzIRLm1jcGh1Yi52MS5SZXN1bWUSGQoRbWF4X3Byb2dyZXNzX3JhdGUYBiABKAUSFgoOc2FtcGxpbmdfdG9vbHMYByABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAggASgJEhMKC21heF9oaXN0b3J5GAkgASgFIjAKBlJlc3VtZRIOCgZodWJfaWQYASABKAkSFgoOYWZ0ZXJfc2VxdWVuY2UYAiABKAQiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSJMChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEhQKDHN0b3Bfd2FpdGluZxgDIAEoCCIqCghTZXRSb290cxIeCgVyb290cxgBIAMoCzIPLm1jcGh1Yi52MS5Sb290Im8KD1NldENhcGFiaWxpdGllcxIrCgxwcm9tcHRfa2luZHMYASADKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIWCg5zYW1wbGluZ190b29scxgCIAEoCBIXCg9leHRlbnNpb25zX2pzb24YAyABKAkiwQkKDkF0dGFjaFJlc3BvbnNlEhAKCHNlcXVlbmNlGAEgASgEEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKB3dlbGNvbWUYAyABKAsyEi5tY3BodWIudjEuV2VsY29tZUgAEicKCHNuYXBzaG90GAQgASgLMhMubWNwaHViLnYxLlNuYXBzaG90SAASIQoFcmVwbHkYBSABKAsyEC5tY3BodWIudjEuUmVwbHlIABIyCg5zZXJ2ZXJfY2hhbmdlZBgGIAEoCzIYLm1jcGh1Yi52MS5TZXJ2ZXJDaGFuZ2VkSAASMAoNdG9vbHNfY2hhbmdlZBgHIAEoCzIXLm1jcGh1Yi52MS5Ub29sc0NoYW5nZWRIABI7ChNtY3BfcmVxdWVzdF9zdGFydGVkGAggASgLMhwubWNwaHViLnYxLk1jcFJlcXVlc3RTdGFydGVkSAASQQoWbWNwX3JlcXVlc3RfcHJvZ3Jlc3NlZBgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0UHJvZ3Jlc3NlZEgAEkEKFm1jcF9yZXF1ZXN0X2NhbmNlbGxpbmcYCiABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxpbmdIABI/ChVtY3BfcmVxdWVzdF9jYW5jZWxsZWQYCyABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEj0KFG1jcF9yZXF1ZXN0X2ZpbmlzaGVkGAwgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAEjAKDXByb21wdF9vcGVuZWQYDSABKAsyFy5tY3BodWIudjEuUHJvbXB0T3BlbmVkSAASMAoNcHJvbXB0X2Nsb3NlZBgOIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRDbG9zZWRIABIsCgtsb2dfbWVzc2FnZRgPIAEoCzIVLm1jcGh1Yi52MS5Mb2dNZXNzYWdlSAASJQoHZHJvcHBlZBgQIAEoCzISLm1jcGh1Yi52MS5Ecm9wcGVkSAASOAoRcmVzb3VyY2VzX2NoYW5nZWQYESABKAsyGy5tY3BodWIudjEuUmVzb3VyY2VzQ2hhbmdlZEgAEjsKE21jcF9wcm9tcHRzX2NoYW5nZWQYEiABKAsyHC5tY3BodWIudjEuTWNwUHJvbXB0c0NoYW5nZWRIABI2ChByZXNvdXJjZV91cGRhdGVkGBMgASgLMhoubWNwaHViLnYxLlJlc291cmNlVXBkYXRlZEgAEjQKD2NvbmZpZ19yZWxvYWRlZBgUIAEoCzIZLm1jcGh1Yi52MS5Db25maWdSZWxvYWRlZEgAEjIKDmh1Yl9jb25uZWN0aW9uGBUgASgLMhgubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25IABJKChttY3BfcmVxdWVzdF9jYW5jZWxfZGVsaXZlcnkYFiABKAsyIy5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbERlbGl2ZXJ5SAASMAoNcmV2ZWFsX3Byb21wdBgXIAEoCzIXLm1jcGh1Yi52MS5SZXZlYWxQcm9tcHRIAEIHCgVldmVudCIhCgxSZXZlYWxQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJIk4KDUh1YkNvbm5lY3Rpb24SLAoFc3RhdGUYASABKA4yHS5tY3BodWIudjEuSHViQ29ubmVjdGlvblN0YXRlEg8KB21lc3NhZ2UYAiABKAkiTgoHV2VsY29tZRIOCgZodWJfaWQYASABKAkSEQoJd2luZG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDwoHcmVzdW1lZBgEIAEoCCLOAQoIU25hcHNob3QSIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISJAoIcmVxdWVzdHMYAiADKAsyEi5tY3BodWIudjEuUmVxdWVzdBIiCgdwcm9tcHRzGAMgAygLMhEubWNwaHViLnYxLlByb21wdBIqCghwcm9ibGVtcxgEIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEigKB2hpc3RvcnkYBSADKAsyFy5tY3BodWIudjEuRW5kZWRSZXF1ZXN0IqsBCgxFbmRlZFJlcXVlc3QSLAoIZW5kX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCWNhbmNlbGxlZBgCIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASMQoIZmluaXNoZWQYAyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSABCBQoDZW5kIqECCgVSZXBseRISCgptZXNzYWdlX2lkGAEgASgJEjAKDmNhbmNlbF9vdXRjb21lGAIgASgOMhgubWNwaHViLnYxLkNhbmNlbE91dGNvbWUSIgoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISPAoPY2FuY2VsX3JlcXVlc3RzGAQgASgLMiEubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RzUmVzcG9uc2VIABIyCgpsaXN0X3Rvb2xzGAUgASgLMhwubWNwaHViLnYxLkxpc3RUb29sc1Jlc3BvbnNlSAASMAoJZ2V0X3RyYWNlGAYgASgLMhsubWNwaHViLnYxLkdldFRyYWNlUmVzcG9uc2VIAEIKCghyZXNwb25zZSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiLdAwoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCSJ6ChhNY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnkSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSKwoIZGVsaXZlcnkYAyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYBCABKAkisgMKEk1jcFJlcXVlc3RGaW5pc2hlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRImCgVzdGF0ZRgGIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSEAoIaXNfZXJyb3IYByABKAgSJgoJbWNwX2Vycm9yGAggASgLMhMubWNwaHViLnYxLk1jcEVycm9yEiYKCWh1Yl9lcnJvchgJIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoTc2VydmVyX21heV9jb250aW51ZRgLIAEoCBIPCgdzdWJqZWN0GAwgASgJEh0KBHRhc2sYDSABKAsyDy5tY3BodWIudjEuVGFzaxITCgtyZXN1bHRfanNvbhgOIAEoCRIZChFyZXN1bHRfc2l6ZV9ieXRlcxgPIAEoAyIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMqngEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAzJSCg1FZGl0b3JTZXJ2aWNlEkEKBkF0dGFjaBIYLm1jcGh1Yi52MS5BdHRhY2hSZXF1ZXN0GhkubWNwaHViLnYxLkF0dGFjaFJlc3BvbnNlKAEwAUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of the editor.
@@ -172,6 +172,15 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
      */
     value: MuteServerRequest;
     case: "muteServer";
+  } | {
+    /**
+     * Which open prompts a person can see now. From a page to the host that relays this stream, which keeps it to itself; a hub
+     * does nothing about it.
+     *
+     * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 18;
+     */
+    value: PromptsInView;
+    case: "promptsInView";
   } | { case: undefined; value?: undefined };
 };
 
@@ -301,6 +310,14 @@ export type AttachRequestJson = {
    * @generated from field: mcphub.v1.MuteServerRequest mute_server = 17;
    */
   muteServer?: MuteServerRequestJson;
+
+  /**
+   * Which open prompts a person can see now. From a page to the host that relays this stream, which keeps it to itself; a hub
+   * does nothing about it.
+   *
+   * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 18;
+   */
+  promptsInView?: PromptsInViewJson;
 };
 
 /**
@@ -309,6 +326,41 @@ export type AttachRequestJson = {
  */
 export const AttachRequestSchema: GenMessage<AttachRequest, {jsonType: AttachRequestJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 0);
+
+/**
+ * PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
+ *
+ * @generated from message mcphub.v1.PromptsInView
+ */
+export type PromptsInView = Message<"mcphub.v1.PromptsInView"> & {
+  /**
+   * Ids of the prompts whose cards are in view, in no order. A page that is covered as a whole does not notice it: its host does.
+   *
+   * @generated from field: repeated string prompt_ids = 1;
+   */
+  promptIds: string[];
+};
+
+/**
+ * PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
+ *
+ * @generated from message mcphub.v1.PromptsInView
+ */
+export type PromptsInViewJson = {
+  /**
+   * Ids of the prompts whose cards are in view, in no order. A page that is covered as a whole does not notice it: its host does.
+   *
+   * @generated from field: repeated string prompt_ids = 1;
+   */
+  promptIds?: string[];
+};
+
+/**
+ * Describes the message mcphub.v1.PromptsInView.
+ * Use `create(PromptsInViewSchema)` to create a new message.
+ */
+export const PromptsInViewSchema: GenMessage<PromptsInView, {jsonType: PromptsInViewJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 1);
 
 /**
  * Hello introduces a window.
@@ -457,7 +509,7 @@ export type HelloJson = {
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema: GenMessage<Hello, {jsonType: HelloJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 1);
+  messageDesc(file_mcphub_v1_editor, 2);
 
 /**
  * Resume says what was seen.
@@ -506,7 +558,7 @@ export type ResumeJson = {
  * Use `create(ResumeSchema)` to create a new message.
  */
 export const ResumeSchema: GenMessage<Resume, {jsonType: ResumeJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 2);
+  messageDesc(file_mcphub_v1_editor, 3);
 
 /**
  * Root is a workspace folder.
@@ -555,7 +607,7 @@ export type RootJson = {
  * Use `create(RootSchema)` to create a new message.
  */
 export const RootSchema: GenMessage<Root, {jsonType: RootJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 3);
+  messageDesc(file_mcphub_v1_editor, 4);
 
 /**
  * CancelMcpRequest cancels a request with origin user.
@@ -620,7 +672,7 @@ export type CancelMcpRequestJson = {
  * Use `create(CancelMcpRequestSchema)` to create a new message.
  */
 export const CancelMcpRequestSchema: GenMessage<CancelMcpRequest, {jsonType: CancelMcpRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 4);
+  messageDesc(file_mcphub_v1_editor, 5);
 
 /**
  * SetRoots replaces the workspace folders of this window.
@@ -655,7 +707,7 @@ export type SetRootsJson = {
  * Use `create(SetRootsSchema)` to create a new message.
  */
 export const SetRootsSchema: GenMessage<SetRoots, {jsonType: SetRootsJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 5);
+  messageDesc(file_mcphub_v1_editor, 6);
 
 /**
  * SetCapabilities replaces what this window can show.
@@ -718,7 +770,7 @@ export type SetCapabilitiesJson = {
  * Use `create(SetCapabilitiesSchema)` to create a new message.
  */
 export const SetCapabilitiesSchema: GenMessage<SetCapabilities, {jsonType: SetCapabilitiesJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 6);
+  messageDesc(file_mcphub_v1_editor, 7);
 
 /**
  * AttachResponse is one message of the hub.
@@ -905,6 +957,14 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      */
     value: McpRequestCancelDelivery;
     case: "mcpRequestCancelDelivery";
+  } | {
+    /**
+     * Bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to a page.
+     *
+     * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 23;
+     */
+    value: RevealPrompt;
+    case: "revealPrompt";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1067,6 +1127,13 @@ export type AttachResponseJson = {
    * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
    */
   mcpRequestCancelDelivery?: McpRequestCancelDeliveryJson;
+
+  /**
+   * Bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to a page.
+   *
+   * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 23;
+   */
+  revealPrompt?: RevealPromptJson;
 };
 
 /**
@@ -1074,7 +1141,42 @@ export type AttachResponseJson = {
  * Use `create(AttachResponseSchema)` to create a new message.
  */
 export const AttachResponseSchema: GenMessage<AttachResponse, {jsonType: AttachResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 7);
+  messageDesc(file_mcphub_v1_editor, 8);
+
+/**
+ * RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
+ *
+ * @generated from message mcphub.v1.RevealPrompt
+ */
+export type RevealPrompt = Message<"mcphub.v1.RevealPrompt"> & {
+  /**
+   * The prompt; one that the page does not know yet is revealed as soon as it opens. "": the oldest open one.
+   *
+   * @generated from field: string prompt_id = 1;
+   */
+  promptId: string;
+};
+
+/**
+ * RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
+ *
+ * @generated from message mcphub.v1.RevealPrompt
+ */
+export type RevealPromptJson = {
+  /**
+   * The prompt; one that the page does not know yet is revealed as soon as it opens. "": the oldest open one.
+   *
+   * @generated from field: string prompt_id = 1;
+   */
+  promptId?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.RevealPrompt.
+ * Use `create(RevealPromptSchema)` to create a new message.
+ */
+export const RevealPromptSchema: GenMessage<RevealPrompt, {jsonType: RevealPromptJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 9);
 
 /**
  * HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
@@ -1123,7 +1225,7 @@ export type HubConnectionJson = {
  * Use `create(HubConnectionSchema)` to create a new message.
  */
 export const HubConnectionSchema: GenMessage<HubConnection, {jsonType: HubConnectionJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 8);
+  messageDesc(file_mcphub_v1_editor, 10);
 
 /**
  * Welcome tells who answered.
@@ -1200,7 +1302,7 @@ export type WelcomeJson = {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome, {jsonType: WelcomeJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 9);
+  messageDesc(file_mcphub_v1_editor, 11);
 
 /**
  * Snapshot is everything that a window shows.
@@ -1291,7 +1393,7 @@ export type SnapshotJson = {
  * Use `create(SnapshotSchema)` to create a new message.
  */
 export const SnapshotSchema: GenMessage<Snapshot, {jsonType: SnapshotJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 10);
+  messageDesc(file_mcphub_v1_editor, 12);
 
 /**
  * EndedRequest is a request that is over.
@@ -1363,7 +1465,7 @@ export type EndedRequestJson = {
  * Use `create(EndedRequestSchema)` to create a new message.
  */
 export const EndedRequestSchema: GenMessage<EndedRequest, {jsonType: EndedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 11);
+  messageDesc(file_mcphub_v1_editor, 13);
 
 /**
  * Reply tells what became of one message of this window.
@@ -1480,7 +1582,7 @@ export type ReplyJson = {
  * Use `create(ReplySchema)` to create a new message.
  */
 export const ReplySchema: GenMessage<Reply, {jsonType: ReplyJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 12);
+  messageDesc(file_mcphub_v1_editor, 14);
 
 /**
  * ServerChanged shows a server as it is now.
@@ -1529,7 +1631,7 @@ export type ServerChangedJson = {
  * Use `create(ServerChangedSchema)` to create a new message.
  */
 export const ServerChangedSchema: GenMessage<ServerChanged, {jsonType: ServerChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 13);
+  messageDesc(file_mcphub_v1_editor, 15);
 
 /**
  * ToolsChanged names the server.
@@ -1564,7 +1666,7 @@ export type ToolsChangedJson = {
  * Use `create(ToolsChangedSchema)` to create a new message.
  */
 export const ToolsChangedSchema: GenMessage<ToolsChanged, {jsonType: ToolsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 14);
+  messageDesc(file_mcphub_v1_editor, 16);
 
 /**
  * ResourcesChanged names the server.
@@ -1599,7 +1701,7 @@ export type ResourcesChangedJson = {
  * Use `create(ResourcesChangedSchema)` to create a new message.
  */
 export const ResourcesChangedSchema: GenMessage<ResourcesChanged, {jsonType: ResourcesChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 15);
+  messageDesc(file_mcphub_v1_editor, 17);
 
 /**
  * McpPromptsChanged names the server.
@@ -1634,7 +1736,7 @@ export type McpPromptsChangedJson = {
  * Use `create(McpPromptsChangedSchema)` to create a new message.
  */
 export const McpPromptsChangedSchema: GenMessage<McpPromptsChanged, {jsonType: McpPromptsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 16);
+  messageDesc(file_mcphub_v1_editor, 18);
 
 /**
  * ResourceUpdated names the resource.
@@ -1683,7 +1785,7 @@ export type ResourceUpdatedJson = {
  * Use `create(ResourceUpdatedSchema)` to create a new message.
  */
 export const ResourceUpdatedSchema: GenMessage<ResourceUpdated, {jsonType: ResourceUpdatedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 17);
+  messageDesc(file_mcphub_v1_editor, 19);
 
 /**
  * ConfigReloaded tells what is wrong with the config as a whole now; replaces what the snapshot said. Servers that changed are told one by one.
@@ -1746,7 +1848,7 @@ export type ConfigReloadedJson = {
  * Use `create(ConfigReloadedSchema)` to create a new message.
  */
 export const ConfigReloadedSchema: GenMessage<ConfigReloaded, {jsonType: ConfigReloadedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 18);
+  messageDesc(file_mcphub_v1_editor, 20);
 
 /**
  * McpRequestStarted shows a new request.
@@ -1781,7 +1883,7 @@ export type McpRequestStartedJson = {
  * Use `create(McpRequestStartedSchema)` to create a new message.
  */
 export const McpRequestStartedSchema: GenMessage<McpRequestStarted, {jsonType: McpRequestStartedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 19);
+  messageDesc(file_mcphub_v1_editor, 21);
 
 /**
  * McpRequestProgressed shows where a request stands.
@@ -1886,7 +1988,7 @@ export type McpRequestProgressedJson = {
  * Use `create(McpRequestProgressedSchema)` to create a new message.
  */
 export const McpRequestProgressedSchema: GenMessage<McpRequestProgressed, {jsonType: McpRequestProgressedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 20);
+  messageDesc(file_mcphub_v1_editor, 22);
 
 /**
  * McpRequestCancelling says that a cancel was accepted.
@@ -1949,7 +2051,7 @@ export type McpRequestCancellingJson = {
  * Use `create(McpRequestCancellingSchema)` to create a new message.
  */
 export const McpRequestCancellingSchema: GenMessage<McpRequestCancelling, {jsonType: McpRequestCancellingJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 21);
+  messageDesc(file_mcphub_v1_editor, 23);
 
 /**
  * McpRequestCancelled is the end of a request that was cancelled, in either direction.
@@ -2198,7 +2300,7 @@ export type McpRequestCancelledJson = {
  * Use `create(McpRequestCancelledSchema)` to create a new message.
  */
 export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonType: McpRequestCancelledJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 22);
+  messageDesc(file_mcphub_v1_editor, 24);
 
 /**
  * McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
@@ -2281,7 +2383,7 @@ export type McpRequestCancelDeliveryJson = {
  * Use `create(McpRequestCancelDeliverySchema)` to create a new message.
  */
 export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery, {jsonType: McpRequestCancelDeliveryJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 23);
+  messageDesc(file_mcphub_v1_editor, 25);
 
 /**
  * McpRequestFinished is the end of a request with a result or an error.
@@ -2512,7 +2614,7 @@ export type McpRequestFinishedJson = {
  * Use `create(McpRequestFinishedSchema)` to create a new message.
  */
 export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType: McpRequestFinishedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 24);
+  messageDesc(file_mcphub_v1_editor, 26);
 
 /**
  * PromptOpened shows a new prompt.
@@ -2547,7 +2649,7 @@ export type PromptOpenedJson = {
  * Use `create(PromptOpenedSchema)` to create a new message.
  */
 export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpenedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 25);
+  messageDesc(file_mcphub_v1_editor, 27);
 
 /**
  * LogMessage of a server: a notifications/message, or a line of its stderr.
@@ -2624,7 +2726,7 @@ export type LogMessageJson = {
  * Use `create(LogMessageSchema)` to create a new message.
  */
 export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 26);
+  messageDesc(file_mcphub_v1_editor, 28);
 
 /**
  * Dropped tells how much a window did not get since the last such event.
@@ -2673,7 +2775,7 @@ export type DroppedJson = {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 27);
+  messageDesc(file_mcphub_v1_editor, 29);
 
 /**
  * HubConnectionState is how a host that relays the stream stands with the hub.
