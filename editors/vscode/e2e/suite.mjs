@@ -6,6 +6,7 @@ import './scenarios/questions.mjs';
 import './scenarios/reload.mjs';
 import './scenarios/together.mjs';
 import './scenarios/hidden.mjs';
+import './scenarios/seen.mjs';
 import './scenarios/looks.mjs';
 import './scenarios/api.mjs';
 import './scenarios/death.mjs';

@@ -80,6 +80,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
       panel.rootsChanged();
     }),
     { dispose: stopServerLogs },
+    { dispose: watcher.listen({ changed: (_, { prompts }) => sidebar.count(prompts.size) }) },
     sidebar,
     panel,
     configFiles,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Prompt } from '@mcphub/host';
-import { nextToShow, patienceMs, type Noticed } from '../src/questions/attention.js';
+import {
+  nextToShow,
+  patienceMs,
+  visiblePatienceMs,
+  type Noticed,
+  type Surroundings,
+} from '../src/questions/attention.js';
 
 const noticed = (promptId: string, since: number, later = false): Noticed => ({
   prompt: { promptId } as Prompt,
@@ -9,10 +15,23 @@ const noticed = (promptId: string, since: number, later = false): Noticed => ({
   later,
 });
 const nobody = (): boolean => false;
-const at = (now: number, pageVisible = false): { pageVisible: boolean; now: number } => ({ pageVisible, now });
+const at = (now: number, seen: readonly string[] = [], pageVisible = seen.length > 0): Surroundings => ({
+  seen: ({ promptId }) => seen.includes(promptId),
+  pageVisible,
+  now,
+});
 
-test('nothing is shown while a page shows it', () => {
-  assert.deepEqual(nextToShow([noticed('a', 0)], at(10_000, true), nobody), {});
+test('nothing is shown while its card is in view, and the others are', () => {
+  assert.deepEqual(nextToShow([noticed('a', 0)], at(10_000, ['a']), nobody), {});
+  assert.equal(nextToShow([noticed('a', 0), noticed('b', 1)], at(10_000, ['a']), nobody).show?.promptId, 'b');
+});
+
+test('a page that can be seen gets longer to say what is in view on it', () => {
+  const list = [noticed('a', 0)];
+  assert.deepEqual(nextToShow(list, at(patienceMs, [], true), nobody), {
+    lookAgainInMs: visiblePatienceMs - patienceMs,
+  });
+  assert.equal(nextToShow(list, at(visiblePatienceMs, [], true), nobody).show?.promptId, 'a');
 });
 
 test('a page gets time to come up first', () => {

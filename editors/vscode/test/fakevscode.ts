@@ -68,6 +68,8 @@ export class Editor {
   readonly notifications = new Set<string>();
   /** The Cancel button of all of them. */
   readonly stopPressed = new EventEmitter<void>();
+  focused = true;
+  readonly focusChanged = new EventEmitter<void>();
   readonly messages: string[] = [];
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
@@ -114,6 +116,10 @@ const say = (message: string): Promise<undefined> => {
 };
 
 export const window = {
+  get state(): { focused: boolean } {
+    return { focused: editor.focused };
+  },
+  onDidChangeWindowState: (listener: Listener<void>) => editor.focusChanged.event(listener),
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,

@@ -1,36 +1,61 @@
 // The notifications of questions, in an editor that a test turns.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from '../src/questions/answers.js';
-import { patienceMs } from '../src/questions/attention.js';
-import { Notifier } from '../src/questions/notify.js';
-import type { Change } from '../src/hub/standing.js';
+import { patienceMs, visiblePatienceMs } from '../src/questions/attention.js';
+import { Notifier, type Pages } from '../src/questions/notify.js';
+import type { Change, Standing } from '../src/hub/standing.js';
 import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
-import { newEditor } from './fakevscode.js';
+import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
 
 const prompt = (promptId: string): Prompt =>
   ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a question is taken back when it is withdrawn, and after the end none pops up', async (t) => {
+/** A notifier, and what is around it. */
+function scene(t: TestContext): {
+  editor: Editor;
+  change: (change: Change) => void;
+  inView: (...promptIds: string[]) => void;
+  revealed: string[];
+  pages: { visible: boolean };
+  notifier: Notifier;
+} {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const editor = newEditor();
   let change: (change: Change) => void = () => assert.fail('nobody listens');
   const watcher = {
     listen: (listener: WatcherListener) => {
-      change = (c) => listener.changed?.(c, watcher.standing);
+      change = (c) => {
+        for (const p of c.opened ?? []) watcher.standing.prompts.set(p.promptId, p);
+        listener.changed?.(c, watcher.standing as unknown as Standing);
+      };
       return () => undefined;
     },
-    standing: { prompts: new Map() },
-  } as unknown as WatcherWindow;
+    standing: { prompts: new Map<string, Prompt>() },
+  };
   const answers = { lookFor: () => undefined, looksFor: () => false } as unknown as Answers;
+  const viewChanged = new EventEmitter<void>();
+  const revealed: string[] = [];
+  let seen: readonly string[] = [];
   const pages = {
     visible: false,
-    onDidChangeVisibility: () => ({ dispose: () => undefined }),
-    show: () => Promise.resolve(),
+    sees: (promptId: string) => seen.includes(promptId),
+    onDidChangeView: viewChanged.event,
+    show: (promptId: string) => Promise.resolve(void revealed.push(promptId)),
+  } as Pages & { visible: boolean };
+  const notifier = new Notifier(watcher as unknown as WatcherWindow, answers, pages);
+  t.after(() => notifier.dispose());
+  const inView = (...promptIds: string[]): void => {
+    seen = promptIds;
+    viewChanged.fire();
   };
-  const notifier = new Notifier(watcher, answers, pages);
+  return { editor, change: (c) => change(c), inView, revealed, pages, notifier };
+}
+
+test('a question is taken back when it is withdrawn, and after the end none pops up', async (t) => {
+  const { editor, change, notifier } = scene(t);
   change({ opened: [prompt('a'), prompt('b')] });
   t.mock.timers.tick(patienceMs);
   await settle();
@@ -43,4 +68,49 @@ test('a question is taken back when it is withdrawn, and after the end none pops
   t.mock.timers.tick(10 * patienceMs);
   await settle();
   assert.deepEqual([...editor.notifications], []);
+});
+
+// Finding E1: a page that is open is no reason to be silent when the card lies far above what is in view.
+test('a question out of view on an open page is told, until its card comes into view', async (t) => {
+  const { editor, change, inView, pages } = scene(t);
+  pages.visible = true;
+  change({ opened: [prompt('a')] });
+  t.mock.timers.tick(visiblePatienceMs);
+  await settle();
+  assert.equal(editor.notifications.size, 1);
+  inView('a');
+  await settle();
+  assert.equal(editor.notifications.size, 0);
+  inView();
+  await settle();
+  assert.equal(editor.notifications.size, 1, 'it was scrolled away');
+});
+
+test('a card in view tells nobody who works in another program', async (t) => {
+  const { editor, change, inView, pages } = scene(t);
+  pages.visible = true;
+  inView('a');
+  change({ opened: [prompt('a')] });
+  t.mock.timers.tick(visiblePatienceMs);
+  await settle();
+  assert.equal(editor.notifications.size, 0);
+  editor.focused = false;
+  editor.focusChanged.fire();
+  await settle();
+  assert.equal(editor.notifications.size, 1);
+  editor.focused = true;
+  editor.focusChanged.fire();
+  await settle();
+  assert.equal(editor.notifications.size, 0);
+});
+
+test('Show leads to the card of the question itself, and its links come before its text', async (t) => {
+  const { editor, change, revealed } = scene(t);
+  change({ opened: [prompt('a'), prompt('b')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.match([...editor.notifications][0] ?? '', /^\[Show\]\(command:.*The server/);
+  await editor.commands.get('mcphub.question.open')?.('b');
+  await editor.commands.get('mcphub.showQuestion')?.();
+  assert.deepEqual(revealed, ['b', '']);
 });

@@ -1,22 +1,25 @@
 // The page of a view, in an editor that a test turns.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttachResponseJson, Hub, PageEnd } from '@mcphub/host';
+import type { AttachResponseJson, Hub, PageEnd, RelayOptions } from '@mcphub/host';
 import type * as vscode from 'vscode';
 import { PageView, type PageWorld } from '../src/page/pageview.js';
 import { EventEmitter, Uri, newEditor } from './fakevscode.js';
 
 /** A hub whose relays are written down. */
 class Relayed {
-  readonly relays: { roots: string[][]; disposed: boolean }[] = [];
+  readonly relays: { roots: string[][]; revealed: string[]; disposed: boolean }[] = [];
   readonly pages: PageEnd[] = [];
-  relay(page: PageEnd): ReturnType<Hub['relay']> {
+  readonly options: RelayOptions[] = [];
+  relay(page: PageEnd, options?: RelayOptions): ReturnType<Hub['relay']> {
     this.pages.push(page);
-    const kept = { roots: [] as string[][], disposed: false };
+    this.options.push(options ?? {});
+    const kept = { roots: [] as string[][], revealed: [] as string[], disposed: false };
     this.relays.push(kept);
     return {
       windowId: '',
       setRoots: (roots) => void kept.roots.push((roots ?? []).map((root) => root.uri ?? '')),
+      reveal: (promptId) => void kept.revealed.push(promptId),
       dispose: () => void (kept.disposed = true),
     };
   }
@@ -47,7 +50,7 @@ test('new folders are told to the hub, and the window stays attached', () => {
   started.fire(hub as unknown as Hub);
   folders.push('file:///repos/b');
   view.rootsChanged();
-  assert.deepEqual(hub.relays, [{ roots: [['file:///repos/a', 'file:///repos/b']], disposed: false }]);
+  assert.deepEqual(hub.relays, [{ roots: [['file:///repos/a', 'file:///repos/b']], revealed: [], disposed: false }]);
   view.dispose();
   assert.equal(hub.relays[0]?.disposed, true);
   view.rootsChanged();
@@ -77,5 +80,24 @@ test('the page of a view is posted that a cancel was pending, and then what beca
     hub.pages[0]?.post(message);
   }
   assert.deepEqual(posted, said);
+  view.dispose();
+});
+
+test('what is to be revealed waits for the hub, and what is in view is kept and told', () => {
+  newEditor();
+  const started = new EventEmitter<Hub>();
+  const hub = new Relayed();
+  const webview = { onDidReceiveMessage: () => ({ dispose: () => undefined }) } as unknown as vscode.Webview;
+  const view = new PageView(newWorld(started, []), webview, 'side');
+  let told = 0;
+  view.onDidChangeInView(() => told++);
+  view.reveal('p1');
+  started.fire(hub as unknown as Hub);
+  view.reveal('p2');
+  assert.deepEqual(hub.relays[0]?.revealed, ['p1', 'p2']);
+  hub.options[0]?.inView?.(['p2', 'p3']);
+  assert.deepEqual([[...view.inView], told], [['p2', 'p3'], 1]);
+  started.fire(hub as unknown as Hub); // another process: what was to be revealed was
+  assert.deepEqual(hub.relays[1]?.revealed, []);
   view.dispose();
 });

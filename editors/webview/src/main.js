@@ -24,7 +24,13 @@ const stream = openStream(surface, {
 });
 
 /** @type {import('./page.js').Page} */
-const page = { surface, state, announce, ask: stream.ask };
+const page = { surface, state, announce, ask: stream.ask, reveal };
+/** @param {string} promptId */
+function reveal(promptId) {
+  transition(state, { revealPrompt: { promptId } });
+  requestPaint();
+}
+
 const paintBanner = bannerPainter(page);
 /** @type {import('./page.js').Section[]} */
 const sections = [

@@ -9,6 +9,7 @@
  * @property {import('./hub/state.js').State} state
  * @property {import('./hub/stream.js').Stream['ask']} ask
  * @property {typeof import('./elements/announce.js').announce} announce
+ * @property {(promptId: string) => void} reveal brings the card of a question into view
  */
 
 /**

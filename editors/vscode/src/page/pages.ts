@@ -9,14 +9,17 @@ export function allPages(sidebar: Sidebar, panel: Panel): Pages {
     get visible() {
       return sidebar.visible || panel.visible;
     },
-    onDidChangeVisibility: (listener, thisArgs, disposables) => {
+    sees: (promptId) => sidebar.sees(promptId) || panel.sees(promptId),
+    onDidChangeView: (listener, thisArgs, disposables) => {
       const both = vscode.Disposable.from(
-        sidebar.onDidChangeVisibility(listener, thisArgs),
-        panel.onDidChangeVisibility(listener, thisArgs),
+        sidebar.onDidChangeView(listener, thisArgs),
+        panel.onDidChangeView(listener, thisArgs),
       );
       disposables?.push(both);
       return both;
     },
-    show: () => sidebar.show(),
+    // Where a page is open, nothing else is opened beside it.
+    show: (promptId) =>
+      panel.visible && !sidebar.visible ? Promise.resolve(panel.open(promptId)) : sidebar.show(promptId),
   };
 }

@@ -38,6 +38,10 @@ export class PageView implements vscode.Disposable {
   readonly #webview: vscode.Webview;
   readonly #windowId: string;
   readonly #subscriptions: vscode.Disposable;
+  readonly #inViewChanged = new vscode.EventEmitter<void>();
+  readonly onDidChangeInView = this.#inViewChanged.event;
+  #inView: ReadonlySet<string> = new Set();
+  #toReveal: string | undefined; // until there is a hub
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
@@ -59,6 +63,20 @@ export class PageView implements vscode.Disposable {
     this.#draw();
   }
 
+  /** Ids of the questions whose cards are in view, as far as the page knows: it may be covered as a whole. */
+  get inView(): ReadonlySet<string> {
+    return this.#inView;
+  }
+
+  /** Brings the card of a question into view; '' is the oldest open one. */
+  reveal(promptId: string): void {
+    if (this.#relay === undefined) {
+      this.#toReveal = promptId;
+    } else {
+      this.#relay.reveal(promptId);
+    }
+  }
+
   /** The workspace folders have changed. */
   rootsChanged(): void {
     this.#relay?.setRoots([...this.#world.roots()]);
@@ -67,6 +85,7 @@ export class PageView implements vscode.Disposable {
   dispose(): void {
     this.#disposed = true;
     this.#subscriptions.dispose();
+    this.#inViewChanged.dispose();
     this.#disconnect();
   }
 
@@ -92,6 +111,10 @@ export class PageView implements vscode.Disposable {
       this.#relayOptions(),
     );
     this.#relay = relay;
+    if (this.#toReveal !== undefined) {
+      relay.reveal(this.#toReveal);
+      this.#toReveal = undefined;
+    }
     return () => {
       this.#relay = undefined;
       relay.dispose();
@@ -105,6 +128,10 @@ export class PageView implements vscode.Disposable {
     return {
       hello: (said) => hello.complete(said),
       event: (event) => hello.heard(event),
+      inView: (promptIds) => {
+        this.#inView = new Set(promptIds);
+        this.#inViewChanged.fire();
+      },
       answer: (answer, prompt) => answers.prepare(answer, prompt),
       answered: (answer, prompt) => answers.taken(answer, prompt),
     };

@@ -6,9 +6,9 @@ const viewType = 'mcphub.panel';
 
 export class Panel implements vscode.Disposable {
   readonly #world: PageWorld;
-  readonly #visibility = new vscode.EventEmitter<void>();
+  readonly #viewChanged = new vscode.EventEmitter<void>();
   readonly #registration: vscode.Disposable;
-  readonly onDidChangeVisibility = this.#visibility.event;
+  readonly onDidChangeView = this.#viewChanged.event;
   #panel: vscode.WebviewPanel | undefined;
   #page: PageView | undefined;
   #opened = 0;
@@ -27,7 +27,19 @@ export class Panel implements vscode.Disposable {
     return this.#panel?.visible === true;
   }
 
-  open(): void {
+  sees(promptId: string): boolean {
+    return this.visible && this.#page?.inView.has(promptId) === true;
+  }
+
+  /** With a question, its card is brought into view. */
+  open(promptId?: string): void {
+    this.#openPanel();
+    if (promptId !== undefined) {
+      this.#page?.reveal(promptId);
+    }
+  }
+
+  #openPanel(): void {
     if (this.#panel !== undefined) {
       this.#panel.reveal();
       return;
@@ -44,7 +56,7 @@ export class Panel implements vscode.Disposable {
   dispose(): void {
     this.#registration.dispose();
     this.#page?.dispose();
-    this.#visibility.dispose();
+    this.#viewChanged.dispose();
   }
 
   #hold(panel: vscode.WebviewPanel): void {
@@ -57,15 +69,16 @@ export class Panel implements vscode.Disposable {
     );
     this.#panel = panel;
     this.#page = page;
-    panel.onDidChangeViewState(() => this.#visibility.fire());
+    page.onDidChangeInView(() => this.#viewChanged.fire());
+    panel.onDidChangeViewState(() => this.#viewChanged.fire());
     panel.onDidDispose(() => {
       page.dispose();
       if (this.#panel === panel) {
         this.#panel = undefined;
         this.#page = undefined;
       }
-      this.#visibility.fire();
+      this.#viewChanged.fire();
     });
-    this.#visibility.fire();
+    this.#viewChanged.fire();
   }
 }

@@ -6,12 +6,14 @@ export const viewId = 'mcphub.view';
 
 export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   readonly #world: PageWorld;
-  readonly #visibility = new vscode.EventEmitter<void>();
+  readonly #viewChanged = new vscode.EventEmitter<void>();
   readonly #registration: vscode.Disposable;
-  readonly onDidChangeVisibility = this.#visibility.event;
+  readonly onDidChangeView = this.#viewChanged.event;
   #view: vscode.WebviewView | undefined;
   #page: PageView | undefined;
   #resolved = 0;
+  #questions = 0;
+  #toReveal: string | undefined; // until there is a view
 
   constructor(world: PageWorld) {
     this.#world = world;
@@ -36,29 +38,63 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     );
     this.#view = view;
     this.#page = page;
-    view.onDidChangeVisibility(() => this.#visibility.fire());
+    this.#paintBadge();
+    if (this.#toReveal !== undefined) {
+      page.reveal(this.#toReveal);
+      this.#toReveal = undefined;
+    }
+    page.onDidChangeInView(() => this.#viewChanged.fire());
+    view.onDidChangeVisibility(() => this.#viewChanged.fire());
     view.onDidDispose(() => {
       page.dispose();
       if (this.#view === view) {
         this.#view = undefined;
         this.#page = undefined;
       }
-      this.#visibility.fire();
+      this.#viewChanged.fire();
     });
-    this.#visibility.fire();
+    this.#viewChanged.fire();
   }
 
   rootsChanged(): void {
     this.#page?.rootsChanged();
   }
 
-  async show(): Promise<void> {
+  sees(promptId: string): boolean {
+    return this.visible && this.#page?.inView.has(promptId) === true;
+  }
+
+  /** With a question, its card is brought into view. */
+  async show(promptId?: string): Promise<void> {
+    if (promptId !== undefined && this.#page === undefined) {
+      this.#toReveal = promptId;
+    }
+    const page = this.#page;
     await vscode.commands.executeCommand(`${viewId}.focus`);
+    if (promptId !== undefined) {
+      page?.reveal(promptId);
+    }
+  }
+
+  /** How many questions are open: the number on the view's icon. */
+  count(questions: number): void {
+    if (questions !== this.#questions) {
+      this.#questions = questions;
+      this.#paintBadge();
+    }
+  }
+
+  #paintBadge(): void {
+    if (this.#view !== undefined) {
+      const value = this.#questions;
+      const tooltip = value === 1 ? '1 question waits for you' : `${value} questions wait for you`;
+      this.#view.badge = value === 0 ? undefined : { value, tooltip };
+    }
   }
 
   dispose(): void {
     this.#registration.dispose();
     this.#page?.dispose();
-    this.#visibility.dispose();
+    this.#viewChanged.dispose();
   }
 }

@@ -3,6 +3,7 @@
 import type { Prompt } from '@mcphub/host';
 
 export interface Surroundings {
+  readonly seen: (prompt: Prompt) => boolean; // its card is in view, and the window has the focus
   readonly pageVisible: boolean;
   readonly now: number; // milliseconds
 }
@@ -17,22 +18,21 @@ export interface Noticed {
 // After a reload the prompts are there before the page is: it gets this long to come up before anything pops up over
 // the user's work.
 export const patienceMs = 800;
+// A page that can be seen says by itself what is in view, a busy one late; and it has told of the question already.
+export const visiblePatienceMs = 2_500;
 
 /** The prompt to show now; or when to look again; or neither. */
 export function nextToShow(
   noticed: Iterable<Noticed>,
-  { pageVisible, now }: Surroundings,
+  { seen, pageVisible, now }: Surroundings,
   busy: (prompt: Prompt) => boolean,
 ): { readonly show?: Prompt; readonly lookAgainInMs?: number } {
-  if (pageVisible) {
-    return {};
-  }
   let wait: number | undefined;
   for (const { prompt, since, later } of noticed) {
-    if (later || busy(prompt)) {
+    if (later || seen(prompt) || busy(prompt)) {
       continue;
     }
-    const left = since + patienceMs - now;
+    const left = since + (pageVisible ? visiblePatienceMs : patienceMs) - now;
     if (left <= 0) {
       return { show: prompt };
     }

@@ -1,7 +1,7 @@
-// Questions while no page can be seen. A notification with buttons cannot be taken back by an extension; one with
-// progress goes when its work is done, and its text may have links that run commands. So a question is the latter: it
-// vanishes by itself when somebody else answers it, when the server withdraws it, and when a page comes into view. A
-// dialog cannot be taken back either, and is for what is dangerous.
+// Questions whose card nobody sees. A notification with buttons cannot be taken back by an extension; one with progress
+// goes when its work is done, and its text may have links that run commands. So a question is the latter: it vanishes by
+// itself when somebody else answers it, when the server withdraws it, and when its card comes into view. A dialog cannot
+// be taken back either, and is for what is dangerous.
 import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
@@ -14,8 +14,11 @@ import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export interface Pages {
   readonly visible: boolean;
-  readonly onDidChangeVisibility: vscode.Event<void>;
-  show(): Promise<void>;
+  /** The card of this question is in view on a page that can be seen. */
+  sees(promptId: string): boolean;
+  readonly onDidChangeView: vscode.Event<void>;
+  /** Brings a page up, and the card of this question into view on it; '' is the oldest open question. */
+  show(promptId: string): Promise<void>;
 }
 
 interface Shown {
@@ -39,7 +42,8 @@ export class Notifier implements vscode.Disposable {
     const stop = watcher.listen({ changed: ({ opened = [], closed = [] }) => this.#changed(opened, closed) });
     this.#disposables = [
       new vscode.Disposable(stop),
-      pages.onDidChangeVisibility(() => this.#look()),
+      pages.onDidChangeView(() => this.#look()),
+      vscode.window.onDidChangeWindowState(() => this.#look()),
       vscode.commands.registerCommand('mcphub.question.open', (id: unknown) =>
         this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'open' })),
       ),
@@ -53,6 +57,7 @@ export class Notifier implements vscode.Disposable {
         this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'later' })),
       ),
       vscode.commands.registerCommand('mcphub.answerQuestion', () => this.#pickQuestion()),
+      vscode.commands.registerCommand('mcphub.showQuestion', () => pages.show('')),
     ];
   }
 
@@ -81,14 +86,14 @@ export class Notifier implements vscode.Disposable {
     clearTimeout(this.#timer);
     if (this.#shown !== undefined) {
       const noticed = this.#noticed.get(this.#shown.promptId);
-      if (noticed === undefined || noticed.later || this.#pages.visible) {
+      if (noticed === undefined || noticed.later || this.#seen(noticed.prompt)) {
         this.#shown.takeBack();
       }
       return; // the next one comes when this one is gone
     }
     const { show, lookAgainInMs } = nextToShow(
       this.#noticed.values(),
-      { pageVisible: this.#pages.visible, now: Date.now() },
+      { seen: (p) => this.#seen(p), pageVisible: this.#pages.visible, now: Date.now() },
       (p) => this.#answers.looksFor(p),
     );
     if (show !== undefined) {
@@ -96,6 +101,10 @@ export class Notifier implements vscode.Disposable {
     } else if (lookAgainInMs !== undefined) {
       this.#timer = setTimeout(() => this.#look(), lookAgainInMs);
     }
+  }
+
+  #seen(prompt: Prompt): boolean {
+    return vscode.window.state.focused && this.#pages.sees(prompt.promptId);
   }
 
   #show(prompt: Prompt): void {
@@ -152,7 +161,8 @@ export class Notifier implements vscode.Disposable {
       ...(decline === undefined ? [] : [link(decline.label, 'decline')]),
       link('Later', 'later'),
     ];
-    return `${title}  ${links.join('  ')}`;
+    // The links first: the editor cuts a long text at the end of its line.
+    return `${links.join('  ')}  ${title}`;
   }
 
   // A command may be run by anybody, with anything: only an open prompt counts.
@@ -172,7 +182,7 @@ export class Notifier implements vscode.Disposable {
         return;
       case 'open':
         this.#putOff(prompt); // the page shows it; should that be closed again, the status bar still counts it
-        await this.#pages.show();
+        await this.#pages.show(prompt.promptId);
         return;
       default:
         await this.#answer(prompt, choice);

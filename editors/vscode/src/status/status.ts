@@ -16,7 +16,6 @@ export class Status implements vscode.Disposable {
     this.#process = process;
     this.#watcher = watcher;
     this.#item.name = 'McpHub';
-    this.#item.command = 'mcphub.focusView';
     const stop = watcher.listen({ changed: () => this.#paint() });
     this.#disposables = [this.#item, { dispose: stop }, process.onDidChangeState(() => this.#paint())];
     this.#paint();
@@ -32,6 +31,7 @@ export class Status implements vscode.Disposable {
     const { state, message } = this.#process.standing;
     const running = runningRequests(standing).length;
     const prompts = standing.prompts.size;
+    this.#item.command = prompts > 0 ? 'mcphub.showQuestion' : 'mcphub.focusView';
     const { text, tooltip, label, prominence } = statusWords({ hub: state, message, running, prompts });
     if (text !== this.#item.text || tooltip !== this.#item.tooltip) {
       this.#item.text = text;

@@ -39,11 +39,17 @@ export function statusWords(counts: StatusCounts): StatusWords {
     [icon, 'MCP', ...numbers].join(' '),
     parts.length === 0 ? 'Nothing runs.' : `${parts.join(', ')}.`,
     prompts > 0 ? 'warning' : 'plain',
+    prompts > 0 ? 'Click to see the question.' : undefined,
   );
 }
 
-function words(text: string, tooltip: string, prominence: StatusWords['prominence']): StatusWords {
-  return { text, tooltip: `${tooltip} Click to open McpHub.`, label: `McpHub: ${tooltip}`, prominence };
+function words(
+  text: string,
+  tooltip: string,
+  prominence: StatusWords['prominence'],
+  click = 'Click to open McpHub.',
+): StatusWords {
+  return { text, tooltip: `${tooltip} ${click}`, label: `McpHub: ${tooltip}`, prominence };
 }
 
 function plural(n: number, one: string, many: string): string {

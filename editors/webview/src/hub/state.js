@@ -43,6 +43,7 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
  * @property {Map<string, PromptClosed>} closed how prompts ended; the painter empties it
  * @property {Ended[]} history oldest first
  * @property {Ended[]} endedNow what ended since the last paint, not what a snapshot brought; the painter empties it
+ * @property {string | undefined} reveal the prompt that the host wants seen, '' for the oldest; the painter takes it
  * @property {ConfigProblem[]} problems
  * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot
  * @property {Changed} changed
@@ -79,6 +80,7 @@ export function createState() {
     closed: new Map(),
     history: [],
     endedNow: [],
+    reveal: undefined,
     problems: [],
     dropped: { logMessages: 0, notices: 0 },
     changed: { ...nothing(), connection: true },
@@ -192,6 +194,9 @@ export function transition(state, message) {
   } else if (message.promptClosed) {
     const { promptId = '' } = message.promptClosed;
     if (state.prompts.delete(promptId)) state.closed.set(promptId, message.promptClosed);
+    changed.prompts = true;
+  } else if (message.revealPrompt) {
+    state.reveal = message.revealPrompt.promptId ?? '';
     changed.prompts = true;
   } else {
     return false;

@@ -33,6 +33,8 @@ import { shortName, visible } from '../words/text.js';
 /**
  * @typedef {object} Card
  * @property {HTMLElement} element
+ * @property {HTMLElement} heading
+ * @property {string} title the question in one line
  * @property {(closed: PromptClosed) => void} closed turns it into a note, which leaves the page by itself
  * @property {() => void} focus never on what accepts
  * @property {(error: HubError | undefined) => void} problem
@@ -330,6 +332,8 @@ export function promptCard(prompt, actions) {
 
   return {
     element: article,
+    heading,
+    title: kind.title,
     problem,
     focus: () => (kind.focus ?? (() => heading.focus()))(),
     closed(closed) {

@@ -37,10 +37,11 @@ export function stay(element, over) {
  */
 export function keepTyped(article, note, typed, over) {
   const head = article.querySelector('.card-head');
+  const from = article.querySelector('.card-from');
   const body = article.querySelector('.card-body');
   const focused = document.activeElement;
   // The body is not moved: what has the focus would lose it, and with it the place in the text.
-  for (const child of [...article.children]) if (child !== head && child !== body) child.remove();
+  for (const child of [...article.children]) if (child !== head && child !== from && child !== body) child.remove();
   head?.querySelector('button')?.remove();
 
   const copy = h('button', {
@@ -67,7 +68,8 @@ export function keepTyped(article, note, typed, over) {
   article.classList.add('card-kept');
   freeze(body);
   // A control that is disabled throws the focus away.
-  if (focused instanceof HTMLElement && article.contains(focused) && focused.matches(':disabled')) copy.focus();
+  if (focused instanceof HTMLElement && article.contains(focused) && focused.matches(':disabled, [hidden]'))
+    copy.focus();
   else if (focused && !focused.isConnected) copy.focus();
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -85,12 +87,13 @@ export function keepTyped(article, note, typed, over) {
   });
 }
 
-/** Texts can still be selected; all else is disabled. @param {Element | null} body */
+/** Texts can still be selected; all else is disabled, and buttons go. @param {Element | null} body */
 function freeze(body) {
   if (!body) return;
   for (const control of body.querySelectorAll('input, textarea, select, button:not(.block button)')) {
     const text = control instanceof HTMLTextAreaElement || (control instanceof HTMLInputElement && isText(control));
     if (text) control.readOnly = true;
+    else if (control instanceof HTMLButtonElement) control.hidden = true;
     else control.setAttribute('disabled', '');
   }
 }

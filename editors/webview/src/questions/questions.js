@@ -4,6 +4,9 @@ import { promptCard } from './cards.js';
 import { h, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
 import { hubNow } from '../hub/state.js';
+import { viewWatch } from './inview.js';
+import { questionStrip } from './strip.js';
+import { shortName } from '../words/text.js';
 
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
 export function questionsSection({ surface, state, ask, announce }) {
@@ -13,6 +16,31 @@ export function questionsSection({ surface, state, ask, announce }) {
   /** Cards by prompt, notes among them. @type {Map<string, import('./cards.js').Card>} */
   const cards = new Map();
   const showNothing = () => show(nothing, cards.size === 0);
+
+  /** @param {string} promptId */
+  const reveal = (promptId) => {
+    const card = cards.get(promptId);
+    if (!card) return;
+    card.element.scrollIntoView({ block: 'start' });
+    card.focus();
+  };
+  const paintStrip = questionStrip(reveal);
+  const outOfView = () => {
+    const rows = [];
+    for (const [promptId, { server = '' }] of state.prompts) {
+      const card = cards.get(promptId);
+      if (card && view.outOfView(promptId)) rows.push({ promptId, title: card.title, server: shortName(server) });
+    }
+    return rows;
+  };
+  let told = '';
+  const view = viewWatch(() => {
+    paintStrip(outOfView());
+    const promptIds = view.inView();
+    if (surface.kind !== 'vscode' || promptIds.join() === told) return;
+    told = promptIds.join();
+    void ask({ promptsInView: { promptIds } });
+  });
 
   /** @type {import('./cards.js').CardActions} */
   const actions = {
@@ -35,19 +63,31 @@ export function questionsSection({ surface, state, ask, announce }) {
       for (const [promptId, closed] of state.closed) {
         state.closed.delete(promptId);
         cards.get(promptId)?.closed(closed);
+        view.forget(promptId);
       }
       for (const [promptId, prompt] of state.prompts) {
         if (cards.has(promptId)) continue;
         const card = promptCard(prompt, actions);
         cards.set(promptId, card);
         place.append(card.element);
-        // Only where the focus is nowhere, and the page has it at all: a question must not take it from what is being
-        // typed.
-        if (document.hasFocus() && document.activeElement === document.body) card.focus();
+        view.watch(promptId, card.heading);
+        // Only where the focus is nowhere, the page has it at all, and nothing is scrolled for it: a question must take
+        // neither what is being typed nor what is being read.
+        const { top, bottom } = card.heading.getBoundingClientRect();
+        const near = top >= 0 && bottom <= innerHeight;
+        if (near && document.hasFocus() && document.activeElement === document.body) card.focus();
       }
       setCount('questions', state.prompts.size);
       document.title = state.prompts.size ? `(${state.prompts.size}) McpHub` : 'McpHub';
       showNothing();
+      paintStrip(outOfView());
+      if (state.reveal === undefined) return;
+      // One that is not open yet may come; a page without questions shows where they would be.
+      const wanted = state.reveal || state.prompts.keys().next().value;
+      if (wanted === undefined) byId('questions-title').focus();
+      else if (!state.prompts.has(wanted)) return;
+      else reveal(wanted);
+      state.reveal = undefined;
     },
   };
 }

@@ -11,6 +11,9 @@ import { duration, plural, shortName, stateWord, visible } from '../words/text.j
 // A server that takes longer than this to stop may never do so.
 const patience = 3000;
 
+/** The id of the element of a request. @param {string} requestId */
+export const rowId = (requestId) => `request-${requestId}`;
+
 /**
  * @typedef {object} RequestRow
  * @property {HTMLElement} element
@@ -68,7 +71,7 @@ export function requestRow({ state, ask }, request) {
   const dragging = h('span', { class: 'actions', hidden: true }, stopWaiting, restart);
   const element = h(
     'li',
-    { class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
+    { id: rowId(requestId), class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
     h(
       'div',
       { class: 'line' },

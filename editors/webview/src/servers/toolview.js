@@ -4,6 +4,7 @@ import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from '../history/endeddetails.js';
+import { rowId } from '../running/requestrow.js';
 import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { shortName, stateWord, visible } from '../words/text.js';
@@ -60,7 +61,17 @@ export function toolView(page, tool) {
   });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
+  const where = h('button', { type: 'button', class: 'link', text: 'Show', hidden: true, onclick: goToRunning });
+  where.setAttribute('aria-label', `Show the call of ${shortName(name)} that runs`);
   const outcome = h('div', {});
+
+  /** To the question that the call waits for, or else to its row among what runs. */
+  function goToRunning() {
+    const id = requestId ?? '';
+    const asks = [...page.state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
+    if (asks?.promptId) page.reveal(asks.promptId);
+    else document.getElementById(rowId(id))?.focus();
+  }
 
   function expand() {
     const open = body.hidden;
@@ -101,7 +112,7 @@ export function toolView(page, tool) {
       fields,
       h('div', { class: 'actions' }, call),
       problem,
-      status,
+      h('div', { class: 'line' }, status, where),
       outcome,
     );
   }
@@ -114,6 +125,7 @@ export function toolView(page, tool) {
     show(problem, false);
     replace(outcome);
     show(status, true);
+    show(where, false);
     setText(status, 'Calling…');
     const reply = await page.ask({ callTool: { requestId: mine, server, tool: name, argumentsJson } });
     if (mine !== requestId) return;
@@ -146,6 +158,8 @@ export function toolView(page, tool) {
   function requestsChanged() {
     if (requestId === undefined) return;
     const open = page.state.requests.get(requestId);
+    if (!open && document.activeElement === where) head.focus();
+    show(where, open !== undefined);
     if (open) {
       begun(false); // it is among the running ones: another may be called beside it
       show(problem, false);

@@ -126,6 +126,7 @@ pageTest(
     await hub.say({ promptClosed: withdrawn });
     await settle();
     assert.match(await card.innerText(), /withdrawn by server: changed my mind/i);
+    assert.match(await card.innerText(), /Server booking/);
     await page.keyboard.type(' of London');
     assert.equal(await field.inputValue(), 'Ada Lovelace', 'nothing is typed into a question that is gone');
     assert.equal(await field.evaluate((element) => element === document.activeElement), true, 'the focus stays');

@@ -1,0 +1,57 @@
+// The open questions whose cards are out of view, in a strip that stays at the top however far the page is scrolled.
+
+import { h, patchList, setText, show } from '../elements/dom.js';
+import { byId } from '../page.js';
+import { plural } from '../words/text.js';
+
+const most = 3; // rows: the strip must leave room for what is below it
+
+/**
+ * @typedef {object} Row
+ * @property {string} promptId
+ * @property {string} title
+ * @property {string} server
+ */
+
+/**
+ * @param {(promptId: string) => void} reveal
+ * @returns {(rows: readonly Row[]) => void} shows these, oldest first
+ */
+export function questionStrip(reveal) {
+  const list = h('ol', { dataset: { testid: 'strip' } });
+  byId('strip').append(list);
+  return (rows) => {
+    const shown = rows.length > most ? rows.slice(0, most - 1) : rows;
+    const beyond = rows[shown.length];
+    /** @type {Row[]} */
+    const more = beyond
+      ? [{ promptId: beyond.promptId, title: plural(rows.length - shown.length, 'more question'), server: '' }]
+      : [];
+    const had = list.contains(document.activeElement);
+    patchList(
+      list,
+      [...shown, ...more],
+      ({ promptId, title }) => `${promptId} ${title}`,
+      ({ promptId }) =>
+        h(
+          'li',
+          {},
+          h(
+            'button',
+            { type: 'button', dataset: { testid: `strip-${promptId}` }, onclick: () => reveal(promptId) },
+            h('span', { class: 'name' }),
+            h('span', { class: 'of' }),
+          ),
+        ),
+      (element, { title, server }) => {
+        const [name, of] = element.querySelectorAll('span');
+        if (name) setText(name, title);
+        if (of) setText(of, server);
+      },
+    );
+    show(list, rows.length > 0);
+    // A question that goes takes its row along, and must neither take the focus nor move the page.
+    if (had && !list.contains(document.activeElement))
+      (list.querySelector('button') ?? byId('questions-title')).focus({ preventScroll: true });
+  };
+}

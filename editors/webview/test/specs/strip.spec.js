@@ -1,0 +1,160 @@
+// A question that is open is seen: by its card, or by its row in the strip, which nothing scrolls away.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { themeNames } from '../harness/themes.js';
+import { busySnapshot, filesTools, prompts, request, server } from '../harness/world.js';
+
+/** Servers that fill several screens. */
+const many = Array.from({ length: 80 }, (_, i) => server(`server-${i}`));
+const toEnd = () => scrollTo(0, document.body.scrollHeight);
+
+pageTest(
+  'a question that opens out of sight stands in the strip, and a click brings its card and the focus',
+  { snapshot: { servers: many, prompts: [] }, viewport: { width: 300, height: 500 } },
+  async ({ by, hub, page, settle }) => {
+    await by('server-server-79').waitFor();
+    await page.evaluate(toEnd);
+    await hub.say({ promptOpened: { prompt: prompts.form } });
+    const row = by('strip-p-form');
+    await row.waitFor();
+    assert.match(await row.innerText(), /Fill in a form\s+booking/);
+    const box = await row.boundingBox();
+    assert.ok(box && box.y >= 0 && box.y + box.height <= 500, JSON.stringify(box));
+    await row.click();
+    await settle();
+    const card = by('prompt-p-form');
+    const heading = await card.locator('h3').boundingBox();
+    assert.ok(heading && heading.y >= 0 && heading.y < 400, JSON.stringify(heading));
+    assert.equal(await card.evaluate((element) => element.contains(document.activeElement)), true);
+    await row.waitFor({ state: 'hidden' });
+  },
+);
+
+pageTest(
+  'the strip has three rows at most, leaves what is below in its place, and goes with its questions',
+  {
+    snapshot: {
+      servers: many,
+      prompts: [1, 2, 3, 4, 5].map((n) => ({ ...prompts.url, promptId: `p-${n}` })),
+    },
+    viewport: { width: 300, height: 500 },
+  },
+  async ({ by, hub, settle }) => {
+    await by('prompt-p-5').waitFor();
+    const last = by('server-server-40');
+    await last.scrollIntoViewIfNeeded();
+    await by('strip-p-1').waitFor();
+    const before = await last.boundingBox();
+    assert.deepEqual(await by('strip').locator('button').allInnerTexts(), [
+      'Open a page\nbooking',
+      'Open a page\nbooking',
+      '3 more questions',
+    ]);
+    await by('strip-p-1').focus();
+    for (const n of [1, 2]) await hub.say({ promptClosed: { promptId: `p-${n}`, cause: 'PROMPT_CAUSE_WITHDRAWN' } });
+    await settle();
+    assert.equal(await by('strip').locator('button').count(), 3);
+    assert.equal(await by('strip-p-3').evaluate((row) => row === document.activeElement), true, 'the focus goes on');
+    for (const n of [3, 4, 5]) await hub.say({ promptClosed: { promptId: `p-${n}`, cause: 'PROMPT_CAUSE_WITHDRAWN' } });
+    await settle();
+    await by('strip').waitFor({ state: 'hidden' });
+    const moved = ((await last.boundingBox())?.y ?? NaN) - (before?.y ?? NaN);
+    assert.ok(Math.abs(moved) < 2, `what is read has moved by ${moved} px`);
+  },
+);
+
+pageTest(
+  'the host hears which questions are in view, once for each change',
+  { snapshot: { servers: many, prompts: [prompts.approval] }, viewport: { width: 300, height: 500 } },
+  async ({ by, hub, page, settle }) => {
+    const said = () => hub.all('promptsInView').map((message) => message.promptsInView?.promptIds);
+    await by('prompt-p-approval').waitFor();
+    assert.deepEqual((await hub.next('promptsInView')).promptsInView, { promptIds: ['p-approval'] });
+    await page.evaluate(toEnd);
+    assert.deepEqual((await hub.next('promptsInView')).promptsInView, { promptIds: [] });
+    await page.evaluate(() => scrollTo(0, 0));
+    await hub.next('promptsInView');
+    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_WITHDRAWN' } });
+    await hub.next('promptsInView');
+    await settle();
+    assert.deepEqual(said(), [['p-approval'], [], ['p-approval'], []]);
+  },
+);
+
+pageTest(
+  'what a host reveals comes into view with the focus, even when it opens only later',
+  { snapshot: { servers: many, prompts: [prompts.approval] }, viewport: { width: 300, height: 500 } },
+  async ({ by, hub, page, settle }) => {
+    await by('prompt-p-approval').waitFor();
+    const has = (/** @type {string} */ id) =>
+      by(id).evaluate((card) => card.contains(document.activeElement) && card.getBoundingClientRect().top >= 0);
+    await page.evaluate(toEnd);
+    await hub.say({ revealPrompt: {} });
+    await settle();
+    assert.equal(await has('prompt-p-approval'), true, 'the oldest');
+    await page.evaluate(toEnd);
+    await hub.say({ revealPrompt: { promptId: 'p-form' } });
+    await settle();
+    assert.equal(await has('prompt-p-approval'), false);
+    await hub.say({ promptOpened: { prompt: prompts.form } });
+    await settle();
+    assert.equal(await has('prompt-p-form'), true);
+    for (const promptId of ['p-approval', 'p-form'])
+      await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_WITHDRAWN' } });
+    await hub.say({ revealPrompt: {} });
+    await settle();
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'questions-title');
+  },
+);
+
+for (const theme of themeNames) {
+  pageTest(
+    `in ${theme} the strip covers what is behind it`,
+    {
+      snapshot: { ...busySnapshot(), servers: many, prompts: [prompts.form] },
+      tools: { files: filesTools },
+      viewport: { width: 300, height: 500 },
+      theme,
+    },
+    async ({ by, page }) => {
+      await by('prompt-p-form').waitFor();
+      await page.evaluate(toEnd);
+      const row = by('strip-p-form');
+      await row.waitFor();
+      const ground = await row.evaluate((button) => getComputedStyle(button).backgroundColor);
+      assert.match(ground, /^rgb\(/, 'an opaque ground');
+    },
+  );
+}
+
+pageTest(
+  'a tool that was called leads to its row while it runs, and to its question when it waits for one',
+  {
+    snapshot: { servers: [server('files'), ...many], prompts: [] },
+    tools: { files: filesTools },
+    viewport: { width: 300, height: 500 },
+  },
+  async ({ by, hub, page, settle }) => {
+    await by('server-files')
+      .getByRole('button', { name: /^files/ })
+      .click();
+    const tool = by('tool-index_folder');
+    await tool.getByRole('button').first().click();
+    await tool.getByLabel('path').first().fill('/repos/shop');
+    await tool.getByRole('button', { name: 'Call index_folder' }).click();
+    const called = await hub.next('callTool');
+    const requestId = called.callTool.requestId ?? '';
+    await hub.say({ mcpRequestStarted: { request: request(requestId) } });
+    const show = tool.getByRole('button', { name: 'Show the call of index_folder that runs' });
+    await show.click();
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.closest('[data-testid]')?.getAttribute('data-testid'));
+    assert.equal(await focused(), `request-${requestId}`);
+    await hub.say({ promptOpened: { prompt: { ...prompts.form, parentRequestId: requestId } } });
+    await settle();
+    await show.click();
+    await settle();
+    assert.match((await focused()) ?? '', /p-form/);
+  },
+);
