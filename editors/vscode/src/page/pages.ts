@@ -19,7 +19,12 @@ export function allPages(sidebar: Sidebar, panel: Panel): Pages {
       return both;
     },
     // Where a page is open, nothing else is opened beside it.
-    show: (promptId) =>
-      panel.visible && !sidebar.visible ? Promise.resolve(panel.open(promptId)) : sidebar.show(promptId),
+    show: async (promptId) => {
+      if (panel.visible && !sidebar.visible) {
+        panel.open(promptId);
+      } else {
+        await sidebar.show(promptId);
+      }
+    },
   };
 }
