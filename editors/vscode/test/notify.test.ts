@@ -11,6 +11,12 @@ import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
 
 const prompt = (promptId: string): Prompt =>
   ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
+const launch = (promptId: string): Prompt => {
+  const names = { args: [], environment: [], environmentReferences: [], inputReferences: [], inheritedNames: [] };
+  const texts = { url: 'https://example.com', command: '', resolvedCommand: '', resolvedTarget: '', resolvedFrom: '' };
+  const value = { ...names, ...texts, configFile: '/mcp.json', configLine: 1, allowedTools: [], files: [] };
+  return { promptId, server: 's', question: { case: 'serverLaunch', value } } as unknown as Prompt;
+};
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A notifier, and what is around it. */
@@ -113,4 +119,23 @@ test('Show leads to the card of the question itself, and its links come before i
   await editor.commands.get('mcphub.question.open')?.('b');
   await editor.commands.get('mcphub.showQuestion')?.();
   assert.deepEqual(revealed, ['b', '']);
+});
+
+test('beside an open page what is dangerous is a notification, which can be taken back, and else a dialog', async (t) => {
+  const { editor, change, inView, pages } = scene(t);
+  pages.visible = true;
+  change({ opened: [launch('a')] });
+  t.mock.timers.tick(visiblePatienceMs);
+  await settle();
+  assert.deepEqual([editor.notifications.size, editor.messages.length], [1, 0]);
+  inView('a');
+  await settle();
+  assert.equal(editor.notifications.size, 0);
+  inView();
+  pages.visible = false;
+  await settle();
+  change({ closed: [{ prompt: launch('a'), end: undefined }], opened: [launch('b')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.equal(editor.messages.length, 1);
 });

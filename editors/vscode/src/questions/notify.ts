@@ -1,7 +1,7 @@
 // Questions whose card nobody sees. A notification with buttons cannot be taken back by an extension; one with progress
 // goes when its work is done, and its text may have links that run commands. So a question is the latter: it vanishes by
 // itself when somebody else answers it, when the server withdraws it, and when its card comes into view. A dialog cannot
-// be taken back either, and is for what is dangerous.
+// be taken back either, and is for what is dangerous while no page can be seen.
 import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
@@ -108,7 +108,9 @@ export class Notifier implements vscode.Disposable {
   }
 
   #show(prompt: Prompt): void {
-    const gone = question(prompt).form === 'modal' ? this.#showModal(prompt) : this.#showNotification(prompt);
+    // Beside a page a dialog would be about what is in the strip there already, and stay when the card has come into view.
+    const modal = question(prompt).form === 'modal' && !this.#pages.visible;
+    const gone = modal ? this.#showModal(prompt) : this.#showNotification(prompt);
     const over = (): void => {
       this.#shown = undefined;
       this.#look();

@@ -1,7 +1,11 @@
 // Which of the open questions a person can see on this page.
 
+// Less of a card at the edge of the page goes unnoticed, and the strip may lie over it.
+const edge = '-48px 0px';
+
 /**
- * Watches the headings of cards. A card whose heading is in view shows who asks and what; its buttons may be below.
+ * Watches cards. One counts as in view by any part of it: a person who reads the end of a long one has its heading out
+ * of view.
  * @param {() => void} changed some question came into view, or left it
  */
 export function viewWatch(changed) {
@@ -18,24 +22,24 @@ export function viewWatch(changed) {
       }
       changed();
     },
-    { root: document, threshold: 0.9 },
+    { root: document, rootMargin: edge },
   );
   return {
     /** Ids of the questions in view. */
     inView: () => [...seen].filter(([, here]) => here).map(([id]) => id),
     /** @param {string} promptId */
     outOfView: (promptId) => seen.get(promptId) === false,
-    /** @param {string} promptId @param {Element} heading */
-    watch(promptId, heading) {
-      ids.set(heading, promptId);
-      observer.observe(heading);
+    /** @param {string} promptId @param {Element} card */
+    watch(promptId, card) {
+      ids.set(card, promptId);
+      observer.observe(card);
     },
     /** The question has closed. @param {string} promptId */
     forget(promptId) {
-      for (const [heading, id] of ids) {
+      for (const [card, id] of ids) {
         if (id !== promptId) continue;
-        ids.delete(heading);
-        observer.unobserve(heading);
+        ids.delete(card);
+        observer.unobserve(card);
       }
       if (seen.delete(promptId)) changed();
     },

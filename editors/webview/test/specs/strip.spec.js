@@ -158,3 +158,21 @@ pageTest(
     assert.match((await focused()) ?? '', /p-form/);
   },
 );
+
+pageTest(
+  'a long card whose end is read is in view, though its heading is not',
+  { snapshot: { servers: many, prompts: [prompts.launch] }, viewport: { width: 300, height: 300 } },
+  async ({ by, hub, settle }) => {
+    const card = by('prompt-p-launch');
+    await hub.next('promptsInView');
+    await card.getByTestId('accept').scrollIntoViewIfNeeded();
+    const heading = await card.locator('h3').boundingBox();
+    assert.ok(heading && heading.y + heading.height < 0, 'the heading is out of view');
+    await settle();
+    assert.deepEqual(
+      hub.all('promptsInView').map((message) => message.promptsInView?.promptIds),
+      [['p-launch']],
+    );
+    assert.equal(await by('strip').isVisible(), false);
+  },
+);
