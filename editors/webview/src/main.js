@@ -24,7 +24,7 @@ const stream = openStream(surface, {
 });
 
 /** @type {import('./page.js').Page} */
-const page = { surface, state, announce, ask: stream.ask, reveal };
+const page = { surface, state, announce, ask: stream.ask, drafts: stream, reveal };
 /** @param {string} promptId */
 function reveal(promptId) {
   transition(state, { revealPrompt: { promptId } });

@@ -15,6 +15,9 @@ import { relayTransport, socketTransport } from './transport.js';
  * @property {(message: AttachRequest) => void} send
  * @property {(message: AttachRequest) => Promise<Reply>} ask sets messageId; never rejects: a lost connection is a
  * reply with UNAVAILABLE
+ * @property {(promptId: string) => string | undefined} draft what was typed for a question before the page was loaded
+ * anew, once the hub is known to be the same
+ * @property {(promptId: string, text: string) => void} keepDraft for after the next reload; '' keeps none
  */
 
 /**
@@ -36,6 +39,9 @@ const promptKinds = [
 // Later than every event. A page that was loaded anew knows its window but nothing else. Should the hub still hold the
 // stream of before, and refuse the window id for it, this makes it let go and send a snapshot, since nothing can be
 // resumed from there.
+// Characters of all drafts: the editor writes what a page keeps to its own store.
+const mostDrafts = 200_000;
+
 const beyondAll = '18446744073709551615';
 
 /**
@@ -72,6 +78,9 @@ export function overTransport(open, title, handlers) {
   const transport = open(receive);
   const memory = transport.recall();
   let windowId = memory?.windowId ?? crypto.randomUUID();
+  /** @type {Map<string, string>} */
+  const drafts = new Map(Object.entries(memory?.drafts ?? {}));
+  let draftsOf = memory?.hubId; // prompts of another hub may have the same ids
   if (transport.open) hello();
 
   function hello() {
@@ -107,7 +116,13 @@ export function overTransport(open, title, handlers) {
       windowId = message.welcome.windowId ?? windowId;
       const hubId = message.welcome.hubId ?? '';
       if (!message.welcome.resumed || seen?.hubId !== hubId) seen = { hubId, afterSequence: beyondAll };
-      transport.remember({ windowId, hubId });
+      if (draftsOf !== hubId) drafts.clear();
+      draftsOf = hubId;
+      remember(hubId);
+    }
+    if (message.snapshot) {
+      const open = new Set(message.snapshot.prompts?.map(({ promptId }) => promptId));
+      for (const promptId of drafts.keys()) if (!open.has(promptId)) drafts.delete(promptId);
     }
     if (message.reply) {
       const id = message.reply.messageId ?? '';
@@ -129,6 +144,11 @@ export function overTransport(open, title, handlers) {
     if (handlers.message(message) && numbered && seen) seen.afterSequence = sequence;
   }
 
+  /** @param {string} hubId */
+  function remember(hubId) {
+    transport.remember({ windowId, hubId, ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }) });
+  }
+
   // Whether the hub got what is not answered yet is not known; what runs is told by the events after the next welcome.
   function loseAll() {
     const lost = [...waiting];
@@ -137,6 +157,14 @@ export function overTransport(open, title, handlers) {
   }
 
   return {
+    draft: (promptId) => drafts.get(promptId),
+    keepDraft: (promptId, text) => {
+      if (!seen || (drafts.get(promptId) ?? '') === text) return;
+      drafts.delete(promptId);
+      const taken = [...drafts.values()].reduce((sum, one) => sum + one.length, text.length);
+      if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
+      remember(seen.hubId);
+    },
     send: (message) => void transport.post(message),
     ask: (message) => {
       const messageId = `m${++asked}`;

@@ -8,8 +8,8 @@ import { nativeParse } from '../words/jsontext.js';
 /** @typedef {import('../surface.js').Surface} Surface */
 
 /**
- * What a window keeps over a reload of its page.
- * @typedef {{ windowId: string, hubId: string }} Memory
+ * What a window keeps over a reload of its page. drafts: what was typed for open questions, by prompt.
+ * @typedef {{ windowId: string, hubId: string, drafts?: Record<string, string> }} Memory
  */
 
 /**

@@ -36,6 +36,8 @@ export function formCard(ask, kit) {
     decline: { text: 'Decline', note: 'Declined' },
     edited: form.edited,
     typed: form.draft,
+    draft: form.draft,
+    restore: form.set,
     focus: form.focusFirst,
   };
 }
@@ -111,6 +113,7 @@ export function inputCard(ask, kit) {
     decline: { text: 'Decline', note: 'Declined' },
     edited: () => control.value !== start,
     typed: () => (ask.secret || options.length ? '' : control.value),
+    ...(!ask.secret && { draft: () => control.value, restore: (draft) => void (control.value = draft) }),
     focus: () => control.focus(),
   };
 }

@@ -17,6 +17,8 @@ import { bytes, longClass, shortName, startOf, visible } from '../words/text.js'
  * @property {{ text: string, note: string, reason?: boolean }} decline
  * @property {Child[]} [choices] beside the buttons
  * @property {() => boolean} [edited] something would be lost
+ * @property {(draft: string) => void} [restore] puts in what draft gave before a reload
+ * @property {() => string} [draft] what was typed, for restore; never a secret
  * @property {() => string} [typed] what was typed, to be copied when the question is gone; never a secret
  * @property {() => void} [focus] on the first field; else the heading takes it
  */

@@ -7,6 +7,7 @@ import { closesIn, closingNote, opened, transition } from './cardstate.js';
 import { keepTyped, stay } from './closedcard.js';
 import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
+import { keepDrafts } from './carddraft.js';
 import { h, setText } from '../elements/dom.js';
 import { forgetMoves, watchMoves } from '../elements/moves.js';
 import { shortName, visible } from '../words/text.js';
@@ -28,6 +29,7 @@ import { shortName, visible } from '../words/text.js';
  * @property {(text: string, urgency?: 'polite' | 'assertive') => void} announce
  * @property {() => number} now by the hub's clock, which is that of deadlines
  * @property {() => string} windowId of this window
+ * @property {import('../page.js').Page['drafts']} [drafts]
  * @property {(promptId: string) => void} [gone] the note has been read: the card has left the page
  */
 /**
@@ -303,6 +305,8 @@ export function promptCard(prompt, actions) {
     } else dismiss();
   });
 
+  keepDrafts(article, promptId, kind, actions.drafts);
+
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let clock;
   const tick = () => {
@@ -339,6 +343,7 @@ export function promptCard(prompt, actions) {
     closed(closed) {
       if (end) return;
       clearTimeout(clock);
+      actions.drafts?.keepDraft(promptId, '');
       acceptButtons.forEach(forgetMoves);
       const here =
         { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[

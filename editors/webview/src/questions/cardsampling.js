@@ -193,6 +193,11 @@ export function samplingCard(ask, kit) {
         }
       : { text: 'Send the answer', note: 'Answered by hand', content: byHand },
     decline: { text: 'Decline', note: 'Declined' },
+    draft: () => answer.value,
+    restore: (draft) => {
+      answer.value = draft;
+      hand.open = true;
+    },
     edited: () => answer.value !== '' || edits().some(({ was, text: now }) => was !== now),
     typed: () =>
       [answer.value, ...edits().flatMap(({ was, text: now }) => (was === now ? [] : [now]))]

@@ -9,7 +9,7 @@ import { questionStrip } from './strip.js';
 import { shortName } from '../words/text.js';
 
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
-export function questionsSection({ surface, state, ask, announce }) {
+export function questionsSection({ surface, state, ask, announce, drafts }) {
   const place = byId('cards');
   const nothing = h('p', { class: 'muted', text: 'Nobody asks anything.' });
   place.before(nothing);
@@ -46,6 +46,7 @@ export function questionsSection({ surface, state, ask, announce }) {
   const actions = {
     surface,
     announce,
+    drafts,
     now: () => hubNow(state),
     windowId: () => state.windowId,
     answer: (answer) => ask({ answerPrompt: answer }),
@@ -70,7 +71,7 @@ export function questionsSection({ surface, state, ask, announce }) {
         const card = promptCard(prompt, actions);
         cards.set(promptId, card);
         place.append(card.element);
-        view.watch(promptId, card.heading);
+        view.watch(promptId, card.element);
         // Only where the focus is nowhere, the page has it at all, and nothing is scrolled for it: a question must take
         // neither what is being typed nor what is being read.
         const { top, bottom } = card.heading.getBoundingClientRect();

@@ -1,0 +1,27 @@
+// What is typed into a card outlives a reload of the page, as long as the hub and the question do.
+
+const delayMs = 200;
+
+/**
+ * Puts in what was typed before the reload, and keeps what is typed from now on. A secret is never kept: its kind gives
+ * no draft.
+ * @param {HTMLElement} article
+ * @param {string} promptId
+ * @param {import('./cardparts.js').Kind} kind
+ * @param {import('../page.js').Page['drafts'] | undefined} drafts
+ */
+export function keepDrafts(article, promptId, kind, drafts) {
+  const { draft, restore, edited } = kind;
+  if (!drafts || !draft || !restore) return;
+  const before = drafts.draft(promptId);
+  if (before !== undefined) restore(before);
+  let due = false;
+  article.addEventListener('input', () => {
+    if (due) return;
+    due = true;
+    setTimeout(() => {
+      due = false;
+      if (article.dataset['phase'] !== 'closed') drafts.keepDraft(promptId, edited?.() === false ? '' : draft());
+    }, delayMs);
+  });
+}

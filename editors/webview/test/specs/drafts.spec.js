@@ -1,0 +1,54 @@
+// What is typed for a question is there again after a reload, while hub and question are.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { prompts, server } from '../harness/world.js';
+
+const asked = { servers: [server('booking')], prompts: [prompts.form, prompts.sampling, prompts.input] };
+
+pageTest(
+  'drafts of forms and of answers by hand outlive a reload, secrets do not',
+  { snapshot: asked, surface: { model: 'Model A' } },
+  async (opened) => {
+    const { by, page, pass, settle } = opened;
+    await by('prompt-p-form').getByLabel('Full name').first().fill('Ada Lovelace');
+    await by('prompt-p-sampling').getByText('Answer by hand').click();
+    await by('prompt-p-sampling').getByLabel('Answer', { exact: true }).fill('A request can be stopped.');
+    await by('prompt-p-input').locator('input').first().fill('hunter2');
+    await pass(500);
+    await settle();
+    await page.reload();
+    const name = by('prompt-p-form').getByLabel('Full name').first();
+    await name.waitFor();
+    await settle();
+    assert.equal(await name.inputValue(), 'Ada Lovelace');
+    const answer = by('prompt-p-sampling').getByLabel('Answer', { exact: true });
+    assert.equal(await answer.isVisible(), true, 'what holds a draft is open');
+    assert.equal(await answer.inputValue(), 'A request can be stopped.');
+    assert.equal(await by('prompt-p-input').locator('input').first().inputValue(), '');
+  },
+);
+
+pageTest(
+  'a draft goes with its question, and with its hub, where another question may have its id',
+  { snapshot: asked },
+  async ({ by, hub, page, pass, settle }) => {
+    const name = by('prompt-p-form').getByLabel('Full name').first();
+    await name.fill('Ada');
+    await pass(500);
+    await settle();
+    hub.hubId = 'another';
+    await page.reload();
+    await name.waitFor();
+    await settle();
+    assert.equal(await name.inputValue(), '', 'of another hub');
+    await name.fill('Bob');
+    await pass(500);
+    await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN' } });
+    await settle();
+    await page.reload(); // the fake's snapshot has the question again, under the same id
+    await name.waitFor();
+    await settle();
+    assert.equal(await name.inputValue(), '', 'of a question that was closed');
+  },
+);
