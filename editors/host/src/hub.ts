@@ -9,7 +9,7 @@ import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
 import { createClient } from './client.js';
 import type { Caller, Client } from './client.js';
 import { HubError, asHubError } from './failure.js';
-import type { HubState, StateListener } from './hubstate.js';
+import type { HubState, ResponseListener, StateListener } from './hubstate.js';
 import type { LiveHub } from './livehub.js';
 import { openHub } from './openhub.js';
 import type { OpenOptions } from './openhub.js';
@@ -46,8 +46,10 @@ export class Hub {
   readonly #stopTimeoutMs: number;
   readonly #restart: false | PatienceOptions;
   readonly #listeners = new Set<StateListener>();
+  readonly #responseListeners = new Set<ResponseListener>();
   #state: HubState = 'stopped';
   #message = 'The hub was not started yet.';
+  #responsive = true;
   #failure: HubError | undefined;
   #generation = 0;
   #live: LiveHub | undefined;
@@ -65,6 +67,7 @@ export class Hub {
       cwd: options.cwd,
       tls: options.tls ?? true,
       startTimeoutMs: options.startTimeoutMs ?? 60_000,
+      answerTimeoutMs: options.answerTimeoutMs ?? 3000,
       keep: options.keep,
       onLog: (line) => thrownLater(() => onLog(line)),
     };
@@ -104,6 +107,20 @@ export class Hub {
   onState(listener: StateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * False while the hub is there and does not answer: it hangs, was stopped, or is very busy. It may go on, with all that
+   * was sent to it; `stop` and `start` replace it, and end all that it runs. True for whatever is no such hub.
+   */
+  get responsive(): boolean {
+    return this.#responsive;
+  }
+
+  /** Calls the listener when `responsive` changes, until the function that it returns is called. */
+  onResponsive(listener: ResponseListener): () => void {
+    this.#responseListeners.add(listener);
+    return () => this.#responseListeners.delete(listener);
   }
 
   /** Resolves when the hub is ready; rejects with a HubError. Also brings back one that has failed or was stopped. */
@@ -216,6 +233,7 @@ export class Hub {
     const born = performance.now();
     this.#live = live;
     this.#generation++;
+    live.onResponsive = (responsive) => this.#respond(live, responsive);
     this.#become('ready', 'The hub is ready.');
     // Whoever ends this life sees to the rest. That may be to leave the hub behind: then its process goes on, and
     // nothing here may wait for it.
@@ -256,6 +274,7 @@ export class Hub {
   #become(state: HubState, message: string): void {
     this.#state = state;
     this.#message = message;
+    this.#responsive = true; // whoever hears of another state knows that what did not answer is no longer waited for
     if (state === 'ready') {
       this.#tellWaiters(undefined);
     } else if (state === 'failed' && this.#failure !== undefined) {
@@ -263,6 +282,15 @@ export class Hub {
     }
     for (const listener of [...this.#listeners]) {
       thrownLater(() => listener(state, { message }));
+    }
+  }
+
+  #respond(live: LiveHub, responsive: boolean): void {
+    if (this.#live === live && this.#state === 'ready') {
+      this.#responsive = responsive;
+      for (const listener of [...this.#responseListeners]) {
+        thrownLater(() => listener(responsive));
+      }
     }
   }
 

@@ -9,6 +9,7 @@ import { LineReader } from './logs.js';
 import type { HubLog } from './logs.js';
 import { describeEnd } from './process.js';
 import type { HubProcess, ProcessEnd } from './process.js';
+import { Pulse } from './pulse.js';
 import { removeSocketDirectory } from './socketdir.js';
 import { Channel } from './transport.js';
 import type { Target } from './transport.js';
@@ -20,6 +21,8 @@ export interface LiveHubParts {
   readonly socketDirectory: string;
   /** Hears of connections that broke. */
   readonly broken: () => void;
+  /** How long it may be silent while it was asked; 0: it is not watched. */
+  readonly answerTimeoutMs: number;
   readonly onLog: (line: HubLog) => void;
 }
 
@@ -29,6 +32,8 @@ const maxShutdownMs = 1000;
 const exitShare = 0.2;
 const maxExitMs = 2000;
 const afterKillMs = 1000;
+/** For a hub that does not answer. */
+const maxSilentStopMs = 2000;
 /** How long a broken connection waits for the exit that explains it. */
 const explanationMs = 300;
 const stdioAgainMs = 250;
@@ -38,16 +43,27 @@ export class LiveHub {
   readonly process: HubProcess;
   readonly #parts: LiveHubParts;
   readonly #letGo = new AbortController();
+  #onResponsive: (responsive: boolean) => void = () => {};
+  #pulse: Pulse | undefined; // once it was greeted
   #end: ProcessEnd | undefined;
   #kept: KeptFile | undefined;
 
   constructor(parts: LiveHubParts) {
     this.#parts = parts;
     this.process = parts.process;
-    this.channel = new Channel(parts.target, parts.broken);
+    this.channel = new Channel(parts.target, parts.broken, {
+      sent: () => this.#pulse?.sent(),
+      heard: () => this.#pulse?.heard(),
+    });
     void this.process.ended.then((end) => {
       this.#end = end;
+      this.#pulse?.end();
     });
+  }
+
+  /** Calls the listener when the hub stops answering, and when it answers again. Nobody else listens. */
+  set onResponsive(listener: (responsive: boolean) => void) {
+    this.#onResponsive = listener;
   }
 
   /** Resolves once it answers as the process that it is meant to be. */
@@ -68,6 +84,13 @@ export class LiveHub {
       );
     }
     this.#relayStdio();
+    if (this.#parts.answerTimeoutMs > 0) {
+      this.#pulse = new Pulse({
+        ask: () => this.channel.unary(McpHubService.method.getInfo, {}, { signal: this.#letGo.signal }),
+        changed: (responsive) => this.#onResponsive(responsive),
+        limitMs: this.#parts.answerTimeoutMs,
+      });
+    }
   }
 
   /** The file by which the next process finds it. */
@@ -102,8 +125,10 @@ export class LiveHub {
 
   /**
    * Ends it: drained, shut down, killed if need be. It never rejects, and takes no longer than timeoutMs and a moment.
+   * One that does not answer is not waited for as long.
    */
-  async stop(reason: string, timeoutMs: number): Promise<void> {
+  async stop(reason: string, limitMs: number): Promise<void> {
+    const timeoutMs = this.#pulse?.responsive === false ? Math.min(limitMs, maxSilentStopMs) : limitMs;
     const exitMs = Math.min(maxExitMs, timeoutMs * exitShare);
     const shutdownMs = Math.min(maxShutdownMs, timeoutMs * shutdownShare);
     const within = { signal: this.#letGo.signal };
@@ -133,6 +158,7 @@ export class LiveHub {
       await this.#exit(afterKillMs);
     }
     this.#letGo.abort();
+    this.#pulse?.end();
     this.channel.close();
     this.process.release();
     await removeSocketDirectory(this.#parts.socketDirectory);
@@ -152,6 +178,7 @@ export class LiveHub {
   /** Closes this host's side alone. Streams break, and are not half-closed: their windows may come back. */
   release(): void {
     this.#letGo.abort();
+    this.#pulse?.end();
     this.channel.close();
     this.process.release();
   }

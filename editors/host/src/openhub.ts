@@ -24,6 +24,7 @@ export interface OpenOptions {
   readonly keep:
     | { readonly directory: string; readonly key: string; readonly graceMs: number; readonly departureMs?: number }
     | undefined;
+  readonly answerTimeoutMs: number;
   readonly onLog: (line: HubLog) => void;
 }
 
@@ -58,6 +59,7 @@ async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal
       target: targetOf(file.record),
       socketDirectory: file.record.socketDirectory,
       broken: () => process.suspect(),
+      answerTimeoutMs: options.answerTimeoutMs,
       onLog: options.onLog,
     });
     try {
@@ -123,7 +125,8 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
           ? undefined
           : { serverCert: handshake.serverCert, client },
     };
-    hub = new LiveHub({ process, target, socketDirectory, broken: () => {}, onLog: options.onLog });
+    const { answerTimeoutMs, onLog } = options;
+    hub = new LiveHub({ process, target, socketDirectory, broken: () => {}, answerTimeoutMs, onLog });
     await hub.greet(options.startTimeoutMs, over);
     if (options.keep !== undefined) {
       hub.kept = await keep(

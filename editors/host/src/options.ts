@@ -22,6 +22,11 @@ export interface HubOptions {
   readonly startTimeoutMs?: number;
   /** Drain, Shutdown and kill, in all. Default 10,000. */
   readonly stopTimeoutMs?: number;
+  /**
+   * How long the hub may say nothing while it was asked, before it is unresponsive (see `Hub.responsive`). It is asked
+   * something small every 5 s, and when something is sent. Default 3,000; 0: never.
+   */
+  readonly answerTimeoutMs?: number;
   /** After the hub died. Defaults: 500, 30,000, 5 in a row; a minute of life forgives. */
   readonly restart?: false | PatienceOptions;
   /**

@@ -61,6 +61,7 @@ export class PageRelay implements Relay {
     this.#unsubscribe = [
       page.onMessage((message) => this.#heard(message)),
       source.onState((state, detail) => this.#hubBecame(state, detail.message)),
+      source.onResponsive((responsive) => this.#hubResponds(responsive)),
     ];
     this.#voice.tellHub(source.state, source.message);
   }
@@ -180,6 +181,9 @@ export class PageRelay implements Relay {
     before?.stream.break();
     this.#failUnanswered(before, 'The page has said hello again.');
     void this.#read(attached);
+    if (!this.#source.responsive) {
+      this.#hubResponds(false);
+    }
   }
 
   #answer(request: AttachRequest, answer: PromptAnswer): void {
@@ -341,6 +345,17 @@ export class PageRelay implements Relay {
     this.#voice.tellHub(state, message);
     if (state === 'ready' && this.#waiting !== undefined && this.#attached === undefined) {
       this.#attach(this.#waiting);
+    }
+  }
+
+  #hubResponds(responsive: boolean): void {
+    if (!responsive && this.#attached !== undefined) {
+      this.#voice.tell(
+        HubConnectionState.UNRESPONSIVE,
+        'McpHub does not answer. What is asked of it now happens when it goes on, if it does.',
+      );
+    } else if (this.#attached?.welcomed === true) {
+      this.#voice.tell(HubConnectionState.RESPONSIVE, ''); // before a welcome, that says it
     }
   }
 

@@ -2,14 +2,17 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { HubError } from './failure.js';
-import type { HubState, StateListener } from './hubstate.js';
+import type { HubState, ResponseListener, StateListener } from './hubstate.js';
 import type { HubStream } from './stream.js';
 
 export interface StreamSource {
   readonly state: HubState;
   readonly message: string;
   readonly failure: HubError | undefined;
+  /** False: the hub is there, and does not answer. */
+  readonly responsive: boolean;
   onState(listener: StateListener): () => void;
+  onResponsive(listener: ResponseListener): () => void;
   attach(hello: MessageInitShape<typeof HelloSchema>): HubStream;
 }
 

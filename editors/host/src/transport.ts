@@ -1,12 +1,13 @@
 // gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. Why it is this library, and with these options,
-// is in docs/adr/0033-grpc-js.md; nothing outside of this file and call.ts knows it.
+// is in docs/adr/0033-grpc-js.md; nothing outside of this file, call.ts and headers.ts knows it.
 import { createSecureContext } from 'node:tls';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { Client, Metadata, connectivityState, credentials, status } from '@grpc/grpc-js';
-import type { ChannelCredentials, ChannelOptions, ClientDuplexStream } from '@grpc/grpc-js';
+import { Client, connectivityState, credentials, status } from '@grpc/grpc-js';
+import type { ChannelCredentials, ChannelOptions, ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import { Call, failureOfCall, failureOfStream } from './call.js';
 import { HubError, asHubError, failureOfAbort, failureOfConnection, failureOfDecoding } from './failure.js';
+import { metadataOf } from './headers.js';
 import { cutStreamsHere } from './longframes.js';
 import { fromLongBinary, sliceSize } from './longtext.js';
 import type { Identity } from './certificate.js';
@@ -35,6 +36,12 @@ export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & 
   readonly input: I;
   readonly output: O;
 };
+
+/** Hears of what goes to a hub and what comes from it. */
+export interface Traffic {
+  sent(): void;
+  heard(): void;
+}
 
 /** What becomes of an open stream: messages, and then exactly one end, with no error for the status OK. */
 export interface DuplexEvents<O> {
@@ -88,14 +95,16 @@ const channelOptions: ChannelOptions = {
 export class Channel {
   readonly #target: Target;
   readonly #broken: () => void;
+  readonly #traffic: Traffic | undefined;
   readonly #running = new Set<Call>();
   #client: Client | undefined;
   #closed = false;
 
   /** `broken` hears of each connection that ends without having been asked to, and of each that could not be made. */
-  constructor(target: Target, broken: () => void = () => {}) {
+  constructor(target: Target, broken: () => void = () => {}, traffic?: Traffic) {
     this.#target = target;
     this.#broken = broken;
+    this.#traffic = traffic;
   }
 
   /** One message there, one message back. */
@@ -124,6 +133,7 @@ export class Channel {
       carrier.start(metadata, {
         onReceiveMetadata: () => {},
         onReceiveMessage: (bytes: Buffer) => {
+          this.#traffic?.heard();
           if (answer !== undefined) {
             call.cancel(
               new HubError('internal', 'PROTOCOL_ERROR', `The hub answered ${method.name} with more than one message.`),
@@ -138,6 +148,7 @@ export class Channel {
       carrier.startRead();
       carrier.sendMessageWithContext({}, request);
       carrier.halfClose();
+      this.#traffic?.sent();
     });
   }
 
@@ -154,11 +165,12 @@ export class Channel {
       stream = client.makeBidiStreamRequest(pathOf(method), same, same, metadata, { deadline });
     } catch (error) {
       queueMicrotask(() => call.end(asHubError(error)));
-      return new Duplex(method.input, call, undefined);
+      return new Duplex(method.input, call, undefined, undefined);
     }
     call.carriedBy(stream);
     let failure: HubError | undefined;
     stream.on('data', (bytes: Buffer) => {
+      this.#traffic?.heard();
       if (call.over) {
         return;
       }
@@ -177,7 +189,7 @@ export class Channel {
       call.sealed = true;
     });
     stream.on('end', () => call.end(failure));
-    return new Duplex(method.input, call, stream);
+    return new Duplex(method.input, call, stream, this.#traffic);
   }
 
   /** Ends the connection and everything on it. */
@@ -241,13 +253,20 @@ export class Duplex<I extends DescMessage> {
   readonly #input: I;
   readonly #call: Call;
   readonly #stream: ClientDuplexStream<Buffer, Buffer> | undefined;
+  readonly #traffic: Traffic | undefined;
   #unsent = 0;
 
   /** Without a stream, it has failed already. */
-  constructor(input: I, call: Call, stream: ClientDuplexStream<Buffer, Buffer> | undefined) {
+  constructor(
+    input: I,
+    call: Call,
+    stream: ClientDuplexStream<Buffer, Buffer> | undefined,
+    traffic: Traffic | undefined,
+  ) {
     this.#input = input;
     this.#call = call;
     this.#stream = stream;
+    this.#traffic = traffic;
   }
 
   /**
@@ -268,6 +287,7 @@ export class Duplex<I extends DescMessage> {
     stream.write(message, () => {
       this.#unsent -= message.byteLength;
     });
+    this.#traffic?.sent();
     return true;
   }
 
@@ -325,38 +345,6 @@ function closed(): HubError {
 
 function pathOf(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
-}
-
-// Over one of these node:http2 refuses the stream, and grpc-js gives up the whole connection.
-const ofConnection: ReadonlySet<string> = new Set([
-  'connection',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-function metadataOf(headers: CallOptions['headers']): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    try {
-      if (ofConnection.has(name.toLowerCase())) {
-        throw new Error(`${name} is not for a call to say`);
-      }
-      metadata.set(name, value);
-    } catch (error) {
-      throw new HubError(
-        'invalid_argument',
-        '',
-        `The headers of the call cannot be sent (${asHubError(error).message}).`,
-        { cause: error },
-      );
-    }
-  }
-  return metadata;
 }
 
 // grpc-js is given bytes and gives bytes, so that a long answer can be decoded slice by slice.

@@ -41,11 +41,23 @@ export class FakeSource implements StreamSource {
   state: HubState = 'ready';
   message = 'The hub is ready.';
   failure: HubError | undefined;
+  responsive = true;
   readonly streams: FakeStream[] = [];
   readonly #listeners = new Set<(state: HubState, detail: { message: string }) => void>();
   onState(listener: (state: HubState, detail: { message: string }) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+  readonly #responses = new Set<(responsive: boolean) => void>();
+  onResponsive(listener: (responsive: boolean) => void): () => void {
+    this.#responses.add(listener);
+    return () => this.#responses.delete(listener);
+  }
+  respond(responsive: boolean): void {
+    this.responsive = responsive;
+    for (const l of this.#responses) {
+      l(responsive);
+    }
   }
   attach(hello: MessageInitShape<typeof HelloSchema>): HubStream {
     const stream = new FakeStream(create(HelloSchema, hello));

@@ -95,6 +95,26 @@ test('malformed messages are answered and dropped', (t) => {
   assert.equal(source.stream(0).sent.length, 0);
 });
 
+test('the page is told when the hub stops answering and when it goes on, and its stream stands', async (t) => {
+  const UNRESPONSIVE = 'HUB_CONNECTION_STATE_UNRESPONSIVE';
+  const { source, told, say } = scene(t);
+  const states = (): unknown[] => (told() as AttachResponseJson[]).map((m) => m.hubConnection?.state);
+  source.respond(false);
+  assert.deepEqual(states(), ['HUB_CONNECTION_STATE_READY'], 'a page that has not said hello waits for nothing');
+  say({ hello: {} });
+  assert.deepEqual(states(), [UNRESPONSIVE]);
+  source.respond(true);
+  assert.deepEqual(states(), [], 'the welcome says it');
+  source.stream(0).welcome();
+  await settle();
+  told();
+  source.respond(false);
+  say({ messageId: 'c1', cancelMcpRequest: { requestId: 'r' } });
+  source.respond(true);
+  assert.deepEqual(states(), [UNRESPONSIVE, 'HUB_CONNECTION_STATE_RESPONSIVE']);
+  assert.deepEqual([source.streams.length, source.stream(0).sent.length], [1, 1]);
+});
+
 test('without a hub messages are refused, and hello is kept until there is one', async (t) => {
   const { source, told, say } = scene(t);
   source.become('restarting', 'It died.');

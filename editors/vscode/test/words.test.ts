@@ -9,7 +9,7 @@ import { statusWords } from '../src/status/statustext.js';
 import { argumentsProblem, skeleton, takesArguments } from '../src/commands/toolarguments.js';
 import { webUrl } from '../src/questions/weburl.js';
 
-const counts = { hub: 'ready', message: '', running: 0, prompts: 0 } as const;
+const counts = { hub: 'ready', responsive: true, message: '', running: 0, prompts: 0 } as const;
 
 test('the status bar counts what runs and what waits', () => {
   assert.equal(statusWords(counts).text, '$(plug) MCP');
@@ -25,6 +25,9 @@ test('the status bar says how the hub is', () => {
   assert.match(statusWords({ ...counts, hub: 'failed', message: 'No program.' }).label, /No program\./u);
   assert.match(statusWords({ ...counts, hub: 'restarting', running: 5 }).tooltip, /started anew/u);
   assert.doesNotMatch(statusWords({ ...counts, hub: 'starting', running: 5 }).text, /5/u);
+  const silent = statusWords({ ...counts, responsive: false, running: 5 });
+  assert.match(silent.tooltip, /does not answer/u);
+  assert.equal(silent.prominence, 'warning');
 });
 
 test('the key of a secret belongs to one input of one file', () => {

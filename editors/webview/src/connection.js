@@ -1,4 +1,5 @@
-// How the page stands with the hub: a banner while it does not, and nothing to click meanwhile.
+// How the page stands with the hub: a banner while it does not, or while the hub does not answer. Without a hub there
+// is nothing to click; one that does not answer hears of what was clicked when it goes on.
 
 import { replace, h, show } from './elements/dom.js';
 import { byId } from './page.js';
@@ -11,21 +12,26 @@ export function bannerPainter({ surface, state, announce }) {
   /** @type {Element | null} */
   let focused = null;
   let lost = false;
+  let unanswered = false;
 
   return () => {
     const { state: how, message } = state.connection;
-    const ready = how === 'ready';
-    show(banner, !ready);
+    const ready = how === 'ready' || how === 'unresponsive';
+    const silent = how === 'unresponsive';
+    show(banner, how !== 'ready');
     banner.dataset['state'] = how;
-    if (!ready) {
+    if (how !== 'ready') {
       const text = message || (how === 'failed' ? 'McpHub does not run.' : 'McpHub is starting…');
       replace(
         banner,
-        h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': how === 'failed' ? '✕' : '…' }),
+        h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': silent ? '!' : how === 'failed' ? '✕' : '…' }),
         h('span', { text }),
         how === 'failed'
           && surface.commands?.includes('mcphub.showLogs')
           && commandLink(surface, 'mcphub.showLogs', [], 'Show the logs'),
+        silent
+          && surface.commands?.includes('mcphub.restartHub')
+          && commandLink(surface, 'mcphub.restartHub', [], 'Restart McpHub and end all that runs'),
       );
     }
     // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back
@@ -36,6 +42,8 @@ export function bannerPainter({ surface, state, announce }) {
       if (ready && focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
     }
     if (ready && lost) announce('Connected to McpHub again.');
+    if (how === 'ready' && unanswered) announce('McpHub answers again.');
+    unanswered = silent;
     lost = !ready && state.hubId !== '';
   };
 }

@@ -174,6 +174,23 @@ test('what an earlier hub was doing is lost with it, and its history stays', () 
   assert.equal(state.connection.state, 'ready');
 });
 
+test('a hub that does not answer loses nothing, and a page that waits for its welcome goes on waiting', () => {
+  const silent = /** @type {const} */ ({ state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'It does not answer.' });
+  const goesOn = /** @type {const} */ ({ state: 'HUB_CONNECTION_STATE_RESPONSIVE' });
+  const state = after({ snapshot: { requests: [request()] } });
+  transition(state, { welcome: { hubId: 'hub-1', windowId: 'w', resumed: true } });
+  transition(state, { hubConnection: silent });
+  assert.deepEqual(state.connection, { state: 'unresponsive', message: 'It does not answer.' });
+  transition(state, { hubConnection: goesOn });
+  assert.deepEqual(state.connection, { state: 'ready', message: '' });
+  assert.equal(state.requests.size, 1);
+  transition(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING' } });
+  transition(state, { hubConnection: silent });
+  assert.deepEqual(state.connection, { state: 'starting', message: 'It does not answer.' });
+  transition(state, { hubConnection: goesOn });
+  assert.equal(state.connection.state, 'starting');
+});
+
 test('a resume changes nothing of what was known', () => {
   const state = after({ snapshot: { servers: [{ name: 'files' }], requests: [request()] } });
   transition(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING' } });

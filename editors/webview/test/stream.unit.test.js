@@ -54,6 +54,18 @@ function harness({ memory, open = true } = {}) {
 const ready = { hubConnection: { state: /** @type {const} */ ('HUB_CONNECTION_STATE_READY') } };
 const welcome = { welcome: { hubId: 'hub-1', windowId: 'w-1' } };
 
+test('what was asked of a hub that does not answer is still waited for, and no hello is said', async () => {
+  const { stream, sent, say } = harness();
+  say(welcome);
+  const reply = stream.ask({ cancelMcpRequest: { requestId: 'r-1' } });
+  const before = sent.length;
+  say({ hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE' } });
+  say({ hubConnection: { state: 'HUB_CONNECTION_STATE_RESPONSIVE' } });
+  assert.equal(sent.length, before);
+  say({ reply: { messageId: sent.at(-1)?.messageId ?? '', cancelOutcome: 'CANCEL_OUTCOME_CANCELLING' } });
+  assert.equal((await reply).cancelOutcome, 'CANCEL_OUTCOME_CANCELLING');
+});
+
 test('a relayed page says hello at once, a socket when it is open', () => {
   assert.ok(harness().sent[0]?.hello?.windowId);
   const socket = harness({ open: false });

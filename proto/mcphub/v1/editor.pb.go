@@ -36,6 +36,11 @@ const (
 	HubConnectionState_HUB_CONNECTION_STATE_STARTING HubConnectionState = 2
 	// There is no hub, and the host does not try again by itself.
 	HubConnectionState_HUB_CONNECTION_STATE_FAILED HubConnectionState = 3
+	// The hub is there and does not answer: it is very busy, or stopped. The stream stands, and what is sent now arrives when the hub goes on, if it
+	// does.
+	HubConnectionState_HUB_CONNECTION_STATE_UNRESPONSIVE HubConnectionState = 4
+	// A hub that was unresponsive answers again. The stream goes on where it was: no hello is due. Before a welcome that alone says it.
+	HubConnectionState_HUB_CONNECTION_STATE_RESPONSIVE HubConnectionState = 5
 )
 
 // Enum value maps for HubConnectionState.
@@ -45,12 +50,16 @@ var (
 		1: "HUB_CONNECTION_STATE_READY",
 		2: "HUB_CONNECTION_STATE_STARTING",
 		3: "HUB_CONNECTION_STATE_FAILED",
+		4: "HUB_CONNECTION_STATE_UNRESPONSIVE",
+		5: "HUB_CONNECTION_STATE_RESPONSIVE",
 	}
 	HubConnectionState_value = map[string]int32{
-		"HUB_CONNECTION_STATE_UNSPECIFIED": 0,
-		"HUB_CONNECTION_STATE_READY":       1,
-		"HUB_CONNECTION_STATE_STARTING":    2,
-		"HUB_CONNECTION_STATE_FAILED":      3,
+		"HUB_CONNECTION_STATE_UNSPECIFIED":  0,
+		"HUB_CONNECTION_STATE_READY":        1,
+		"HUB_CONNECTION_STATE_STARTING":     2,
+		"HUB_CONNECTION_STATE_FAILED":       3,
+		"HUB_CONNECTION_STATE_UNRESPONSIVE": 4,
+		"HUB_CONNECTION_STATE_RESPONSIVE":   5,
 	}
 )
 
@@ -3122,12 +3131,14 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\tdata_json\x18\x04 \x01(\tR\bdataJson\"F\n" +
 	"\aDropped\x12!\n" +
 	"\flog_messages\x18\x01 \x01(\x03R\vlogMessages\x12\x18\n" +
-	"\anotices\x18\x02 \x01(\x03R\anotices*\x9e\x01\n" +
+	"\anotices\x18\x02 \x01(\x03R\anotices*\xea\x01\n" +
 	"\x12HubConnectionState\x12$\n" +
 	" HUB_CONNECTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aHUB_CONNECTION_STATE_READY\x10\x01\x12!\n" +
 	"\x1dHUB_CONNECTION_STATE_STARTING\x10\x02\x12\x1f\n" +
-	"\x1bHUB_CONNECTION_STATE_FAILED\x10\x032R\n" +
+	"\x1bHUB_CONNECTION_STATE_FAILED\x10\x03\x12%\n" +
+	"!HUB_CONNECTION_STATE_UNRESPONSIVE\x10\x04\x12#\n" +
+	"\x1fHUB_CONNECTION_STATE_RESPONSIVE\x10\x052R\n" +
 	"\rEditorService\x12A\n" +
 	"\x06Attach\x12\x18.mcphub.v1.AttachRequest\x1a\x19.mcphub.v1.AttachResponse(\x010\x01B6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 

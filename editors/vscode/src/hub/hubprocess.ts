@@ -28,6 +28,7 @@ export class HubProcess implements vscode.Disposable {
   readonly #output: Output;
   readonly #started = new vscode.EventEmitter<Hub>();
   readonly #changed = new vscode.EventEmitter<HubStanding>();
+  readonly #answers = new vscode.EventEmitter<boolean>();
   #hub: Hub;
   #startedHub: Hub | undefined;
   #stopListening: () => void;
@@ -39,6 +40,8 @@ export class HubProcess implements vscode.Disposable {
   /** A hub is being started: who speaks with hubs turns to this one. */
   readonly onDidStart = this.#started.event;
   readonly onDidChangeState = this.#changed.event;
+  /** False: the hub is there and has stopped answering. True: it goes on, as it was. */
+  readonly onDidChangeResponsive = this.#answers.event;
 
   constructor(context: vscode.ExtensionContext, output: Output) {
     this.#context = context;
@@ -53,6 +56,11 @@ export class HubProcess implements vscode.Disposable {
   /** The hub once it is being started; a window of one that never was would end at once. */
   get started(): Hub | undefined {
     return this.#startedHub;
+  }
+
+  /** False: the hub is there, and does not answer. */
+  get responsive(): boolean {
+    return this.#hub.responsive;
   }
 
   get standing(): HubStanding {
@@ -104,6 +112,7 @@ export class HubProcess implements vscode.Disposable {
     this.#stopListening();
     this.#started.dispose();
     this.#changed.dispose();
+    this.#answers.dispose();
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -134,6 +143,7 @@ export class HubProcess implements vscode.Disposable {
   #make(departureMs: number): [Hub, () => void] {
     const hub = new Hub(this.#options(departureMs));
     let begun = false;
+    const deaf = hub.onResponsive((responsive) => this.#answers.fire(responsive));
     const stop = hub.onState((state, { message }) => {
       this.#set(state, message, state === 'failed' ? hub.failure?.reason : '');
       if (!begun) {
@@ -142,7 +152,13 @@ export class HubProcess implements vscode.Disposable {
         this.#started.fire(hub);
       }
     });
-    return [hub, stop];
+    return [
+      hub,
+      () => {
+        stop();
+        deaf();
+      },
+    ];
   }
 
   #options(departureMs: number): HubOptions {

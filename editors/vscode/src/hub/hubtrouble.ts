@@ -1,4 +1,4 @@
-// Tells the user, once for each trouble, that the hub has died or cannot be started.
+// Tells the user, once for each trouble, that the hub has died, cannot be started or does not answer.
 import * as vscode from 'vscode';
 import type { HubState } from '@mcphub/host';
 import { setting, type HubProcess } from './hubprocess.js';
@@ -7,7 +7,12 @@ import { failure, type TroubleAction } from './troubletext.js';
 
 export function tellOfTrouble(process: HubProcess): vscode.Disposable {
   let told: HubState | undefined;
-  return process.onDidChangeState(({ state, message, reason }) => {
+  const silence = process.onDidChangeResponsive((responsive) => {
+    if (!responsive) {
+      void tellOfSilence(process);
+    }
+  });
+  const deaths = process.onDidChangeState(({ state, message, reason }) => {
     if (state === 'ready' || state === 'stopped' || (process.restartedByUser && state === 'restarting')) {
       told = undefined; // a restart by the user that fails as well is to be told again
       return;
@@ -29,12 +34,30 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
       void offer(text, vscode.window.showErrorMessage, ...actions);
     }
   });
+  return vscode.Disposable.from(silence, deaths);
+}
+
+/** It may go on by itself meanwhile, and then a restart would end what runs for nothing. */
+async function tellOfSilence(process: HubProcess): Promise<void> {
+  const hub = process.hub;
+  const choice = await vscode.window.showWarningMessage(
+    'McpHub does not answer: it hangs, was stopped or is very busy. A restart ends all that it runs.',
+    ...(['Restart McpHub', 'Show Logs'] satisfies TroubleAction[]),
+  );
+  if (choice === 'Restart McpHub' && (process.hub !== hub || hub.responsive)) {
+    void vscode.window.showInformationMessage('McpHub answers again: it was not restarted.');
+  } else {
+    await act(choice);
+  }
 }
 
 type Show = (message: string, ...items: TroubleAction[]) => Thenable<TroubleAction | undefined>;
 
 async function offer(message: string, show: Show, ...items: TroubleAction[]): Promise<void> {
-  const choice = await show(message, ...items);
+  await act(await show(message, ...items));
+}
+
+async function act(choice: TroubleAction | undefined): Promise<void> {
   if (choice === 'Restart McpHub') {
     await vscode.commands.executeCommand('mcphub.restartHub');
   } else if (choice === 'Show Logs') {

@@ -18,7 +18,7 @@ import type { Root } from '../hub/watcherwindow.js';
 const longestLook = 500;
 
 /** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
-export const pageCommands = ['mcphub.openConfig', 'mcphub.showTrace', 'mcphub.showLogs'] as const;
+export const pageCommands = ['mcphub.openConfig', 'mcphub.showTrace', 'mcphub.showLogs', 'mcphub.restartHub'] as const;
 
 export interface PageWorld {
   readonly extensionUri: vscode.Uri;

@@ -17,7 +17,12 @@ export class Status implements vscode.Disposable {
     this.#watcher = watcher;
     this.#item.name = 'McpHub';
     const stop = watcher.listen({ changed: () => this.#paint() });
-    this.#disposables = [this.#item, { dispose: stop }, process.onDidChangeState(() => this.#paint())];
+    this.#disposables = [
+      this.#item,
+      { dispose: stop },
+      process.onDidChangeState(() => this.#paint()),
+      process.onDidChangeResponsive(() => this.#paint()),
+    ];
     this.#paint();
     this.#item.show();
   }
@@ -32,7 +37,8 @@ export class Status implements vscode.Disposable {
     const running = runningRequests(standing).length;
     const prompts = standing.prompts.size;
     this.#item.command = prompts > 0 ? 'mcphub.showQuestion' : 'mcphub.focusView';
-    const { text, tooltip, label, prominence } = statusWords({ hub: state, message, running, prompts });
+    const { responsive } = this.#process;
+    const { text, tooltip, label, prominence } = statusWords({ hub: state, responsive, message, running, prompts });
     if (text !== this.#item.text || tooltip !== this.#item.tooltip) {
       this.#item.text = text;
       this.#item.tooltip = tooltip;

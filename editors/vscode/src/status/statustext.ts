@@ -3,6 +3,7 @@ import type { HubState } from '@mcphub/host';
 
 export interface StatusCounts {
   readonly hub: HubState;
+  readonly responsive: boolean;
   readonly message: string; // what the host package says of the state
   readonly running: number;
   readonly prompts: number;
@@ -16,7 +17,7 @@ export interface StatusWords {
 }
 
 export function statusWords(counts: StatusCounts): StatusWords {
-  const { hub, running, prompts, message } = counts;
+  const { hub, responsive, running, prompts, message } = counts;
   if (hub === 'failed') {
     return words('$(error) MCP', `McpHub does not run. ${message}`.trim(), 'error');
   }
@@ -28,6 +29,9 @@ export function statusWords(counts: StatusCounts): StatusWords {
   }
   if (hub === 'stopped') {
     return words('$(plug) MCP', 'McpHub is stopped.', 'plain');
+  }
+  if (!responsive) {
+    return words('$(warning) MCP', 'McpHub does not answer.', 'warning', 'Click to open McpHub, and to restart it.');
   }
   const parts = [
     ...(running > 0 ? [plural(running, 'request runs', 'requests run')] : []),

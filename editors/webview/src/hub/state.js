@@ -31,8 +31,13 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
  */
 
 /**
+ * How the page stands with the hub. unresponsive: it was ready, and does not answer for now.
+ * @typedef {{ state: 'starting' | 'ready' | 'unresponsive' | 'failed', message: string }} Connection
+ */
+
+/**
  * @typedef {object} State
- * @property {{ state: 'starting' | 'ready' | 'failed', message: string }} connection ready from a welcome on
+ * @property {Connection} connection ready from a welcome on
  * @property {string} hubId
  * @property {string} windowId
  * @property {number} ahead milliseconds that this machine's clock is ahead of the hub's
@@ -117,6 +122,25 @@ export function hubNow(state) {
 }
 
 /**
+ * @param {Connection} before
+ * @param {NonNullable<AttachResponse['hubConnection']>} told
+ * @returns {Connection}
+ */
+function connectionAfter(before, { state: how, message = '' }) {
+  const welcomed = before.state === 'ready' || before.state === 'unresponsive';
+  switch (how) {
+    case 'HUB_CONNECTION_STATE_FAILED':
+      return { state: 'failed', message };
+    case 'HUB_CONNECTION_STATE_UNRESPONSIVE':
+      return { state: welcomed ? 'unresponsive' : 'starting', message };
+    case 'HUB_CONNECTION_STATE_RESPONSIVE':
+      return welcomed ? { state: 'ready', message: '' } : before;
+    default:
+      return { state: 'starting', message };
+  }
+}
+
+/**
  * The one function that changes the state.
  * @param {State} state
  * @param {AttachResponse} message
@@ -128,8 +152,7 @@ export function transition(state, message) {
   if (message.time) state.ahead = Math.min(state.ahead, Date.now() - Date.parse(message.time));
 
   if (message.hubConnection) {
-    const { state: how, message: text = '' } = message.hubConnection;
-    state.connection = { state: how === 'HUB_CONNECTION_STATE_FAILED' ? 'failed' : 'starting', message: text };
+    state.connection = connectionAfter(state.connection, message.hubConnection);
     changed.connection = true;
   } else if (message.welcome) {
     const { hubId = '', windowId = '' } = message.welcome;

@@ -107,9 +107,11 @@ export function overTransport(open, title, handlers) {
 
   /** @param {AttachResponse} message */
   function receive(message) {
-    if (message.hubConnection) {
+    const how = message.hubConnection?.state;
+    const stands = how === 'HUB_CONNECTION_STATE_UNRESPONSIVE' || how === 'HUB_CONNECTION_STATE_RESPONSIVE';
+    if (message.hubConnection && !stands) {
       loseAll();
-      if (message.hubConnection.state === 'HUB_CONNECTION_STATE_READY') hello();
+      if (how === 'HUB_CONNECTION_STATE_READY') hello();
     }
     if (message.welcome) {
       hellosWithoutWelcome = 0;

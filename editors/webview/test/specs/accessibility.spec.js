@@ -160,6 +160,17 @@ const scenes = [
     },
   },
   {
+    what: 'a hub that does not answer',
+    snapshot: busySnapshot(),
+    surface: { commands: ['mcphub.restartHub'] },
+    act: async ({ hub, settle }) => {
+      await hub.sayAside({
+        hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'McpHub does not answer.' },
+      });
+      await settle();
+    },
+  },
+  {
     what: 'the lost connection',
     snapshot: busySnapshot(),
     act: async ({ hub, settle }) => {
@@ -171,8 +182,9 @@ const scenes = [
   },
 ];
 
-for (const { what, snapshot, act } of scenes) {
-  pageTest(`axe finds nothing on ${what}, in any theme`, { snapshot, tools: { files: filesTools } }, async (opened) => {
+for (const { what, snapshot, surface, act } of scenes) {
+  const setting = { snapshot, tools: { files: filesTools }, ...(surface && { surface }) };
+  pageTest(`axe finds nothing on ${what}, in any theme`, setting, async (opened) => {
     await act?.(opened);
     await opened.settle();
     for (const theme of themeNames) {

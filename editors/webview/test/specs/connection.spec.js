@@ -83,6 +83,35 @@ pageTest(
 );
 
 pageTest(
+  'a hub that does not answer: the page says so with a way to restart it, and stays as it is',
+  {
+    snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] },
+    surface: { commands: ['mcphub.restartHub'] },
+  },
+  async ({ by, hub, settle }) => {
+    await by('request-r-1').waitFor();
+    await by('prompt-p-form').getByRole('textbox').first().fill('half a');
+    await hub.sayAside({
+      hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'McpHub does not answer.' },
+    });
+    await by('connection').filter({ hasText: 'McpHub does not answer.' }).waitFor();
+    assert.equal(
+      await by('connection')
+        .getByRole('link', { name: /Restart McpHub/u })
+        .getAttribute('href'),
+      'command:mcphub.restartHub?%5B%5D',
+    );
+    await by('prompt-p-form').getByRole('textbox').first().press('End');
+    await by('prompt-p-form').getByRole('textbox').first().pressSequentially(' word');
+    await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_RESPONSIVE' } });
+    await by('connection').waitFor({ state: 'hidden' });
+    await settle();
+    assert.equal(hub.all('hello').length, 1);
+    assert.equal(await by('prompt-p-form').getByRole('textbox').first().inputValue(), 'half a word');
+  },
+);
+
+pageTest(
   'the same hub is resumed from the latest sequence number, and what was seen stays',
   { snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] } },
   async ({ by, hub, settle }) => {
