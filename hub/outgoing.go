@@ -16,6 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/preview"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -140,6 +141,7 @@ func reservedMeta(key string) bool {
 
 // begin registers the request.
 func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
+	shown := h.preview(o.CallRequest)
 	st := h.lock()
 	defer st.unlock()
 	if st.draining {
@@ -161,7 +163,8 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(id))
 	}
 	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
-		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), questions: o.Questions,
+		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown,
+		questions: o.Questions,
 		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {
@@ -187,6 +190,14 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		st.cancel(r, ownerClosed)
 	}
 	return r, nil
+}
+
+// preview is what tells the request from others of the same kind.
+func (h *Hub) preview(c *CallRequest) string {
+	if c.McpPrompt != "" {
+		return preview.Members(c.PromptArguments, h.redactor)
+	}
+	return preview.Arguments(c.Arguments, h.redactor)
 }
 
 // progressed is a sign of life of r.

@@ -30,6 +30,7 @@ type request struct {
 	ofWindow         bool   // a window asked for it: its result is told by the event of its end
 	caller           Caller // that it is made for; nil: none that could be asked
 	callerName       string
+	preview          string    // of its arguments
 	questions        Questions // who is asked what the server asks
 	expire           func()    // what happens when the total clock runs out; nil: the request is cancelled
 	ctx              context.Context
@@ -254,6 +255,7 @@ func (st *state) end(r *request, e ending) bool {
 	if e.state == event.StateCancelled {
 		st.emit(&event.RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
+			Caller: r.callerName, Preview: r.preview,
 			Cancellation: *r.cancellation, WireID: r.wireID, Sending: e.sending, ServerMayContinue: e.mayContinue,
 			Timings: r.timings, Era: r.server.Era(), Err: r.cause.Err, Task: r.task,
 		})
@@ -265,6 +267,7 @@ func (st *state) end(r *request, e ending) bool {
 	}
 	st.emit(&event.RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
+		Caller: r.callerName, Preview: r.preview,
 		State: e.state, IsError: e.isError, McpError: e.mcpError.Shown(), Err: e.err, ServerMayContinue: e.mayContinue,
 		Timings: r.timings, Task: r.task,
 		Result: e.result, ResultSize: e.resultSize,
@@ -362,7 +365,7 @@ func (r *request) info() event.RequestInfo {
 	i := event.RequestInfo{
 		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 		State: r.state, Task: r.task, TaskLabel: r.taskLabel, Caller: r.callerName, Start: r.start, WireID: r.wireID,
-		Progress: r.progress, Cancellation: r.cancellation,
+		Preview: r.preview, Progress: r.progress, Cancellation: r.cancellation,
 	}
 	if r.parent != nil {
 		i.ParentRequestID = r.parent.id

@@ -25,6 +25,9 @@ func Cut(s string, n int) string {
 // written with up to ten.
 const PrintableRunes = 256
 
+// PreviewRunes bounds the line that windows show of the arguments of a request, in runes.
+const PreviewRunes = 200
+
 // Printable makes a text of others fit for a line of a log or an error: bounded and escaped, so that it can neither
 // fill nor forge it, move a cursor or turn the direction of writing.
 func Printable(s string) string {

@@ -54,6 +54,7 @@ type RequestCancelled struct {
 	Direction         Direction
 	Method, Tool      string
 	Subject           string
+	Caller, Preview   string // as in RequestInfo
 	Cancellation      Cancellation
 	WireID            string
 	Sending           Sending // of the cancel to the server
@@ -86,6 +87,7 @@ type RequestFinished struct {
 	Direction         Direction
 	Method, Tool      string
 	Subject           string
+	Caller, Preview   string       // as in RequestInfo
 	State             RequestState // StateDone or StateFailed
 	IsError           bool
 	McpError          *McpError

@@ -154,6 +154,7 @@ type RequestInfo struct {
 	ParentRequestID string
 	TaskLabel       string
 	Caller          string // name of the MCP client that it is made for; untrusted
+	Preview         string // one line of the arguments, without secrets; untrusted
 	Start           time.Time
 	WireID          string // JSON text
 	Progress        *Progress

@@ -2356,8 +2356,12 @@ type McpRequestCancelled struct {
 	Delivery CancelDelivery `protobuf:"varint,15,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
 	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
 	DeliveryError string `protobuf:"bytes,16,opt,name=delivery_error,json=deliveryError,proto3" json:"delivery_error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// As in Request.
+	Caller string `protobuf:"bytes,17,opt,name=caller,proto3" json:"caller,omitempty"`
+	// As in Request.
+	ArgumentsPreview string `protobuf:"bytes,18,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *McpRequestCancelled) Reset() {
@@ -2502,6 +2506,20 @@ func (x *McpRequestCancelled) GetDeliveryError() string {
 	return ""
 }
 
+func (x *McpRequestCancelled) GetCaller() string {
+	if x != nil {
+		return x.Caller
+	}
+	return ""
+}
+
+func (x *McpRequestCancelled) GetArgumentsPreview() string {
+	if x != nil {
+		return x.ArgumentsPreview
+	}
+	return ""
+}
+
 // McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
 // with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
 // connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
@@ -2611,8 +2629,12 @@ type McpRequestFinished struct {
 	ResultJson string `protobuf:"bytes,14,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
 	// Size of the result in bytes, for a tool call of a window.
 	ResultSizeBytes int64 `protobuf:"varint,15,opt,name=result_size_bytes,json=resultSizeBytes,proto3" json:"result_size_bytes,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// As in Request.
+	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
+	// As in Request.
+	ArgumentsPreview string `protobuf:"bytes,17,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *McpRequestFinished) Reset() {
@@ -2748,6 +2770,20 @@ func (x *McpRequestFinished) GetResultSizeBytes() int64 {
 		return x.ResultSizeBytes
 	}
 	return 0
+}
+
+func (x *McpRequestFinished) GetCaller() string {
+	if x != nil {
+		return x.Caller
+	}
+	return ""
+}
+
+func (x *McpRequestFinished) GetArgumentsPreview() string {
+	if x != nil {
+		return x.ArgumentsPreview
+	}
+	return ""
 }
 
 // PromptOpened shows a new prompt.
@@ -3075,7 +3111,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12;\n" +
-	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\x83\x05\n" +
+	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xc8\x05\n" +
 	"\x13McpRequestCancelled\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -3095,13 +3131,15 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\asubject\x18\r \x01(\tR\asubject\x12#\n" +
 	"\x04task\x18\x0e \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x125\n" +
 	"\bdelivery\x18\x0f \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12%\n" +
-	"\x0edelivery_error\x18\x10 \x01(\tR\rdeliveryError\"\x9e\x01\n" +
+	"\x0edelivery_error\x18\x10 \x01(\tR\rdeliveryError\x12\x16\n" +
+	"\x06caller\x18\x11 \x01(\tR\x06caller\x12+\n" +
+	"\x11arguments_preview\x18\x12 \x01(\tR\x10argumentsPreview\"\x9e\x01\n" +
 	"\x18McpRequestCancelDelivery\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x125\n" +
 	"\bdelivery\x18\x03 \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12\x14\n" +
-	"\x05error\x18\x04 \x01(\tR\x05error\"\xca\x04\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"\x8f\x05\n" +
 	"\x12McpRequestFinished\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -3120,7 +3158,9 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x04task\x18\r \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12\x1f\n" +
 	"\vresult_json\x18\x0e \x01(\tR\n" +
 	"resultJson\x12*\n" +
-	"\x11result_size_bytes\x18\x0f \x01(\x03R\x0fresultSizeBytes\"9\n" +
+	"\x11result_size_bytes\x18\x0f \x01(\x03R\x0fresultSizeBytes\x12\x16\n" +
+	"\x06caller\x18\x10 \x01(\tR\x06caller\x12+\n" +
+	"\x11arguments_preview\x18\x11 \x01(\tR\x10argumentsPreview\"9\n" +
 	"\fPromptOpened\x12)\n" +
 	"\x06prompt\x18\x01 \x01(\v2\x11.mcphub.v1.PromptR\x06prompt\"o\n" +
 	"\n" +

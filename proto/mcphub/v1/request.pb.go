@@ -448,9 +448,13 @@ type Request struct {
 	// The server's task that carries it out, absent when there is none.
 	Task *Task `protobuf:"bytes,15,opt,name=task,proto3" json:"task,omitempty"`
 	// What the MCP client calls itself for which a gateway makes the request: untrusted. "" when a host or a window made it.
-	Caller        string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
+	// One line of the arguments, for people, to tell requests of one tool from each other: members in their order, texts quoted and shortened, at most 200
+	// characters, "…" where something is left out. Known secrets, and values of members that are named as one, are replaced by [redacted]. "" without
+	// arguments, and for what a server asks. The values are those of whoever made the request: untrusted.
+	ArgumentsPreview string `protobuf:"bytes,17,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
@@ -591,6 +595,13 @@ func (x *Request) GetTask() *Task {
 func (x *Request) GetCaller() string {
 	if x != nil {
 		return x.Caller
+	}
+	return ""
+}
+
+func (x *Request) GetArgumentsPreview() string {
+	if x != nil {
+		return x.ArgumentsPreview
 	}
 	return ""
 }
@@ -986,7 +997,7 @@ var File_mcphub_v1_request_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xeb\x04\n" +
+	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x98\x05\n" +
 	"\aRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1008,7 +1019,8 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\fcancellation\x18\r \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\x12\x18\n" +
 	"\asubject\x18\x0e \x01(\tR\asubject\x12#\n" +
 	"\x04task\x18\x0f \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12\x16\n" +
-	"\x06caller\x18\x10 \x01(\tR\x06caller\"Q\n" +
+	"\x06caller\x18\x10 \x01(\tR\x06caller\x12+\n" +
+	"\x11arguments_preview\x18\x11 \x01(\tR\x10argumentsPreview\"Q\n" +
 	"\x04Task\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +

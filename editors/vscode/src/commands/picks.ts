@@ -55,7 +55,7 @@ export async function pickRequest(world: CommandWorld, title: string): Promise<R
   const items = requests.map((request) => ({
     label: inPick(request.tool || request.subject || request.method),
     description: inPick(request.server),
-    detail: inPick(request.progress?.message ?? ''),
+    detail: inPick([request.argumentsPreview, request.progress?.message].filter(Boolean).join(' · ')),
     request,
   }));
   return (await vscode.window.showQuickPick(items, { title }))?.request;

@@ -64,6 +64,8 @@ export function endedDetails(page, entry) {
       ['Server', fullName(server)],
       ['Tool', about.tool && fullName(about.tool)],
       ['About', about.subject && fullName(about.subject)],
+      ['For', about.caller && fullName(about.caller)],
+      ['Arguments', about.argumentsPreview && visible(about.argumentsPreview)],
       ['Cancelled', cancelled && byWhom(cancelled.cancellation)],
       ['The server', cancelled && cancelWords(cancelled)],
       [

@@ -186,7 +186,10 @@ function rowOf(entry) {
       'div',
       { class: 'line muted' },
       h('span', { class: 'state', text: outcomeWords[outcome] }),
-      h('span', { class: 'of', text: why || durationOf(timings?.active) }),
+      h('span', {
+        class: 'of',
+        text: [why || durationOf(timings?.active), visible(about.argumentsPreview)].filter(Boolean).join(' · '),
+      }),
     ),
   );
 }

@@ -22,7 +22,7 @@ import { originWord, shortName, visible } from '../words/text.js';
  * @property {string} words what the filter looks through
  * @property {number} size of its texts, as far as they are bounded together
  * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' |
- * 'parentRequestId' | 'startTime' | 'caller'>} about
+ * 'parentRequestId' | 'startTime' | 'caller' | 'argumentsPreview'>} about
  * @property {End['cancelled']} cancelled
  * @property {End['finished']} finished
  */
@@ -54,6 +54,7 @@ const aboutKeys = new Set([
   'parentRequestId',
   'startTime',
   'caller',
+  'argumentsPreview',
 ]);
 let keys = 0;
 
@@ -89,6 +90,7 @@ function entryOf(end, request) {
     about.subject,
     about.method,
     about.caller,
+    about.argumentsPreview,
     outcomeWords[outcome],
     cancellation && originWord(cancellation.origin),
     cancellation?.reason,

@@ -43,6 +43,7 @@ export function requestRow({ state, ask }, request) {
     { 'class': 'bar', 'role': 'progressbar', 'aria-label': `Progress of ${about}`, 'hidden': true },
     done,
   );
+  const preview = visible(request.argumentsPreview);
   const message = h('p', { class: 'muted prose', dir: 'auto', hidden: true });
   const cancelled = h('p', { class: 'cancelling', hidden: true });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
@@ -80,6 +81,7 @@ export function requestRow({ state, ask }, request) {
       word,
       time,
     ),
+    preview !== '' && h('p', { class: 'arguments muted', dir: 'auto', title: preview, text: preview }),
     bar,
     message,
     cancelled,

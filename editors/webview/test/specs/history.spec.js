@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { busySnapshot, cancelled, finished, server } from '../harness/world.js';
+import { busySnapshot, cancelled, finished, request, server } from '../harness/world.js';
 
 /** @param {number} count @param {number} [from] */
 const many = (count, from = 0) =>
@@ -37,6 +37,36 @@ pageTest(
     assert.doesNotMatch(detail, /\b0 s\b/, 'two milliseconds are no time that is told');
     await history.locator('[data-testid="restart-server"]').first().waitFor();
     assert.equal(await page.locator('[data-testid="history"]').count(), 1);
+  },
+);
+
+pageTest(
+  'calls of one tool are told from each other by their arguments and caller: running, ended, and in the search',
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [
+        request('r-1', { argumentsPreview: 'path: "/one"' }),
+        request('r-2', { argumentsPreview: 'path: "/two"', caller: 'Other Editor' }),
+      ],
+      history: [
+        finished('h-1', { argumentsPreview: 'path: "/three"', caller: 'Other Editor' }),
+        finished('h-2', { argumentsPreview: 'path: "/four"' }),
+      ],
+    },
+  },
+  async ({ by, page, settle }) => {
+    await by('request-r-2').waitFor();
+    assert.match(await by('request-r-1').innerText(), /path: "\/one"/);
+    assert.match(await by('request-r-2').innerText(), /for Other Editor[^]*path: "\/two"/);
+    await by('history').scrollIntoViewIfNeeded();
+    assert.match(await by('ended-h-1').innerText(), /for Other Editor[^]*path: "\/three"/);
+    await page.getByRole('searchbox', { name: 'Filter the history by text' }).fill('/four');
+    await settle();
+    assert.equal(await by('ended-h-1').count(), 0);
+    await by('ended-h-2').click();
+    await settle();
+    assert.match(await page.locator('.ended-details').innerText(), /Arguments\s+path: "\/four"/);
   },
 );
 

@@ -1,0 +1,258 @@
+package preview
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/redact"
+)
+
+const (
+	// headBytes is how much of the arguments is read. The line has room for less.
+	headBytes = 8 << 10
+	// textBytes is how much of one text is looked at for secrets: more than the line shows of it.
+	textBytes = 512
+	textRunes = 80
+	nameRunes = 40
+	maxDepth  = 4
+
+	more     = "…"
+	redacted = "[redacted]"
+)
+
+// Arguments gives one line of arguments, the JSON text of an object: its members in their order, as far as
+// [bounds.PreviewRunes] go. Texts are quoted, escaped and shortened. Secrets that the redactor knows are replaced, and
+// so is the value of a member whose name says that it is one. A "…" tells that something was left out.
+func Arguments(arguments string, r *redact.Redactor) string {
+	head := arguments[:min(len(arguments), headBytes)]
+	w := &line{redactor: r, head: head, tokens: json.NewDecoder(strings.NewReader(head)), room: bounds.PreviewRunes - 1}
+	w.tokens.UseNumber()
+	if begin, err := w.tokens.Token(); err != nil || begin != json.Delim('{') {
+		return ""
+	}
+	w.members(1)
+	return w.out.String()
+}
+
+// Members does the same for members that are texts, in the order of their names.
+func Members(members map[string]string, r *redact.Redactor) string {
+	w := &line{redactor: r, room: bounds.PreviewRunes - 1}
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if !w.name(name, i) {
+			break
+		}
+		if secretName(name) {
+			w.put(redacted)
+		} else {
+			w.text(members[name])
+		}
+	}
+	return w.out.String()
+}
+
+// line is the line as it is written. What writes gives false once there is no room, or nothing more to read.
+type line struct {
+	redactor *redact.Redactor
+	head     string
+	tokens   *json.Decoder
+	out      strings.Builder
+	room     int // runes, without the one that tells of the end; negative: that is written
+}
+
+// put writes what it has room for.
+func (w *line) put(s string) bool {
+	if n := utf8.RuneCountInString(s); n <= w.room {
+		w.room -= n
+		w.out.WriteString(s)
+		return true
+	}
+	if w.room >= 0 {
+		w.out.WriteString(firstRunes(s, w.room) + more)
+		w.room = -1
+	}
+	return false
+}
+
+// members writes the rest of an object, with its bracket unless it is the outermost one.
+func (w *line) members(depth int) bool {
+	for i := 0; w.tokens.More(); i++ {
+		token, err := w.tokens.Token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			return w.put(more) && false
+		}
+		if !w.name(name, i) {
+			return false
+		}
+		if secretName(name) {
+			if !w.put(redacted) || !w.skip() {
+				return false
+			}
+		} else if !w.value(depth) {
+			return false
+		}
+	}
+	return w.end(depth, "}")
+}
+
+func (w *line) elements(depth int) bool {
+	for i := 0; w.tokens.More(); i++ {
+		if i > 0 && !w.put(", ") || !w.value(depth) {
+			return false
+		}
+	}
+	return w.end(depth, "]")
+}
+
+// end reads the closing bracket, which is missing where the head was cut.
+func (w *line) end(depth int, bracket string) bool {
+	if _, err := w.tokens.Token(); err != nil {
+		return w.put(more) && false
+	}
+	return depth == 1 || w.put(bracket)
+}
+
+func (w *line) name(name string, place int) bool {
+	if place > 0 && !w.put(", ") {
+		return false
+	}
+	return w.put(shortened(bounds.Escape(w.clean(name)), nameRunes) + ": ")
+}
+
+func (w *line) value(depth int) bool {
+	token, err := w.tokens.Token()
+	if err != nil {
+		return w.cutText() && false
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		switch {
+		case depth >= maxDepth:
+			return w.put(v.String()+more+closing(v)) && w.leave(1)
+		case v == '{':
+			return w.put("{") && w.members(depth+1)
+		default:
+			return w.put("[") && w.elements(depth+1)
+		}
+	case string:
+		return w.text(v)
+	case json.Number:
+		return w.put(shortened(w.clean(v.String()), textRunes))
+	case bool:
+		if v {
+			return w.put("true")
+		}
+		return w.put("false")
+	}
+	return w.put("null")
+}
+
+func closing(begin json.Delim) string {
+	if begin == '{' {
+		return "}"
+	}
+	return "]"
+}
+
+func (w *line) text(s string) bool {
+	return w.put(`"` + shortened(bounds.Escape(w.clean(s)), textRunes) + `"`)
+}
+
+// cutText writes the beginning of a text that the end of the head has cut.
+func (w *line) cutText() bool {
+	rest := strings.TrimLeft(w.head[w.tokens.InputOffset():], " \t\r\n:,")
+	if !strings.HasPrefix(rest, `"`) {
+		return w.put(more)
+	}
+	// The last of it may be the half of an escape or of a code point.
+	for n := len(rest); n > 0 && len(rest)-n <= len(`\ud83d\ude00`); n-- {
+		var s string
+		if json.Unmarshal([]byte(rest[:n]+`"`), &s) == nil {
+			return w.text(s + more)
+		}
+	}
+	return w.put(more)
+}
+
+// clean takes the secrets out of a text before it is shortened: half a secret would not be found. The redactor knows
+// what the mark of a cut means.
+func (w *line) clean(s string) string {
+	if len(s) > textBytes {
+		end := textBytes
+		for !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end] + more
+	}
+	return w.redactor.Text(s)
+}
+
+// skip reads one value.
+func (w *line) skip() bool {
+	token, err := w.tokens.Token()
+	if err != nil {
+		return w.put(more) && false
+	}
+	if _, nested := token.(json.Delim); nested {
+		return w.leave(1)
+	}
+	return true
+}
+
+// leave reads to the end of so many open objects and arrays.
+func (w *line) leave(open int) bool {
+	for open > 0 {
+		token, err := w.tokens.Token()
+		if err != nil {
+			return w.put(more) && false
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			open++
+		case json.Delim('}'), json.Delim(']'):
+			open--
+		}
+	}
+	return true
+}
+
+// shortened gives at most n runes of s, the last of which tells that it was cut.
+func shortened(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return firstRunes(s, n-1) + more
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// secretParts are found in the names of members whose values nobody is to read over a shoulder. A word too many hides
+// a harmless value; the approval and the details of the request show it.
+var secretParts = []string{"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey",
+	"authorization", "credential", "cookie", "bearer"}
+
+func secretName(name string) bool {
+	if len(name) > textBytes {
+		return true
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	// tokens are what is counted, a token is what is kept
+	return strings.HasSuffix(plain, "token") || plain == "pin" || plain == "otp" ||
+		slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(plain, part) })
+}
