@@ -177,6 +177,10 @@ soak: peers ## the long forms of tests; 300,000 calls at servers that others wro
 	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport ./ipc/gateway
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
+# Make passes by what still waits for build, and takes whatever is ready. Where e2e is the first of several targets, it
+# starts first only if the others wait as well.
+soak soak-amounts soak-page test-release: | build
+
 .PHONY: soak-amounts
 soak-amounts: ## the tests of amounts, with the race detector
 	go test $(TESTFLAGS) -run '$(amounts)' $(AMOUNT_ROOMS)

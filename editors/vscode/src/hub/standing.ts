@@ -1,6 +1,6 @@
 // How everything stands, as the extension's own window is told: one state, one transition function. Status bar,
 // notifications and pick lists read it.
-import { RequestState } from '@mcphub/host';
+import { RequestDirection, RequestState } from '@mcphub/host';
 import type { AttachResponse, Prompt, PromptClosed, Request, Server } from '@mcphub/host';
 
 export interface Standing {
@@ -109,9 +109,14 @@ export function lost(before: Standing): { readonly after: Standing; readonly cha
   return { after: nothing, change: { servers: true, requests: true, ...promptChange(before, nothing) } };
 }
 
-/** What the status bar counts: the start of a session is listed as a request, but is nothing that the user runs. */
+/** Requests that are nothing that the user runs: the start of a session, and the questions of servers and of the hub. */
+const notRun: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'authorization', 'launch', 'input']);
+
+/** What the status bar counts and the user may stop. */
 export function runningRequests(standing: Standing): Request[] {
-  return [...standing.requests.values()].filter((r) => r.method !== 'initialize' && r.method !== 'server/discover');
+  return [...standing.requests.values()].filter(
+    ({ direction, method }) => direction !== RequestDirection.INCOMING && !notRun.has(method),
+  );
 }
 
 function withRequest(before: Standing, request: Request): { after: Standing; change: Change } {

@@ -20,6 +20,7 @@ export const rowId = (requestId) => `request-${requestId}`;
  * @property {string | undefined} begun
  * @property {HTMLElement} children the list of requests that this one caused
  * @property {(request: Request) => void} update
+ * @property {(promptId: string | undefined) => void} asks which open question it waits for
  * @property {() => void} tick
  */
 
@@ -28,12 +29,13 @@ export const rowId = (requestId) => `request-${requestId}`;
  * @param {Request} request
  * @returns {RequestRow}
  */
-export function requestRow({ state, ask }, request) {
+export function requestRow({ state, ask, reveal }, request) {
   const { requestId = '', server = '' } = request;
   const title = titleOf(request);
   const about = `${title} of ${shortName(server)}`;
   let shown = request;
   let clicked = false;
+  let question = '';
 
   const word = h('span', { class: 'state' });
   const time = h('span', { class: 'time' });
@@ -69,6 +71,15 @@ export function requestRow({ state, ask }, request) {
     question: () => (others() ? `Restart, which cancels ${plural(others(), 'other request')} of it?` : ''),
     act: async () => tell(await ask({ restartServer: { server } })),
   });
+  const showQuestion = h('button', {
+    'type': 'button',
+    'class': 'link',
+    'text': 'Show the question',
+    'aria-label': `Show the question of ${about}`,
+    'dataset': { testid: 'show-question' },
+    'hidden': true,
+    'onclick': () => reveal(question),
+  });
   const dragging = h('span', { class: 'actions', hidden: true }, stopWaiting, restart);
   const element = h(
     'li',
@@ -85,7 +96,7 @@ export function requestRow({ state, ask }, request) {
     bar,
     message,
     cancelled,
-    h('div', { class: 'actions' }, cancel?.element, dragging),
+    h('div', { class: 'actions' }, showQuestion, cancel?.element, dragging),
     problem,
     children,
   );
@@ -124,6 +135,11 @@ export function requestRow({ state, ask }, request) {
     begun: request.startTime,
     children,
     tick,
+    asks: (promptId = '') => {
+      question = promptId;
+      if (promptId === '' && document.activeElement === showQuestion) element.focus();
+      show(showQuestion, promptId !== '');
+    },
     update: (now) => {
       shown = now;
       const cancelling = now.state === 'REQUEST_STATE_CANCELLING';

@@ -70,6 +70,13 @@ export function cancelWords({ direction, delivery, deliveryError, wireIdJson, se
     .join(' ');
 }
 
+/**
+ * Whether the request is a question of a server, or of the hub itself. While it is open its card shows it.
+ * @param {Request} request
+ */
+export const isQuestion = ({ direction, method = '' }) =>
+  direction === 'REQUEST_DIRECTION_INCOMING' || method === 'authorization' || method === 'launch' || method === 'input';
+
 /** The start of a session itself cannot be cancelled, only what waits for it. @param {Request} request */
 export const cancellable = ({ method }) => method !== 'initialize' && method !== 'server/discover';
 

@@ -1,8 +1,9 @@
-// The section of open requests, each below the one that caused it.
+// The section of open requests, each below the one that caused it. A question has no row beside its card: the row of its
+// call leads there.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
-import { cancellable } from './requestwords.js';
+import { cancellable, isQuestion } from './requestwords.js';
 import { requestRow } from './requestrow.js';
 import { stopControl } from './stopcontrol.js';
 import { plural, visible } from '../words/text.js';
@@ -52,13 +53,18 @@ export function runningSection(page) {
 
   function patchAll() {
     for (const id of rows.keys()) if (!state.requests.has(id)) rows.delete(id);
+    /** The oldest open question of each request, and of each call that a question is of. @type {Map<string, string>} */
+    const asked = new Map();
+    for (const { promptId = '', requestId = '', parentRequestId = '' } of state.prompts.values())
+      for (const id of [requestId, parentRequestId]) if (!asked.has(id)) asked.set(id, promptId);
+    const shown = [...state.requests.values()].filter((r) => !isQuestion(r) || !asked.has(r.requestId ?? ''));
     /**
      * By the request that caused them, "" = none that is open. One that was caused came later: so there are no circles.
      * @type {Map<string, Request[]>}
      */
     const below = new Map();
     const older = new Set();
-    for (const request of state.requests.values()) {
+    for (const request of shown) {
       const parent = request.parentRequestId ?? '';
       const key = older.has(parent) ? parent : '';
       older.add(request.requestId);
@@ -78,23 +84,25 @@ export function runningSection(page) {
       for (const { requestId = '' } of items) {
         const row = rows.get(requestId);
         if (!row) continue;
+        row.asks(asked.get(requestId));
         show(row.children, below.has(requestId));
         patch(row.children, requestId);
       }
     };
     patch(list, '');
+    return shown.length;
   }
 
   return {
     paint: (changed) => {
-      if (changed.requestList) {
+      if (changed.requestList || changed.prompts) {
         const focused = document.activeElement;
-        patchAll();
+        const count = patchAll();
         // Not on the next row: a second press of Enter would cancel that one.
         if (focused !== document.activeElement && document.activeElement === document.body && focused !== document.body)
           title.focus();
-        setCount('running', state.requests.size);
-        show(nothing, state.requests.size === 0);
+        setCount('running', count);
+        show(nothing, count === 0);
         const held = stopAll.element.contains(document.activeElement);
         show(stopAll.element, [...state.requests.values()].some(cancellable));
         if (held && stopAll.element.hidden) title.focus();

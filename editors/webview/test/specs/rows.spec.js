@@ -1,0 +1,59 @@
+// What the rows of open requests show, and which requests have one.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { prompts, request, server } from '../harness/world.js';
+
+const call = request('r-book', { server: 'booking', tool: 'book', state: 'REQUEST_STATE_AWAITING_INPUT' });
+const question = request('r-form', {
+  server: 'booking',
+  direction: 'REQUEST_DIRECTION_INCOMING',
+  method: 'elicitation/create',
+  tool: '',
+  parentRequestId: 'r-book',
+  state: 'REQUEST_STATE_AWAITING_INPUT',
+});
+
+pageTest(
+  'a call and its question are one row, which leads to the card; the row of the question comes when its card goes',
+  { snapshot: { servers: [server('booking')], requests: [call, question], prompts: [prompts.form] } },
+  async ({ by, hub, page, settle }) => {
+    const row = by('request-r-book');
+    await row.waitFor();
+    assert.equal(await by('request-r-form').count(), 0);
+    assert.match(await page.locator('#running-title').innerText(), /\b1\b/);
+    assert.equal(await row.getByTestId('cancel').count(), 1);
+    await row.getByTestId('show-question').press('Enter');
+    await settle();
+    assert.ok(await by('prompt-p-form').evaluate((card) => card.contains(document.activeElement)));
+    await row.getByTestId('show-question').focus();
+    await hub.say({
+      promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'w-2', origin: 'ORIGIN_USER' },
+    });
+    await by('request-r-form').waitFor();
+    assert.equal(await row.getByTestId('show-question').first().isVisible(), false);
+    assert.ok(await row.evaluate((element) => element === document.activeElement), 'the focus stays on the row');
+    await hub.say({ mcpRequestFinished: { requestId: 'r-form', state: 'REQUEST_STATE_DONE' } });
+    await by('request-r-form').waitFor({ state: 'detached' });
+    assert.equal(await row.count(), 1);
+  },
+);
+
+pageTest(
+  "an approval is its call's own question, and what the hub asks about a server has its card alone",
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [
+        request('r-write', { tool: 'write_file', state: 'REQUEST_STATE_AWAITING_APPROVAL' }),
+        request('r-launch', { method: 'launch', tool: '', subject: '' }),
+      ],
+      prompts: [prompts.approval, { ...prompts.launch, requestId: 'r-launch' }],
+    },
+  },
+  async ({ by }) => {
+    await by('request-r-write').getByTestId('show-question').waitFor();
+    await by(`prompt-${prompts.launch.promptId}`).waitFor();
+    assert.equal(await by('request-r-launch').count(), 0);
+  },
+);
