@@ -10,6 +10,7 @@ import './scenarios/seen.mjs';
 import './scenarios/looks.mjs';
 import './scenarios/api.mjs';
 import './scenarios/death.mjs';
+import './scenarios/silence.mjs';
 import './scenarios/trust.mjs';
 import './scenarios/secrets.mjs';
 import './scenarios/urls.mjs';

@@ -101,3 +101,23 @@ test('what is to be revealed waits for the hub, and what is in view is kept and 
   assert.deepEqual(hub.relays[1]?.revealed, []);
   view.dispose();
 });
+
+// A reload on a busy machine: the editor disposes the view first and ends the extension host a moment later. A window
+// that has closed for good loses its questions.
+test('the window of a view that was disposed closes a moment later, and takes part in nothing until then', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  newEditor();
+  const started = new EventEmitter<Hub>();
+  const hub = new Relayed();
+  const webview = { onDidReceiveMessage: () => ({ dispose: () => undefined }) } as unknown as vscode.Webview;
+  const view = new PageView(newWorld(started, []), webview, 'side');
+  started.fire(hub as unknown as Hub);
+  hub.options[0]?.inView?.(['p1']);
+  view.webviewGone();
+  t.mock.timers.tick(2_999);
+  assert.deepEqual([hub.relays[0]?.disposed, view.inView.size], [false, 0]);
+  started.fire(hub as unknown as Hub);
+  assert.equal(hub.relays.length, 1, 'there is no webview for a new hub');
+  t.mock.timers.tick(1);
+  assert.equal(hub.relays[0]?.disposed, true);
+});

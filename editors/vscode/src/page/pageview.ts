@@ -17,6 +17,9 @@ import type { Root } from '../hub/watcherwindow.js';
  */
 const longestLook = 500;
 
+/** How long a window without its webview waits for the end of the extension host, in milliseconds. */
+const reloadLimit = 3_000;
+
 /** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
 export const pageCommands = ['mcphub.openConfig', 'mcphub.showTrace', 'mcphub.showLogs', 'mcphub.restartHub'] as const;
 
@@ -45,6 +48,7 @@ export class PageView implements vscode.Disposable {
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
+  #closing: NodeJS.Timeout | undefined;
 
   constructor(world: PageWorld, webview: vscode.Webview, windowId: string) {
     this.#world = world;
@@ -82,7 +86,19 @@ export class PageView implements vscode.Disposable {
     this.#relay?.setRoots([...this.#world.roots()]);
   }
 
+  /**
+   * The editor has disposed the webview. At a reload it may do so before it ends this extension host, and then the
+   * window of the page comes back: it must break with the hub's connection, and not have been closed for good.
+   */
+  webviewGone(): void {
+    this.#disposed = true;
+    this.#subscriptions.dispose(); // no hub that starts now is for it
+    this.#inView = new Set();
+    this.#closing = setTimeout(() => this.dispose(), reloadLimit).unref();
+  }
+
   dispose(): void {
+    clearTimeout(this.#closing);
     this.#disposed = true;
     this.#subscriptions.dispose();
     this.#inViewChanged.dispose();

@@ -72,7 +72,7 @@ export class Panel implements vscode.Disposable {
     page.onDidChangeInView(() => this.#viewChanged.fire());
     panel.onDidChangeViewState(() => this.#viewChanged.fire());
     panel.onDidDispose(() => {
-      page.dispose();
+      page.webviewGone();
       if (this.#panel === panel) {
         this.#panel = undefined;
         this.#page = undefined;

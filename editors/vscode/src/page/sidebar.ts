@@ -46,7 +46,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     page.onDidChangeInView(() => this.#viewChanged.fire());
     view.onDidChangeVisibility(() => this.#viewChanged.fire());
     view.onDidDispose(() => {
-      page.dispose();
+      page.webviewGone();
       if (this.#view === view) {
         this.#view = undefined;
         this.#page = undefined;
