@@ -89,6 +89,8 @@ export function promptCard(prompt, actions) {
   let state = opened;
   const born = performance.now();
   let guarded = born;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let guarding;
   /** What the card calls its own answer. */
   let note = '';
   let escaped = false;
@@ -113,6 +115,16 @@ export function promptCard(prompt, actions) {
     } else if (!busy && left && focused === heading) left.focus();
     article.setAttribute('aria-busy', String(busy));
     article.dataset['phase'] = state.phase;
+  };
+
+  /** Until the guard is over, what accepts says that it does not: a click that nothing follows looks like a fault. */
+  const guard = () => {
+    guarded = performance.now();
+    for (const made of acceptButtons) made.setAttribute('aria-disabled', 'true');
+    clearTimeout(guarding);
+    guarding = setTimeout(() => {
+      for (const made of acceptButtons) made.removeAttribute('aria-disabled');
+    }, guardMs);
   };
 
   /** @param {HubError | undefined} error */
@@ -201,8 +213,9 @@ export function promptCard(prompt, actions) {
     testid = 'accept',
   ) => {
     const made = button(text, 'primary', onclick, testid);
-    watchMoves(made, () => (guarded = performance.now()));
+    watchMoves(made, guard);
     acceptButtons.push(made);
+    guard();
     return made;
   };
 

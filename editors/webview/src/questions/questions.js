@@ -11,7 +11,7 @@ import { shortName } from '../words/text.js';
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
 export function questionsSection({ surface, state, ask, announce, drafts }) {
   const place = byId('cards');
-  const nothing = h('p', { class: 'muted', text: 'Nobody asks anything.' });
+  const nothing = h('p', { class: 'muted', text: 'No open questions.' });
   place.before(nothing);
   /** Cards by prompt, notes among them. @type {Map<string, import('./cards.js').Card>} */
   const cards = new Map();

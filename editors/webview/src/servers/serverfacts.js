@@ -50,10 +50,10 @@ export function serverFacts(surface, server) {
     'div',
     {},
     facts([
-      ['Calls itself', list([shortName(server.title), shortName(server.version)])],
+      ['Name and version', list([shortName(server.title), shortName(server.version)])],
       ['Protocol', list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
       [
-        'Reached by',
+        'Connection',
         list([
           words[server.transport ?? ''],
           visible(server.url || server.command),
@@ -66,12 +66,12 @@ export function serverFacts(surface, server) {
       ['Sign-in', words[server.signIn ?? '']],
       ['Questions', server.questionsMuted && 'silenced: declined without asking you, until somebody starts it anew'],
       ['Consent', words[server.launchConsent ?? '']],
-      ['Config', place(surface, server.configFile, server.configLine)],
-      ['Kind of config', list([server.configDialect, server.configScope])],
+      ['Config file', place(surface, server.configFile, server.configLine)],
+      ['Config format', list([server.configDialect, server.configScope])],
       ['Waits for your yes', (server.waitingForConsent ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
       ['Replaces', (server.shadows ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
       ['Memory limit', Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
-      ['Odd traffic', counters.join(', ')],
+      ['Unexpected messages', counters.join(', ')],
     ]),
     server.instructions && disclosure('Instructions for a model', () => [h('div', {}, prose(server.instructions))]),
   );

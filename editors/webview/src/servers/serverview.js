@@ -93,7 +93,11 @@ export function serverView(page, name) {
   );
   const trouble = h('p', { class: 'problem', hidden: true });
   const refused = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problems = h('div', {});
   const facts = h('div', {});
+  // Tools are what people come for. All else is folded, but for a server that does not run, or of which
+  // something waits for a yes: there it says why.
+  const details = h('details', { dataset: { testid: 'server-details' } }, h('summary', { text: 'Details' }), facts);
   const logs = {
     stderr: logView(`What ${shownName} writes to stderr`),
     messages: logView(`Log messages of ${shownName}`),
@@ -126,12 +130,15 @@ export function serverView(page, name) {
     if (!open) return;
     if (!tools) {
       tools = toolList(page, name);
+      const server = state.servers.get(name);
+      details.open = server?.state !== 'SERVER_STATE_READY' || (server.waitingForConsent?.length ?? 0) > 0;
       replace(
         body,
         h('div', { class: 'actions' }, ...buttons.map(({ button }) => button)),
         refused,
-        facts,
+        problems,
         tools.element,
+        details,
         logs.stderr.element,
         logs.messages.element,
       );
@@ -159,7 +166,8 @@ export function serverView(page, name) {
       if (!fits && button === document.activeElement) head.focus();
       show(button, fits);
     }
-    replace(facts, serverFacts(surface, server), ...problemLines(surface, server.problems ?? []));
+    replace(problems, ...problemLines(surface, server.problems ?? []));
+    replace(facts, serverFacts(surface, server));
   }
 
   function tick() {

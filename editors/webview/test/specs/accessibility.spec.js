@@ -46,6 +46,7 @@ async function assertNoViolations(page, what, rules = ofAll) {
  * @typedef {object} Scene
  * @property {string} what
  * @property {import('../harness/pagetest.js').SnapshotJson} snapshot
+ * @property {Partial<import('../../src/surface.js').Surface>} [surface]
  * @property {(opened: import('../harness/pagetest.js').Opened) => Promise<void>} [act]
  */
 

@@ -45,7 +45,9 @@ pageTest(
     assert.equal(await click(), 0, 'it has just come back under the pointer');
     await page.clock.runFor(490);
     assert.equal(await click(), 0);
+    assert.equal(await accept.getAttribute('aria-disabled'), 'true', 'it looks as it is');
     await page.clock.runFor(20);
+    assert.equal(await accept.getAttribute('aria-disabled'), null);
     assert.equal(await click(), 1);
     assert.deepEqual(hub.all('answerPrompt')[0]?.answerPrompt?.accept, { scope: 'APPROVAL_SCOPE_ONCE' });
     await page.clock.resume();

@@ -54,6 +54,13 @@ pageTest(
 
     for (const name of ['files', 'docs', 'broken']) await by(`server-${name}`).getByRole('button').first().click();
     await settle();
+    const details = (/** @type {string} */ name) => by(`server-${name}`).getByTestId('server-details');
+    assert.equal(await details('broken').getAttribute('open'), '', 'it says why it does not run');
+    for (const name of ['files', 'docs']) {
+      assert.equal(await details(name).getAttribute('open'), null, 'tools first');
+      await details(name).locator('summary').first().click();
+    }
+    await settle();
     assert.match(await by('server-files').innerText(), /2025-06-18 · legacy/);
     assert.match(await by('server-files').innerText(), /Last error\s+it had lost its connection/);
     assert.match(await by('server-docs').innerText(), /2026-07-28 · modern/);

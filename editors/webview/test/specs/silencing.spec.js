@@ -100,6 +100,7 @@ pageTest(
     assert.match(await row.innerText(), /Ready · questions are silenced/);
     for (const name of ['booking', 'files']) await by(`server-${name}`).getByRole('button').first().click();
     await settle();
+    await row.getByTestId('server-details').locator('summary').first().click();
     assert.match(await row.innerText(), /Questions\s+silenced: declined without asking you/);
     assert.equal(
       await by('server-files')
