@@ -31,7 +31,7 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 // lock is held.
 func tracedInfo(r *request) event.RequestInfo {
 	i := r.info()
-	i.Progress, i.Subject = nil, ""
+	i.Progress, i.Subject, i.Preview = nil, "", ""
 	if i.Task != nil {
 		i.Task = &event.TaskInfo{ID: i.Task.ID, Status: i.Task.Status}
 	}

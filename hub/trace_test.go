@@ -382,7 +382,7 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 		w = newWorldWith(t, hub.Options{Open: open}, map[string]*fakeserver.Server{"s": a.Server, "bad": bad},
 			"s:"+allow+`,"args":["--token=SECRET"],"env":{"TOKEN":"SECRET"}`, `bad:"args":["SECRET"]`)
 		v := w.everything()
-		args := `{"key":"SECRET argument"}`
+		args := `{"text":"SECRET argument"}` // a preview would show it, where it hides what a key is for
 		meta := `{"traceparent":"SECRET","x/y":"SECRET"}`
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "leak", Arguments: args, Meta: meta}).ok(t)
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "fail", Arguments: args}).ok(t)

@@ -1109,7 +1109,7 @@ func (x *GetTraceResponse) GetBundleJson() string {
 // Trace is the timeline of one request.
 type Trace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request as it is now, or was at its end. Its progress, task message and subject are left out.
+	// The request as it is now, or was at its end. Its progress, task message, subject and arguments_preview are left out.
 	Request *Request `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	// What happened, in order.
 	Entries []*TraceEntry `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`

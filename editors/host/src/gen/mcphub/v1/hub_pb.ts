@@ -1073,7 +1073,7 @@ export const GetTraceResponseSchema: GenMessage<GetTraceResponse, {jsonType: Get
  */
 export type Trace = Message<"mcphub.v1.Trace"> & {
   /**
-   * The request as it is now, or was at its end. Its progress, task message and subject are left out.
+   * The request as it is now, or was at its end. Its progress, task message, subject and arguments_preview are left out.
    *
    * @generated from field: mcphub.v1.Request request = 1;
    */
@@ -1108,7 +1108,7 @@ export type Trace = Message<"mcphub.v1.Trace"> & {
  */
 export type TraceJson = {
   /**
-   * The request as it is now, or was at its end. Its progress, task message and subject are left out.
+   * The request as it is now, or was at its end. Its progress, task message, subject and arguments_preview are left out.
    *
    * @generated from field: mcphub.v1.Request request = 1;
    */
