@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
@@ -115,7 +114,7 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	if o.http == "" {
 		defer g.Close(nil)
-		return g.Serve(ctx, standardConn(env))
+		return g.Serve(ctx, mcpserver.Standard(env.stdin, env.stdout.w))
 	}
 	endpoint, err := gateway.Listen(g, o.http, token)
 	if err != nil {
@@ -128,17 +127,6 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)
-}
-
-// standardConn is the connection to the client that has started this process. Nothing else may be written to stdout. A
-// read of standard input cannot be given up, so a goroutine that ends with the process reads it.
-func standardConn(env environment) jsonrpc.Conn {
-	input, pump := io.Pipe()
-	go func() {
-		_, err := io.Copy(pump, env.stdin)
-		_ = pump.CloseWithError(err)
-	}()
-	return jsonrpc.NewLineConn(input, env.stdout, jsonrpc.LineConnOptions{Close: input.Close})
 }
 
 // gatewayStateDir is where the hub of mcphub mcp keeps what a person allows on its page: what is said there does not
