@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -11,11 +12,15 @@ import (
 // The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own it for one
 // write that can not block, and hands over what did not fit. Nobody but the writer goroutine ever waits for the other
 // side.
+//
+// Where many requests are open, as in a relay of them, what comes in one read goes out from many goroutines. Then each
+// request and each response is left to the writer goroutine, which lets the others come first and writes them together.
 type outbox struct {
 	conn     Conn
 	try      TryWriter     // nil when conn is none
 	progress WriteProgress // nil when conn is none
 	sender   Sender        // nil when conn is none
+	crowded  func() bool   // whether others are likely to write soon
 	limit    int           // of queued bytes
 	tap      func(tag any, o Observed)
 
@@ -51,9 +56,11 @@ const (
 // more than a pipe holds.
 const writeBatch = 64 << 10
 
-func newOutbox(conn Conn, o Options, timers *sync.WaitGroup, onStall func(), onError func(error)) *outbox {
+func newOutbox(conn Conn, o Options, crowded func() bool, timers *sync.WaitGroup, onStall func(),
+	onError func(error)) *outbox {
 	b := &outbox{
 		conn:       conn,
+		crowded:    crowded,
 		limit:      o.WriteQueueBytes,
 		tap:        o.Tap,
 		stallLimit: o.StallLimit,
@@ -94,7 +101,7 @@ func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 		return nil
 	}
 	b.owned = true
-	if b.try == nil {
+	if b.try == nil || f.kind != 0 && f.kind != KindNotification && b.crowded() {
 		b.append(f)
 		b.mu.Unlock()
 		b.wake <- struct{}{}
@@ -256,6 +263,9 @@ func (b *outbox) run() {
 		case <-b.stop:
 			return
 		case <-b.wake:
+		}
+		if b.crowded() {
+			runtime.Gosched()
 		}
 		for {
 			var size int

@@ -58,7 +58,7 @@ func NewPeer(conn Conn, o Options) *Peer {
 		ending:  make(chan struct{}),
 	}
 	p.in = newInbox(o, &p.count)
-	p.out = newOutbox(conn, o, &p.running, p.stalled, p.writeFailed)
+	p.out = newOutbox(conn, o, p.tracker.crowded, &p.running, p.stalled, p.writeFailed)
 	p.sourced, _ = conn.(Sourced)
 	p.reading, _ = conn.(Reading)
 	if p.counted, _ = conn.(Counted); p.counted != nil && o.Results != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,6 +46,8 @@ type Entry struct {
 type RequestTracker struct {
 	server        string
 	uncancellable []string // nil: defaultUncancellable
+
+	open atomic.Int64 // the entries of both tables; written with mu held
 
 	mu     sync.Mutex         // guards what follows
 	tables [2]map[ID]*tracked // by Direction
@@ -175,6 +178,7 @@ func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	t.seq++
 	e.seq = t.seq
 	(*table)[e.id] = e
+	t.open.Add(1)
 	t.peak[dir&1] = max(t.peak[dir&1], len(*table))
 	if e.aside {
 		t.asides++
@@ -185,6 +189,13 @@ func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	}
 	return len(*table), nil
 }
+
+// manyOpen is from how many open requests on their messages are gathered before they are written: fewer seldom come at
+// the same time, and would only wait for the writer goroutine.
+const manyOpen = 4
+
+// crowded tells whether many requests are open.
+func (t *RequestTracker) crowded() bool { return t.open.Load() >= manyOpen }
 
 // stepAside lets an open incoming request take nobody's place from now on, if fewer than most are aside. It tells
 // whether it takes none.
@@ -206,6 +217,7 @@ func (t *RequestTracker) stepAside(e *tracked, most int) bool {
 // mu held.
 func (t *RequestTracker) remove(dir Direction, e *tracked) {
 	delete(t.tables[dir&1], e.id)
+	t.open.Add(-1)
 	if e.aside {
 		t.asides--
 	}
@@ -294,5 +306,6 @@ func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, told
 		incoming = append(incoming, e)
 	}
 	t.tables, t.asides = [2]map[ID]*tracked{}, 0
+	t.open.Store(0)
 	return outgoing, incoming, t.late.told()
 }

@@ -2,8 +2,12 @@ package jsonrpc
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
@@ -36,7 +40,7 @@ func TestTombstones(t *testing.T) {
 
 // A cancel that comes between the registration of a call and its queueing leaves no trace either.
 func TestFrameRemovedBeforeItIsQueued(t *testing.T) {
-	b := newOutbox(NewLineConn(nil, nil, LineConnOptions{}), Options{WriteQueueBytes: 100}, nil, nil, nil)
+	b := newOutbox(NewLineConn(nil, nil, LineConnOptions{}), Options{WriteQueueBytes: 100}, never, nil, nil, nil)
 	f := newFrame([]byte("{}"))
 	if !b.remove(f) {
 		t.Error("not removed")
@@ -49,7 +53,7 @@ func TestFrameRemovedBeforeItIsQueued(t *testing.T) {
 // The same where messages are handed over: nothing is sent for a request that is over.
 func TestFrameRemovedBeforeItIsHandedOver(t *testing.T) {
 	sent := 0
-	b := newOutbox(countingSender{sent: &sent}, Options{}, nil, nil, nil)
+	b := newOutbox(countingSender{sent: &sent}, Options{}, never, nil, nil, nil)
 	f := newFrame([]byte("{}"))
 	if !b.remove(f) {
 		t.Error("not removed")
@@ -71,4 +75,78 @@ type countingSender struct {
 func (c countingSender) Send(OutgoingMessage) error {
 	*c.sent++
 	return nil
+}
+
+func never() bool { return false }
+
+// batchConn takes everything at once, and remembers how it came.
+type batchConn struct {
+	Conn
+	alone, batched []string
+	ended          chan struct{}
+}
+
+func (c *batchConn) ReadMessage() ([]byte, error) {
+	<-c.ended
+	return nil, io.EOF
+}
+
+func (c *batchConn) Close() error {
+	close(c.ended)
+	return nil
+}
+
+func (c *batchConn) TryWrite(msg []byte) (taken int, done bool, err error) {
+	c.alone = append(c.alone, string(msg))
+	return len(msg), true, nil
+}
+
+func (c *batchConn) WriteMessages(batch [][]byte) error {
+	for _, msg := range batch {
+		c.batched = append(c.batched, string(msg))
+	}
+	return nil
+}
+
+// Where few requests are open each is written by its caller; where many are, they are left to the writer goroutine. What
+// is neither request nor response, a cancel above all, waits for nobody.
+func TestWhoWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := &batchConn{ended: make(chan struct{})}
+		p := NewPeer(conn, Options{})
+		defer p.Close(nil)
+		var calls []*Call
+		const many = 50
+		for range many {
+			c, err := p.Begin("m", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls = append(calls, c)
+		}
+		synctest.Wait()
+		if len(conn.alone) != manyOpen-1 || len(conn.batched) != many-manyOpen+1 {
+			t.Errorf("%d were written by their callers and %d by the writer goroutine", len(conn.alone), len(conn.batched))
+		}
+		for i, msg := range append(slices.Clone(conn.alone), conn.batched...) {
+			if want := string(appendRequest(nil, calls[i].ID(), "m", nil)); msg != want {
+				t.Errorf("message %d is %s, want %s", i, msg, want)
+			}
+		}
+		conn.alone, conn.batched = nil, nil
+		if ok, err := p.tracker.Cancel(Outgoing, calls[0].ID(), nil); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if len(conn.alone) != 1 || !strings.Contains(conn.alone[0], "notifications/cancelled") {
+			t.Errorf("a cancel was not written at once: %q", conn.alone)
+		}
+		for _, c := range calls[1 : many-manyOpen+2] { // as many as leave fewer than manyOpen open
+			c.cancelWith(errors.New("test"))
+		}
+		synctest.Wait()
+		conn.alone, conn.batched = nil, nil
+		if _, err := p.Begin("m", nil); err != nil || len(conn.alone) != 1 {
+			t.Errorf("%d written by the caller, %v: the crowd has gone", len(conn.alone), err)
+		}
+	})
 }
