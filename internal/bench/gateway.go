@@ -36,6 +36,12 @@ func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 		return nil, err
 	}
 	through := transport.Command{Path: o.bin.mcphub, Args: []string{"mcp", file}, Env: os.Environ()}
+	ofSelf := func(role string) transport.Command {
+		return transport.Command{Path: o.bin.self, Args: []string{role}, Env: append(os.Environ(), envEcho+"="+o.bin.echo)}
+	}
+	if os.Getenv(envProfile) != "" {
+		through = ofSelf(probedMCP) // mcphub writes no profiles
+	}
 	const direct, behind = "direct", "gateway"
 	var subjects []subject
 	defer func() { closeAll(subjects) }()
@@ -43,7 +49,7 @@ func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 	for _, s := range []struct {
 		name, tool string
 		command    transport.Command
-	}{{direct, "echo", echoCommand(o)}, {behind, "e__echo", through}} {
+	}{{direct, "echo", echoCommand(o)}, {behind, "e__echo", through}, {relayed, "e__echo", ofSelf(mcpRelay)}} {
 		session, err := connectSession(ctx, s.command)
 		if err != nil {
 			return nil, err

@@ -29,6 +29,8 @@ const (
 	guardedEcho = "plugin-echo-guard" // the same behind the interceptors of the hub
 	relay       = "plugin-relay"      // answers from the echo server, by a session of the engine and nothing of the hub
 	probedHub   = "plugin-hub"        // the real hub, and a service that looks into the process
+	mcpRelay    = "mcp-relay"         // no plugin: the engine's two halves as an MCP server, and nothing of the hub
+	probedMCP   = "mcp-gateway"       // no plugin: mcphub mcp with the echo server
 	webRole     = "web-server"        // no plugin: the MCP server over HTTP, in a process of its own
 )
 
@@ -39,8 +41,10 @@ var plugins = map[string]func() int{
 			return &echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})}
 		})
 	},
-	relay:   serveRelay,
-	webRole: serveWeb,
+	relay:     serveRelay,
+	webRole:   serveWeb,
+	mcpRelay:  serveMCPRelay,
+	probedMCP: serveProbedGateway,
 	probedHub: func() (code int) {
 		profiled(fmt.Sprintf("hub-%d", os.Getpid()), func() {
 			code = servePlugin(func(l *slog.Logger) plugin.Hub {
