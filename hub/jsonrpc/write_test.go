@@ -108,8 +108,8 @@ func (c *batchConn) WriteMessages(batch [][]byte) error {
 	return nil
 }
 
-// Where few requests are open each is written by its caller; where many are, they are left to the writer goroutine. What
-// is neither request nor response, a cancel above all, waits for nobody.
+// Where few requests are open each is written by its caller; where many are, they are left to the writer goroutine.
+// What is neither request nor response, a cancel above all, waits for nobody.
 func TestWhoWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := &batchConn{ended: make(chan struct{})}
