@@ -31,7 +31,7 @@ func (s *gatewayService) OpenGateway(ctx context.Context,
 		Questions:  gatewayQuestions[r.GetQuestions()],
 		Tools:      gatewayTools[r.GetTools()],
 		MaxTokens:  int(min(r.GetMaxTokens(), 1<<30)),
-		PlainNames: r.GetPlainNames(),
+		PlainNames: r.GetPlainNames(), CancelReason: r.GetCancelReason(),
 	}, int(r.GetPort()))
 	if err != nil {
 		return nil, s.failed(ctx, err)

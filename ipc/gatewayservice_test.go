@@ -172,6 +172,7 @@ func TestGatewayServiceRefuses(t *testing.T) {
 		"too many":       {&mcphubv1.OpenGatewayRequest{}, codes.ResourceExhausted, event.ReasonBoundExceeded},
 		"a port":         {&mcphubv1.OpenGatewayRequest{Port: 65536}, codes.InvalidArgument, ""},
 		"a long title":   {&mcphubv1.OpenGatewayRequest{Title: strings.Repeat("x", 257)}, codes.InvalidArgument, ""},
+		"a long reason":  {&mcphubv1.OpenGatewayRequest{CancelReason: strings.Repeat("x", 257)}, codes.InvalidArgument, ""},
 		"an approval":    {&mcphubv1.OpenGatewayRequest{Approval: 9}, codes.InvalidArgument, ""},
 		"what questions": {&mcphubv1.OpenGatewayRequest{Questions: 9}, codes.InvalidArgument, ""},
 		"what tools":     {&mcphubv1.OpenGatewayRequest{Tools: 9}, codes.InvalidArgument, ""},

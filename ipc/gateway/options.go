@@ -26,6 +26,8 @@ type Options struct {
 	MaxTokens int
 	// PlainNames leaves the names of tools and prompts as the servers gave them where no two are alike.
 	PlainNames bool
+	// CancelReason is what a server is told when a client cancels a request without a reason; "" is nothing.
+	CancelReason string
 	// Bounds on what clients may take.
 	Bounds mcpserver.Bounds
 	// Advice says to a model what to do when nobody can approve; "": it names the command mcphub mcp.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,7 +145,7 @@ func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMess
 		return nil, err
 	}
 	o.Server = at.server
-	inner, stop := within(ctx)
+	inner, stop := g.carrying(ctx)
 	defer stop()
 	return answer(ctx, nil)(g.hub.Complete(inner, o))
 }
@@ -170,7 +171,7 @@ func clientName(c mcpserver.Client) string {
 // it becomes an error of the protocol.
 func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.CallRequest) (*hub.CallResult, error),
 	r hub.CallRequest, trouble func(*event.Error) json.RawMessage) (json.RawMessage, error) {
-	inner, stop := within(ctx)
+	inner, stop := g.carrying(ctx)
 	defer stop()
 	return answer(ctx, trouble)(do(inner, r))
 }
@@ -194,24 +195,24 @@ func answer(ctx context.Context, trouble func(*event.Error) json.RawMessage) fun
 	}
 }
 
-// within gives the context in which the hub carries out a request: it ends as ctx does, with a cause in the hub's
+// carrying gives the context in which the hub carries out a request: it ends as ctx does, with a cause in the hub's
 // words. stop must be called.
-func within(ctx context.Context) (inner context.Context, stop func()) {
+func (g *Gateway) carrying(ctx context.Context) (inner context.Context, stop func()) {
 	inner, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	unhook := context.AfterFunc(ctx, func() { end(causeOf(context.Cause(ctx))) })
+	unhook := context.AfterFunc(ctx, func() { end(g.causeOf(context.Cause(ctx))) })
 	return inner, func() {
 		unhook()
 		end(nil)
 	}
 }
 
-// causeOf says why the request of a client ends. The reason of a client goes to the server as it is, also when there is
-// none.
-func causeOf(cause error) error {
+// causeOf says why the request of a client ends. The reason of a client goes to the server as it is; only a client that
+// gives none is spoken for, if the options say how.
+func (g *Gateway) causeOf(cause error) error {
 	withdrawn, ended := (*jsonrpc.WithdrawnError)(nil), (*mcpserver.SessionEndedError)(nil)
 	switch {
 	case errors.As(cause, &withdrawn):
-		return &event.CancelCause{Origin: event.OriginHost, Reason: bounds.Reason(withdrawn.Reason)}
+		return &event.CancelCause{Origin: event.OriginHost, Reason: cmp.Or(bounds.Reason(withdrawn.Reason), g.o.CancelReason)}
 	case errors.Is(cause, ErrClosed):
 		return &event.CancelCause{Origin: event.OriginShutdown, Reason: ErrClosed.Error()}
 	case errors.Is(cause, mcpserver.ErrNoRetry):

@@ -83,7 +83,7 @@ func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMes
 	}
 	defer g.subs.leave(at, sub, true)
 	if !g.subs.locked(func() bool { return sub.asked }) {
-		inner, stop := within(ctx)
+		inner, stop := g.carrying(ctx)
 		defer stop()
 		if err := g.way.Subscribe(inner, at.server, at.name); err != nil {
 			if ctx.Err() != nil {

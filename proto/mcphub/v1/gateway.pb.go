@@ -212,7 +212,9 @@ type OpenGatewayRequest struct {
 	Tools GatewayTools `protobuf:"varint,7,opt,name=tools,proto3,enum=mcphub.v1.GatewayTools" json:"tools,omitempty"`
 	// Results have at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that. A longer one comes as a text whose middle is left out,
 	// and the client reads the rest in pieces with the tool read_result. 0: the profile's bound, else none.
-	MaxTokens     uint32 `protobuf:"varint,8,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	MaxTokens uint32 `protobuf:"varint,8,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	// The reason that a server is told when a client cancels a request and gives none: some clients never do. Empty: it is told none. At most 256 bytes.
+	CancelReason  string `protobuf:"bytes,9,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -301,6 +303,13 @@ func (x *OpenGatewayRequest) GetMaxTokens() uint32 {
 		return x.MaxTokens
 	}
 	return 0
+}
+
+func (x *OpenGatewayRequest) GetCancelReason() string {
+	if x != nil {
+		return x.CancelReason
+	}
+	return ""
 }
 
 // OpenGatewayResponse is an open gateway.
@@ -664,7 +673,7 @@ var File_mcphub_v1_gateway_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_gateway_proto_rawDesc = "" +
 	"\n" +
-	"\x17mcphub/v1/gateway.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xba\x02\n" +
+	"\x17mcphub/v1/gateway.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdf\x02\n" +
 	"\x12OpenGatewayRequest\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x12\n" +
 	"\x04port\x18\x02 \x01(\rR\x04port\x126\n" +
@@ -675,7 +684,8 @@ const file_mcphub_v1_gateway_proto_rawDesc = "" +
 	"\aprofile\x18\x06 \x01(\tR\aprofile\x12-\n" +
 	"\x05tools\x18\a \x01(\x0e2\x17.mcphub.v1.GatewayToolsR\x05tools\x12\x1d\n" +
 	"\n" +
-	"max_tokens\x18\b \x01(\rR\tmaxTokens\"Y\n" +
+	"max_tokens\x18\b \x01(\rR\tmaxTokens\x12#\n" +
+	"\rcancel_reason\x18\t \x01(\tR\fcancelReason\"Y\n" +
 	"\x13OpenGatewayResponse\x12,\n" +
 	"\agateway\x18\x01 \x01(\v2\x12.mcphub.v1.GatewayR\agateway\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\"4\n" +

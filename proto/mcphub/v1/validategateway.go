@@ -15,6 +15,7 @@ func (x *OpenGatewayRequest) Validate() error {
 		known("questions", x.GetQuestions()),
 		known("tools", x.GetTools()),
 		atMost("profile", x.GetProfile(), maxName),
+		atMost("cancel_reason", x.GetCancelReason(), maxLabel),
 	)
 }
 
