@@ -9,6 +9,7 @@ import './scenarios/hidden.mjs';
 import './scenarios/seen.mjs';
 import './scenarios/looks.mjs';
 import './scenarios/api.mjs';
+import './scenarios/chat.mjs';
 import './scenarios/death.mjs';
 import './scenarios/silence.mjs';
 import './scenarios/trust.mjs';

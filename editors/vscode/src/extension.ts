@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './questions/answers.js';
 import { createApi } from './api.js';
+import { ChatOffer } from './chat/chatoffer.js';
 import { bounded } from './hub/bounded.js';
 import { registerCommands } from './commands/commands.js';
 import { CommandWorld } from './commands/commandworld.js';
@@ -68,6 +69,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     new Notifier(watcher, answers, pages),
     registerCommands(world),
     tellOfTrouble(process),
+    new ChatOffer({ process, output, ready }),
     process.onDidChangeState(({ state }) => {
       if (state !== 'ready') {
         watcher.hubLost();

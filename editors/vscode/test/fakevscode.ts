@@ -30,6 +30,10 @@ export class Uri {
   static joinPath(base: Uri, ...names: string[]): Uri {
     return new Uri(base.scheme, [base.path, ...names].join('/'));
   }
+  static parse(text: string): Uri {
+    const [scheme = '', path = ''] = text.split('://', 2);
+    return new Uri(scheme, path);
+  }
   static from({ scheme, path }: { scheme: string; path: string }): Uri {
     return new Uri(scheme, path);
   }
@@ -73,6 +77,8 @@ export class Editor {
   readonly messages: string[] = [];
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
+  /** By id: who brings MCP servers. */
+  readonly definitionProviders = new Map<string, unknown>();
 }
 
 let editor = new Editor();
@@ -144,4 +150,24 @@ export const commands = {
     editor.commands.set(name, run);
     return new Disposable(() => void editor.commands.delete(name));
   },
+  executeCommand: (name: string, ...args: unknown[]): Promise<unknown> =>
+    Promise.resolve(editor.commands.get(name)?.(...args)),
 };
+
+export const env = { appName: 'Test Editor' } as const;
+
+export const lm = {
+  registerMcpServerDefinitionProvider(id: string, provider: unknown): Disposable {
+    editor.definitionProviders.set(id, provider);
+    return new Disposable(() => void editor.definitionProviders.delete(id));
+  },
+};
+
+export class McpHttpServerDefinition {
+  constructor(
+    readonly label: string,
+    public uri: Uri,
+    public headers: Record<string, string> = {},
+    public version?: string,
+  ) {}
+}

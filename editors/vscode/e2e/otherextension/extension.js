@@ -55,6 +55,20 @@ exports.activate = (context) => {
       writeFileSync(join(folder, 'setting.done'), '');
     }),
   );
+  // What the editor's chat does with a tool of an MCP server, without a model and an account.
+  context.subscriptions.push(
+    vscode.commands.registerCommand('other.useChat', () => {
+      const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+      chatting ??= chat(JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')))
+        .catch((error) => ({ trouble: String(error.stack ?? error) }))
+        .then((found) => {
+          writeFileSync(join(folder, 'chat.tmp'), JSON.stringify(found, null, 2));
+          renameSync(join(folder, 'chat.tmp'), join(folder, 'chat.done'));
+          chatting = undefined;
+        });
+    }),
+    vscode.commands.registerCommand('other.stopChat', () => chatToken?.cancel()),
+  );
   context.subscriptions.push(vscode.commands.registerCommand('other.offerModel', () => offered.fire()));
   // From VS Code 1.104 on. There is a model only in folders that say what it says.
   if (vscode.lm.registerLanguageModelChatProvider !== undefined) {
@@ -93,6 +107,29 @@ function speech() {
 }
 
 let used;
+let chatting;
+let chatToken;
+
+async function chat({ server, tool, input, gone }) {
+  const names = () => vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_'));
+  const named = () => names().find((name) => name.endsWith(tool));
+  if (gone === true) {
+    for (const end = Date.now() + 30_000; named() !== undefined && Date.now() < end;)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    return { tools: names() };
+  }
+  for (const end = Date.now() + 30_000; named() === undefined && Date.now() < end;) {
+    await vscode.commands.executeCommand('workbench.mcp.startServer', server, { waitForLiveTools: true });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const name = named();
+  if (name === undefined) return { tools: names(), trouble: 'the tool is not there' };
+  chatToken = new vscode.CancellationTokenSource();
+  return vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined }, chatToken.token).then(
+    ({ content }) => ({ tools: names(), said: content.map(({ value }) => String(value)).join('\n') }),
+    (error) => ({ tools: names(), error: String(error.message ?? error) }),
+  );
+}
 
 async function use() {
   const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();

@@ -1,0 +1,135 @@
+// The offer to the editor's chat, with gateways that a test counts.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServerState } from '@mcphub/host';
+import type { Hub, HubState, Server } from '@mcphub/host';
+import { ChatOffer, type ChatWorld } from '../src/chat/chatoffer.js';
+import type { DefinitionProvider, HttpDefinition } from '../src/chat/mcpdefinitions.js';
+import { startedTwice, twiceText } from '../src/chat/startedtwice.js';
+import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
+
+interface Opened {
+  readonly gatewayId: string;
+  readonly title: string;
+  readonly url: string;
+}
+
+class Scene {
+  readonly editor: Editor = newEditor();
+  readonly states = new EventEmitter<{ state: HubState; message: string; reason: string }>();
+  readonly warnings: string[] = [];
+  open: Opened[] = [];
+  readonly asked: Record<string, unknown>[] = [];
+  servers: Partial<Server>[] = [];
+  changes = 0;
+  #last = 0;
+  readonly offer: ChatOffer;
+
+  constructor(settings: Record<string, unknown> = {}) {
+    this.editor.settings = settings;
+    const hub = {
+      gateways: {
+        listGateways: () => Promise.resolve({ gateways: this.open }),
+        closeGateway: ({ gatewayId }: { gatewayId: string }) => {
+          this.open = this.open.filter((one) => one.gatewayId !== gatewayId);
+          return Promise.resolve({});
+        },
+        openGateway: (request: { title: string }) => {
+          this.asked.push(request);
+          const id = String(++this.#last);
+          const gateway = { gatewayId: id, title: request.title, url: `http://127.0.0.1:${id}/mcp` };
+          this.open.push(gateway);
+          return Promise.resolve({ gateway, token: `token-${id}` });
+        },
+      },
+      servers: { listServers: () => Promise.resolve({ servers: this.servers }) },
+    } as unknown as Hub;
+    this.offer = new ChatOffer({
+      process: { hub, onDidChangeState: this.states.event, onDidStart: () => ({ dispose: () => undefined }) },
+      output: { hub: { warn: (text: string) => this.warnings.push(text) } },
+      ready: () => Promise.resolve(),
+    } as unknown as ChatWorld);
+    this.provider.onDidChangeMcpServerDefinitions(() => this.changes++);
+  }
+
+  get provider(): DefinitionProvider {
+    const provider = this.editor.definitionProviders.get('mcphub.chat');
+    assert.ok(provider, 'nothing is offered');
+    return provider as DefinitionProvider;
+  }
+
+  get definition(): HttpDefinition {
+    const [definition, ...more] = this.provider.provideMcpServerDefinitions();
+    assert.ok(definition !== undefined && more.length === 0);
+    return definition;
+  }
+
+  set(name: string, value: unknown): void {
+    this.editor.settings[name] = value;
+    this.editor.settingsChanged.fire({ affectsConfiguration: (asked) => asked === `mcphub.${name}` });
+  }
+}
+
+test('nothing is offered before the user wants it, and no gateway is opened before the editor starts the server', async () => {
+  const scene = new Scene();
+  assert.deepEqual(scene.provider.provideMcpServerDefinitions(), []);
+  scene.set('chat.offerServers', true);
+  assert.equal(scene.changes, 1);
+  const { definition } = scene;
+  assert.equal(scene.open.length, 0);
+  const resolved = await scene.provider.resolveMcpServerDefinition(definition);
+  assert.equal(resolved.uri.toString(), 'http://127.0.0.1:1/mcp');
+  assert.deepEqual(resolved.headers, { Authorization: 'Bearer token-1' });
+  assert.deepEqual(scene.asked, [
+    { title: 'chat of Test Editor', profile: '', cancelReason: 'cancelled in Test Editor' },
+  ]);
+});
+
+test('a server that is started again gets another gateway, and the one before is closed, even of a reloaded window', async () => {
+  const scene = new Scene({ 'chat.offerServers': true, 'chat.profile': 'work' });
+  scene.open = [
+    { gatewayId: 'left', title: 'chat of Test Editor', url: '' },
+    { gatewayId: 'other', title: 'somebody else', url: '' },
+  ];
+  await Promise.all([1, 2].map(() => scene.provider.resolveMcpServerDefinition(scene.definition)));
+  assert.deepEqual(
+    scene.open.map(({ gatewayId }) => gatewayId),
+    ['other', '2'],
+  );
+  assert.equal(scene.asked[0]?.['profile'], 'work');
+});
+
+test('another setting and the end of the hub make another version, so that the editor ends its connection', async () => {
+  const scene = new Scene({ 'chat.offerServers': true });
+  await scene.provider.resolveMcpServerDefinition(scene.definition);
+  const first = scene.definition.version;
+  scene.states.fire({ state: 'restarting', message: '', reason: '' });
+  assert.equal(scene.changes, 1);
+  assert.notEqual(scene.definition.version, first);
+  scene.states.fire({ state: 'failed', message: '', reason: '' });
+  assert.equal(scene.changes, 1, 'there was nothing left to take back');
+  await scene.provider.resolveMcpServerDefinition(scene.definition);
+  scene.set('chat.profile', 'play');
+  assert.equal(scene.changes, 2);
+  scene.set('chat.offerServers', false);
+  assert.deepEqual(scene.provider.provideMcpServerDefinitions(), []);
+  await new Promise(setImmediate);
+  assert.equal(scene.open.length, 0, 'nobody may call through the gateway any more');
+  assert.deepEqual(scene.warnings, []);
+});
+
+test('who turns the offer on is told which servers the editor starts itself', async () => {
+  const scene = new Scene();
+  scene.servers = [
+    { name: 'mine', configDialect: 'vscode', state: ServerState.READY },
+    { name: 'off', configDialect: 'vscode', state: ServerState.DISABLED },
+    { name: 'elsewhere', configDialect: 'cursor', state: ServerState.READY },
+  ];
+  scene.set('chat.offerServers', true);
+  await new Promise(setImmediate);
+  assert.equal(scene.editor.messages.length, 1);
+  assert.match(scene.editor.messages[0] ?? '', /they run twice: mine\. /);
+  assert.equal(startedTwice([]).length, 0);
+  assert.doesNotMatch(twiceText('E', []), /twice/);
+  assert.match(twiceText('E', ['a', 'b', 'c', 'd', 'e', 'f', 'g']), /a, b, c, d, e and 2 more\./);
+});
