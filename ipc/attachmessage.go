@@ -61,7 +61,8 @@ func (m *message) carryOut() {
 	}
 }
 
-var errNoModel = errors.New("call_tool: model_name and view are for hosts, whose CallTool gives them the result")
+var errOfHosts = errors.New(
+	"call_tool: model_name, view and caller are for hosts, whose CallTool gives them the result")
 
 var errSecondHello = errors.New("hello: comes first and only once; set_roots and set_capabilities change what it said")
 
@@ -75,8 +76,8 @@ func (m *message) begin() {
 	case *mcphubv1.AttachRequest_CallTool:
 		// Not the context of the stream: what came in its metadata is about the stream, and is not the parent of each call.
 		call := callRequest(context.Background(), order.CallTool)
-		if order.CallTool.GetModelName() != "" || order.CallTool.GetView() != nil {
-			m.answer(nil, invalid(errNoModel))
+		if o := order.CallTool; o.GetModelName() != "" || o.GetView() != nil || o.GetCaller() != "" {
+			m.answer(nil, invalid(errOfHosts))
 			return
 		}
 		if err := m.w.CallTool(call, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {

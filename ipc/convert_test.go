@@ -305,12 +305,12 @@ func TestConversionIn(t *testing.T) {
 	zero := time.Duration(0)
 	got := callRequest(t.Context(), &mcphubv1.CallToolRequest{
 		RequestId: "r", Server: "s", Tool: "t", ArgumentsJson: "{}", MetaJson: `{"m":1}`, Preapproved: true,
-		TaskLabel: "l", OwnerWindowId: "w",
+		TaskLabel: "l", OwnerWindowId: "w", Caller: "an extension",
 		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(0), Total: durationpb.New(time.Minute)},
 	})
 	want := hub.CallRequest{
 		ID: "r", Server: "s", Tool: "t", Arguments: "{}", Meta: `{"m":1}`, Preapproved: true,
-		TaskLabel: "l", OwnerWindowID: "w",
+		TaskLabel: "l", OwnerWindowID: "w", CallerName: "an extension",
 		Timeouts: hub.Timeouts{Idle: &zero, Total: new(time.Minute)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

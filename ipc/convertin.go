@@ -21,8 +21,8 @@ func callRequest(ctx context.Context, r *mcphubv1.CallToolRequest) hub.CallReque
 		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(),
 		Meta:        r.GetMetaJson(),
 		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
-		PreferTask: r.GetPreferTask(),
-		Timeouts:   clocks(r.GetTimeouts()), Trace: traceContext(ctx),
+		PreferTask: r.GetPreferTask(), CallerName: r.GetCaller(),
+		Timeouts: clocks(r.GetTimeouts()), Trace: traceContext(ctx),
 	}
 }
 

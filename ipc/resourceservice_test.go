@@ -266,8 +266,9 @@ func zeros(v reflect.Value, path string) (found []string) {
 func TestConversionInFillsEveryField(t *testing.T) {
 	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b",
 		"baggage", "c=d"))
-	gateways := []string{"CallRequest.Caller", "CallRequest.CallerName", "CallRequest.Questions"} // no host sets them
-	gateways = slices.Clip(gateways)
+	gateways := []string{"CallRequest.Caller", "CallRequest.Questions"} // no host sets them
+	unnamed := []string{"CallRequest.Caller", "CallRequest.CallerName", "CallRequest.Questions"}
+	gateways, unnamed = slices.Clip(gateways), slices.Clip(unnamed)
 	for _, c := range []struct {
 		message proto.Message
 		convert func(proto.Message) any
@@ -278,11 +279,11 @@ func TestConversionInFillsEveryField(t *testing.T) {
 		}, append(gateways, "CallRequest.URI", "CallRequest.McpPrompt", "CallRequest.PromptArguments")},
 		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any {
 			return resourceRequest(traced, m.(*mcphubv1.ReadResourceRequest))
-		}, append(gateways, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
+		}, append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
 			"CallRequest.McpPrompt", "CallRequest.PromptArguments")},
 		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any {
 			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
-		}, append(gateways, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
+		}, append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
 			"CallRequest.URI")},
 		// the other branch
 		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {

@@ -53,7 +53,9 @@ type CallToolRequest struct {
 	// The tool by its name for models (ModelTool.name), in place of server and tool. One that no known tool has fails with NOT_FOUND (TOOL_NOT_FOUND).
 	ModelName string `protobuf:"bytes,11,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
 	// Asks for a text for a model beside the result, which stays untouched. Absent: none.
-	View          *ViewRequest `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
+	View *ViewRequest `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
+	// Who in the host asks for it, as windows and the history show it: the name of an extension, say. For hosts; a window is its own caller. At most 256 bytes.
+	Caller        string `protobuf:"bytes,13,opt,name=caller,proto3" json:"caller,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,6 +172,13 @@ func (x *CallToolRequest) GetView() *ViewRequest {
 		return x.View
 	}
 	return nil
+}
+
+func (x *CallToolRequest) GetCaller() string {
+	if x != nil {
+		return x.Caller
+	}
+	return ""
 }
 
 // Timeouts are the clocks of a call. Zero means no limit. Human time stops idle and total.
@@ -1612,7 +1621,7 @@ var File_mcphub_v1_hub_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\n" +
-	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x14mcphub/v1/view.proto\"\xa6\x03\n" +
+	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x14mcphub/v1/view.proto\"\xbe\x03\n" +
 	"\x0fCallToolRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1630,7 +1639,8 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"preferTask\x12\x1d\n" +
 	"\n" +
 	"model_name\x18\v \x01(\tR\tmodelName\x12*\n" +
-	"\x04view\x18\f \x01(\v2\x16.mcphub.v1.ViewRequestR\x04view\"\x9b\x01\n" +
+	"\x04view\x18\f \x01(\v2\x16.mcphub.v1.ViewRequestR\x04view\x12\x16\n" +
+	"\x06caller\x18\r \x01(\tR\x06caller\"\x9b\x01\n" +
 	"\bTimeouts\x12-\n" +
 	"\x04idle\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04idle\x12/\n" +
 	"\x05total\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05total\x12/\n" +

@@ -447,7 +447,7 @@ type Request struct {
 	Subject string `protobuf:"bytes,14,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The server's task that carries it out, absent when there is none.
 	Task *Task `protobuf:"bytes,15,opt,name=task,proto3" json:"task,omitempty"`
-	// What the MCP client calls itself for which a gateway makes the request: untrusted. "" when a host or a window made it.
+	// Who asked for it: what the MCP client of a gateway calls itself, or CallToolRequest.caller: untrusted. "" when the host does not say, or a window made it.
 	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
 	// One line of the arguments, for people, to tell requests of one tool from each other: members in their order, texts quoted and shortened, at most 200
 	// characters, "…" where something is left out. Known secrets, and values of members that are named as one, are replaced by [redacted]. "" without

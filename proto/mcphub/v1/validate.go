@@ -43,6 +43,7 @@ func (x *CallToolRequest) Validate() error {
 		clock("timeouts.human", x.GetTimeouts().GetHuman()),
 		label("task_label", x.GetTaskLabel()),
 		id("owner_window_id", x.GetOwnerWindowId()),
+		label("caller", x.GetCaller()),
 	)
 }
 

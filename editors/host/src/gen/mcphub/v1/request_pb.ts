@@ -129,7 +129,7 @@ export type Request = Message<"mcphub.v1.Request"> & {
   task?: Task | undefined;
 
   /**
-   * What the MCP client calls itself for which a gateway makes the request: untrusted. "" when a host or a window made it.
+   * Who asked for it: what the MCP client of a gateway calls itself, or CallToolRequest.caller: untrusted. "" when the host does not say, or a window made it.
    *
    * @generated from field: string caller = 16;
    */
@@ -258,7 +258,7 @@ export type RequestJson = {
   task?: TaskJson;
 
   /**
-   * What the MCP client calls itself for which a gateway makes the request: untrusted. "" when a host or a window made it.
+   * Who asked for it: what the MCP client of a gateway calls itself, or CallToolRequest.caller: untrusted. "" when the host does not say, or a window made it.
    *
    * @generated from field: string caller = 16;
    */
