@@ -329,7 +329,7 @@ drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios; eslint
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && npm run --silent check -ws --if-present
-	cd $(EDITORS) && node_modules/.bin/tsc -p vscode/e2e && node_modules/.bin/tsc -p .
+	cd $(EDITORS) && node_modules/.bin/tsc -p vscode/e2e && node_modules/.bin/tsc -p examples/agent && node_modules/.bin/tsc -p .
 	cd $(EDITORS) && npm run --silent lint
 
 .PHONY: tidy

@@ -1,24 +1,53 @@
 /**
- * What the McpHub extension offers other extensions. Copy this file into yours, and get it so:
+ * What the McpHub extension offers other extensions. In npm these types are the package `@mcphub/vscode-api`. Get it so:
  *
  *     const extension = vscode.extensions.getExtension<McpHubApi>('mcphub.mcphub');
- *     const mcphub = await extension?.activate();
+ *     const mcphub = (await extension?.activate())?.connect(context.extension);
  *
- * The user's approvals hold for these calls, too: a tool that may not be called without a question opens one.
+ * Promises reject with an Error that has `code` (gRPC, lower snake case) and `reason` (the hub's, `DENIED_BY_USER` say)
+ * for troubles of the hub, and `code: 'mcp_error'` with `mcpError` for an error that a server answered. Texts of servers
+ * are untrusted. A hub that is starting is waited for.
  */
 export interface McpHubApi {
   /** Rises when something changes that callers would notice. */
-  readonly version: 1;
+  readonly version: 2;
 
   /**
-   * Calls one tool to its end. Rejects with an Error that has `code` (gRPC, lower snake case) and `reason` (the hub's,
-   * `DENIED_BY_USER` say) for troubles of the hub, and `code: 'mcp_error'` with `mcpError` for an error that the server
-   * answered.
+   * The same with your extension's name: calls are shown with it, and what the user grants is granted to it. Extensions
+   * are not kept apart from each other in an editor: a name is for people, and no protection from hostile ones.
+   */
+  connect(extension: McpExtension): McpHub;
+
+  /** As of version 1: those of a connection of an extension without a name. */
+  readonly callTool: McpHub['callTool'];
+  readonly cancel: McpHub['cancel'];
+  readonly listServers: McpHub['listServers'];
+  readonly listTools: McpHub['listTools'];
+  readonly onDidChangeServers: McpHub['onDidChangeServers'];
+}
+
+/** A `vscode.Extension`, such as `context.extension`. */
+export interface McpExtension {
+  /** `publisher.name`. */
+  readonly id: string;
+  readonly packageJSON: unknown;
+}
+
+/** Takes a listener, and gives what takes it back. */
+export type McpEvent<T> = (listener: (event: T) => unknown) => { dispose(): void };
+
+export interface McpHub {
+  /**
+   * Calls one tool to its end. The user's approvals hold: a tool that may not be called without a question opens one,
+   * unless `preapproved`.
    */
   callTool(call: McpToolCall): Promise<McpToolResult>;
 
   /** Stops a request, in whatever state. What is unknown or over is an outcome and no error. */
   cancel(requestId: string, reason?: string): Promise<'cancelling' | 'already_finished' | 'unknown'>;
+
+  /** Stops every request with this label, or of this server; the ids of those that were still open. */
+  cancelAll(of: { readonly label: string } | { readonly server: string }, reason?: string): Promise<string[]>;
 
   /** The configured servers, in the order of the config. */
   listServers(): Promise<McpServer[]>;
@@ -26,8 +55,39 @@ export interface McpHubApi {
   /** The tools of one server, or of all that could be asked. A server that is not connected is connected first. */
   listTools(server?: string): Promise<McpTool[]>;
 
+  listResources(server: string): Promise<McpResource[]>;
+  listResourceTemplates(server: string): Promise<McpResourceTemplate[]>;
+  /** The result as the server wrote it, a JSON text of `resources/read`. */
+  readResource(request: McpResourceRequest): Promise<McpResult>;
+  listPrompts(server: string): Promise<McpPromptTemplate[]>;
+  /** A JSON text of the result of `prompts/get`. */
+  getPrompt(request: McpPromptRequest): Promise<McpResult>;
+  /** What the server proposes for an argument of a prompt or of a resource template. */
+  complete(request: McpCompletionRequest): Promise<string[]>;
+
+  /** Connects a server, or waits until it is connected. A server of a workspace asks for consent first. */
+  startServer(server: string): Promise<McpServer>;
+  /** Its calls are cancelled. It is started again when it is next needed. */
+  stopServer(server: string, reason?: string): Promise<McpServer>;
+  restartServer(server: string, reason?: string): Promise<McpServer>;
+  /** As long as the hub lives: what the config says is not changed. */
+  setServerEnabled(server: string, enabled: boolean): Promise<McpServer>;
+  /** Opens the sign-in of a server that wants one, and waits for its end. */
+  signIn(server: string): Promise<McpServer>;
+  signOut(server: string): Promise<McpServer>;
+  /** The least level of the log messages that the server is to send: that of MCP, `warning` say. */
+  setLogLevel(server: string, level: string): Promise<void>;
+
   /** A server came, went, or changed its state. */
-  readonly onDidChangeServers: (listener: () => unknown) => { dispose(): void };
+  readonly onDidChangeServers: McpEvent<void>;
+  /** A server's list of tools has changed. */
+  readonly onDidChangeTools: McpEvent<{ readonly server: string }>;
+  /** A request, whoever made it, has begun, changed its state, or ended. */
+  readonly onDidChangeRequests: McpEvent<McpRequestChange>;
+  /** A question was put to the user, or taken back, or answered. */
+  readonly onDidChangeQuestions: McpEvent<McpQuestionChange>;
+  /** A server has sent a log message, or written a line on stderr. */
+  readonly onDidLog: McpEvent<McpLogMessage>;
 }
 
 export interface McpToolCall {
@@ -40,6 +100,24 @@ export interface McpToolCall {
   /** Chosen by you, so that cancel() works from the first moment. Default: minted. */
   readonly requestId?: string;
   readonly onProgress?: (progress: McpProgress) => void;
+  /** For cancelAll: the task of a conversation, say. At most 256 bytes. */
+  readonly label?: string;
+  /** Default: what the config says. */
+  readonly timeouts?: McpTimeouts;
+  /**
+   * You have asked the user yourself. The first time the user is asked whether your extension may say so; without that
+   * the call asks as it does without. What the config denies stays denied. Only with connect().
+   */
+  readonly preapproved?: boolean;
+}
+
+/** In milliseconds; 0 is no limit. */
+export interface McpTimeouts {
+  /** Without a sign of life: progress resets it. */
+  readonly idleMs?: number;
+  readonly totalMs?: number;
+  /** For one question to the user. The others stand still meanwhile. */
+  readonly humanMs?: number;
 }
 
 export interface McpProgress {
@@ -49,14 +127,17 @@ export interface McpProgress {
   readonly message: string;
 }
 
-export interface McpToolResult {
+export interface McpResult {
   readonly requestId: string;
-  /** The tool itself says that it failed. */
-  readonly isError: boolean;
   /** The result as the server wrote it. */
   readonly resultJson: string;
   /** The same, parsed. */
   readonly result: unknown;
+}
+
+export interface McpToolResult extends McpResult {
+  /** The tool itself says that it failed. */
+  readonly isError: boolean;
 }
 
 export interface McpServer {
@@ -64,6 +145,36 @@ export interface McpServer {
   readonly state: 'stopped' | 'connecting' | 'ready' | 'stopping' | 'failed' | 'disabled' | 'broken' | 'given_up';
   readonly lastError: string;
   readonly configFile: string;
+  /** From 1. */
+  readonly configLine: number;
+  /** Whose file it is: `user`, `workspace` or `host`. */
+  readonly scope: string;
+  /** How that file is written: `vscode`, `cursor`, `claude-desktop` and others. */
+  readonly dialect: string;
+  readonly transport: 'stdio' | 'streamable_http' | 'sse' | '';
+  /** Without arguments; '' for one that is reached by its address. */
+  readonly command: string;
+  /** Without query and user information. */
+  readonly url: string;
+  /** 0 when none runs. */
+  readonly processId: number;
+  /** What the server says of itself, once connected. */
+  readonly title: string;
+  readonly version: string;
+  readonly instructions: string;
+  readonly capabilitiesJson: string;
+  /** The revision of MCP that is spoken, once connected. */
+  readonly protocolRevision: string;
+  /** The last lines of its stderr. */
+  readonly stderr: readonly string[];
+  readonly problems: readonly McpConfigProblem[];
+}
+
+/** What is wrong or odd in a config entry. */
+export interface McpConfigProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
 }
 
 export interface McpTool {
@@ -74,4 +185,97 @@ export interface McpTool {
   readonly description: string;
   /** JSON text of the whole definition, as it came. */
   readonly definitionJson: string;
+  /** Whether a call asks the user, by the config. */
+  readonly policy: 'allow' | 'ask' | 'deny';
+  /** It is as an earlier connection listed it; the server is not connected. */
+  readonly cached: boolean;
+}
+
+export interface McpResource {
+  readonly server: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly definitionJson: string;
+}
+
+export interface McpResourceTemplate {
+  readonly server: string;
+  /** RFC 6570. */
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly definitionJson: string;
+}
+
+export interface McpPromptTemplate {
+  readonly server: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly { readonly name: string; readonly description: string; readonly required: boolean }[];
+  readonly definitionJson: string;
+}
+
+/** As those of the same names in McpToolCall. */
+export interface McpRequestOptions {
+  readonly signal?: AbortSignal;
+  readonly requestId?: string;
+  readonly label?: string;
+  readonly timeouts?: McpTimeouts;
+}
+
+export interface McpResourceRequest extends McpRequestOptions {
+  readonly server: string;
+  readonly uri: string;
+}
+
+export interface McpPromptRequest extends McpRequestOptions {
+  readonly server: string;
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, string>>;
+}
+
+export interface McpCompletionRequest {
+  readonly server: string;
+  readonly of: { readonly prompt: string } | { readonly uriTemplate: string };
+  readonly argument: string;
+  /** What the user has typed so far. */
+  readonly value: string;
+  /** Values of other arguments that are known already. */
+  readonly known?: Readonly<Record<string, string>>;
+}
+
+export interface McpRequestChange {
+  readonly requestId: string;
+  readonly server: string;
+  readonly state: 'open' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+  /** Of MCP: `tools/call` say. */
+  readonly method: string;
+  /** '' for what is no tool call. */
+  readonly tool: string;
+  /** Who asked for it: an extension, or the client of a gateway. '' when nobody is known. */
+  readonly caller: string;
+  /** Why it was cancelled. */
+  readonly reason: string;
+}
+
+export interface McpQuestionChange {
+  readonly questionId: string;
+  readonly server: string;
+  readonly open: boolean;
+  /** The call that led to it; '' when that is not known. */
+  readonly requestId: string;
+}
+
+export interface McpLogMessage {
+  readonly server: string;
+  readonly level: string;
+  readonly logger: string;
+  /** JSON text of what was logged, or of a line of stderr. */
+  readonly dataJson: string;
 }

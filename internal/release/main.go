@@ -64,6 +64,9 @@ func (r *release) make(only string) error {
 	if err := r.hostPackage(); err != nil {
 		return err
 	}
+	if err := r.apiPackage(); err != nil {
+		return err
+	}
 	return r.checksums()
 }
 

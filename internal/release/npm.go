@@ -79,6 +79,31 @@ func (r *release) hostPackage() error {
 	return r.npm(scope+"/host", files)
 }
 
+// apiPackage writes @mcphub/vscode-api: the types of what the VS Code extension offers other extensions, and no code.
+func (r *release) apiPackage() error {
+	name := scope + "/vscode-api"
+	api, err := os.ReadFile(filepath.Join(r.root, "editors", "vscode", "api.d.ts"))
+	if err != nil {
+		return err
+	}
+	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	manifest, err := json.MarshalIndent(map[string]any{
+		"name": name, "version": r.version, "license": "Apache-2.0", "types": "./index.d.ts",
+		"description": "Types of the API of McpHub's VS Code extension",
+		"repository":  map[string]string{"type": "git", "url": "git+" + repository + ".git"},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	about := "# " + name + "\n\nTypes of what the extension `mcphub.mcphub` of VS Code offers other extensions, and no code.\n" +
+		repository + "/blob/main/docs/migrating.md shows how it takes the place of a hub of your own.\n"
+	return r.npm(name, []file{{"package.json", append(manifest, '\n'), 0o644}, {"LICENSE", license, 0o644},
+		{"README.md", []byte(about), 0o644}, {"index.d.ts", api, 0o644}})
+}
+
 func (r *release) npm(name string, files []file) error {
 	text, err := tarball("package", files)
 	if err != nil {

@@ -38,3 +38,29 @@ func TestConditionsKeepTheirOrder(t *testing.T) {
 		t.Errorf("the conditions are in another order:\n%s", text)
 	}
 }
+
+// TestTypesOfTheAPI: the package has the types as the extension has them, where a compiler looks for them.
+func TestTypesOfTheAPI(t *testing.T) {
+	r := release{version: testVersion, root: "../..", out: t.TempDir()}
+	if err := r.apiPackage(); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) string {
+		text, err := exec.Command("tar", "-xzOf", filepath.Join(r.out, tarballName(scope+"/vscode-api", testVersion)),
+			"package/"+name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	want, err := os.ReadFile("../../editors/vscode/api.d.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read("index.d.ts") != string(want) {
+		t.Error("the types are others")
+	}
+	if manifest := read("package.json"); !regexp.MustCompile(`"types": "./index.d.ts"`).MatchString(manifest) {
+		t.Errorf("the manifest is %s", manifest)
+	}
+}

@@ -35,20 +35,8 @@ installedEditor(asked.editor); // before the clock of any scenario runs
 
 const work = mkdtempSync(join(tmpdir(), 'mcphub-e2e-vsix-'));
 try {
-  const otherVsix = join(work, 'otherextension.vsix');
-  execFileSync(
-    process.execPath,
-    [
-      join(editors, 'node_modules/@vscode/vsce/vsce'),
-      'package',
-      '--no-dependencies',
-      '--allow-missing-repository',
-      '--skip-license',
-      '--out',
-      otherVsix,
-    ],
-    { cwd: join(here, 'otherextension'), stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const otherVsix = packed(join(here, 'otherextension'), join(work, 'otherextension.vsix'));
+  const exampleVsix = packed(join(editors, 'examples/agent'), join(work, 'example.vsix'));
   const suite = asked.figures ? 'figures.mjs' : 'suite.mjs';
   const started = Date.now();
   // The suite is run as a program and not by node --test: one process less between a signal and those who must hear it.
@@ -63,7 +51,7 @@ try {
       stdio: 'inherit',
       env: {
         ...process.env,
-        MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, out, core: asked.core }),
+        MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, exampleVsix, out, core: asked.core }),
       },
     },
   );
@@ -76,4 +64,20 @@ try {
   process.exitCode = status ?? 1;
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+/**
+ * The package of an extension that has no files but its own.
+ *
+ * @param {string} folder
+ * @param {string} file
+ */
+function packed(folder, file) {
+  const vsce = join(editors, 'node_modules/@vscode/vsce/vsce');
+  execFileSync(
+    process.execPath,
+    [vsce, 'package', '--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', file],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  return file;
 }

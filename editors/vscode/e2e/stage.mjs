@@ -12,7 +12,8 @@ import { readJson } from './readjson.mjs';
 /**
  * What run.mjs was asked for.
  *
- * @typedef {{editor: string, vsix: string, otherVsix: string, out: string, core: boolean}} Order
+ * @typedef {{editor: string, vsix: string, otherVsix: string, exampleVsix: string, out: string, core:
+ * boolean}} Order
  */
 
 /** @returns {Order} */
@@ -32,17 +33,17 @@ export class Stage {
 
   /** @param {{name: string, trust?: boolean, settings?: object}} options */
   constructor(options) {
-    const { editor, vsix, otherVsix, out } = order();
+    const { editor, vsix, otherVsix, exampleVsix, out } = order();
     this.out = out;
     this.name = options.name;
     this.vsix = vsix;
-    this.otherVsix = otherVsix;
+    this.others = [otherVsix, exampleVsix];
     mkdirSync(out, { recursive: true });
     this.server = new EditorServer(installedEditor(editor), { ...options, out });
   }
 
   async start() {
-    await this.server.install(this.vsix, this.otherVsix);
+    await this.server.install(this.vsix, ...this.others);
     // The user's own config, where the editor keeps it.
     writeFileSync(
       join(this.server.userData, 'User/mcp.json'),

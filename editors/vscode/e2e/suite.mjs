@@ -10,6 +10,7 @@ import './scenarios/seen.mjs';
 import './scenarios/looks.mjs';
 import './scenarios/api.mjs';
 import './scenarios/chat.mjs';
+import './scenarios/example.mjs';
 import './scenarios/death.mjs';
 import './scenarios/silence.mjs';
 import './scenarios/trust.mjs';

@@ -274,6 +274,11 @@ export class EditorWindow {
     await this.page.locator('.part.editor .view-line').filter({ hasText: text }).first().waitFor();
   }
 
+  /** Waits until the output view shows a line like this. @param {RegExp} text */
+  async outputShows(text) {
+    await this.page.locator('.part.panel .view-line').filter({ hasText: text }).first().waitFor();
+  }
+
   /**
    * Changes a setting of the machine, by the other extension: the editor does not see that its files were written.
    *

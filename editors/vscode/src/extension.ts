@@ -2,7 +2,8 @@
 import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './questions/answers.js';
-import { createApi } from './api.js';
+import { createApi } from './api/api.js';
+import { Preapprovals, managePreapprovals } from './api/preapprovals.js';
 import { ChatOffer } from './chat/chatoffer.js';
 import { bounded } from './hub/bounded.js';
 import { registerCommands } from './commands/commands.js';
@@ -57,6 +58,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     ready,
   });
 
+  const preapprovals = new Preapprovals(context.globalState);
+
   const stopServerLogs = watcher.listen({
     event: ({ event }) => {
       if (event.case === 'logMessage') {
@@ -68,6 +71,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     new Status(process, watcher),
     new Notifier(watcher, answers, pages),
     registerCommands(world),
+    vscode.commands.registerCommand('mcphub.manageExtensions', () => managePreapprovals(preapprovals)),
     tellOfTrouble(process),
     new ChatOffer({ process, output, ready }),
     process.onDidChangeState(({ state }) => {
@@ -101,7 +105,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   };
   void sampling.look();
   void process.start();
-  return createApi(() => process.hub, ready, watcher);
+  return createApi({ hub: () => process.hub, ready, watcher, preapprovals });
 }
 
 /**

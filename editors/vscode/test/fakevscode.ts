@@ -77,6 +77,10 @@ export class Editor {
   readonly messages: string[] = [];
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
+  /** What the user answers to a message that has this among its choices. */
+  answer: string | undefined;
+  /** By id: what its manifest says. */
+  readonly extensions = new Map<string, object>();
   /** By id: who brings MCP servers. */
   readonly definitionProviders = new Map<string, unknown>();
 }
@@ -116,9 +120,9 @@ export const workspace = {
   },
 };
 
-const say = (message: string): Promise<undefined> => {
+const say = (message: string, ...choices: unknown[]): Promise<string | undefined> => {
   editor.messages.push(message);
-  return Promise.resolve(undefined);
+  return Promise.resolve(choices.includes(editor.answer) ? editor.answer : undefined);
 };
 
 export const window = {
@@ -171,3 +175,10 @@ export class McpHttpServerDefinition {
     public version?: string,
   ) {}
 }
+
+export const extensions = {
+  getExtension(id: string): { id: string; packageJSON: object } | undefined {
+    const packageJSON = editor.extensions.get(id);
+    return packageJSON && { id, packageJSON };
+  },
+};

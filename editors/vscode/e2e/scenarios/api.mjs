@@ -32,7 +32,7 @@ scenario('another extension calls tools and cancels them by the exported API', a
     { timeout: 30_000 },
   );
   assert.equal(found.trouble, undefined);
-  assert.equal(found.version, 1);
+  assert.equal(found.version, 2);
   assert.ok(found.servers.includes('demo'), found.servers.join());
   assert.ok(found.tools.includes('long_task'), found.tools.join());
   assert.match(JSON.stringify(found.slept), /slept 2s/);
