@@ -177,7 +177,7 @@ func TestTwoWindowsAnswerAtOnce(t *testing.T) {
 	for round := range 20 {
 		c := d.call("demo", "ask_name", `{}`)
 		id := w.WaitPrompt(form).GetPromptId()
-		windows[1].WaitPrompt(form)
+		windows[1].WaitShown(id)
 		replies := make([]*mcphubv1.Reply, len(windows))
 		var group sync.WaitGroup
 		for i, w := range windows {

@@ -215,7 +215,7 @@ func TestEverythingParentCancelClosesPrompt(t *testing.T) {
 	panel := d.window("panel")
 	c := d.call("everything", "trigger-sampling-request", `{"prompt":"write a novel"}`)
 	p := w.WaitPrompt(sampling)
-	panel.WaitPrompt(sampling) // a window that has not been told of a question yet is not told of its end
+	panel.WaitShown(p.GetPromptId()) // a window that has not been told of a question yet is not told of its end
 	cancels(t, w, c.id, "changed my mind")
 	for _, w := range []*fakeeditor.Window{w, panel} {
 		if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT ||

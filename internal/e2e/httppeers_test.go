@@ -122,7 +122,7 @@ func TestHTTPQuestions(t *testing.T) {
 			if p.GetParentRequestId() != c.id && p.GetRequestId() != c.id {
 				t.Errorf("the prompt belongs to nothing: %v", p)
 			}
-			panel.WaitPrompt(q.kind)
+			panel.WaitShown(p.GetPromptId())
 			takes(t, q.answer(p.GetPromptId()))
 			closedWith(t, p.GetPromptId(), []mcphubv1.PromptCause{q.cause}, w, panel)
 			r := c.answer()
@@ -180,7 +180,7 @@ func TestHTTPCancelDuringPrompt(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		c := d.call("peer", "ask", `{}`)
 		p := w.WaitPrompt(form)
-		panel.WaitPrompt(form)
+		panel.WaitShown(p.GetPromptId())
 		cancels(t, panel, c.id, "changed my mind")
 		c.fails("CANCELLED", "CANCELLED")
 		closedWith(t, p.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_PARENT}, w, panel)

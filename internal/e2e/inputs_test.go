@@ -229,7 +229,7 @@ func TestInputChoices(t *testing.T) {
 	}
 	c = d.variable("teller", "KEY")
 	p = a.WaitPrompt(inputPrompt)
-	b.WaitPrompt(inputPrompt) // a window that has not been told of a question yet is not told of its end
+	b.WaitShown(p.GetPromptId()) // a window that has not been told of a question yet is not told of its end
 	cancels(t, b, c.id, "never mind")
 	c.fails("CANCELLED", "CANCELLED")
 	for _, w := range []*fakeeditor.Window{a, b} {

@@ -59,7 +59,7 @@ func consents(t *testing.T, a *authority, windows ...*fakeeditor.Window) *mcphub
 		t.Errorf("the question is %v", p)
 	}
 	for _, w := range windows {
-		w.WaitPrompt(signInKind)
+		w.WaitShown(p.GetPromptId())
 	}
 	takes(t, windows[0].Accept(p.GetPromptId(), ""))
 	closedWith(t, p.GetPromptId(), []mcphubv1.PromptCause{answered}, windows...)
@@ -159,7 +159,7 @@ func TestSignInDeclined(t *testing.T) {
 	w, panel := d.window("side bar"), d.window("panel")
 	c, other := d.call("web", "echo", `{"text":"x"}`), d.call("web", "echo", `{"text":"y"}`)
 	q := w.WaitPrompt(signInKind)
-	panel.WaitPrompt(signInKind)
+	panel.WaitShown(q.GetPromptId())
 	takes(t, panel.Decline(q.GetPromptId(), ""))
 	closedWith(t, q.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED}, w, panel)
 	c.fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
@@ -221,7 +221,7 @@ func TestSignInCancelled(t *testing.T) {
 			if consent {
 				q = consents(t, a, w, panel)
 			}
-			panel.WaitPrompt(signInKind)
+			panel.WaitShown(q.GetPromptId())
 			cancels(t, w, c.id, "never mind")
 			c.fails("CANCELLED", "CANCELLED")
 			cancelled(t, panel, c.id, mcphubv1.Origin_ORIGIN_USER, "never mind")

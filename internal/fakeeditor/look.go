@@ -27,6 +27,15 @@ func (w *Window) WaitPrompt(kind mcphubv1.PromptKind) *mcphubv1.Prompt {
 	return found
 }
 
+// WaitShown waits until a prompt has opened here; it may have closed since. A second window waits so for a question
+// that the first one has: by kind it might find an earlier one, of whose end it has not been told yet.
+func (w *Window) WaitShown(promptID string) {
+	w.tb.Helper()
+	w.must("prompt "+promptID, func() bool {
+		return w.model.prompts[promptID] != nil || w.model.closed[promptID] != nil
+	})
+}
+
 // WaitClosed waits until a prompt has closed.
 func (w *Window) WaitClosed(promptID string) *mcphubv1.PromptClosed {
 	w.tb.Helper()
