@@ -142,16 +142,11 @@ test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end on
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
 
 # Packages without a goroutine, and tests of amounts, which read tens of megabytes: the race detector finds nothing in
-# the former and takes ten times as long for both. They run without it; make soak-amounts has it. A rule looks at both.
+# the former and takes ten times as long for both. They run without it; make soak-amounts has it. A rule looks at the
+# packages. A test says by its name that it is one of amounts: TestListBounds_amount. So does one that has a long form,
+# which asks testing.Short: make test runs the short form of TestModel_long, make soak the long one.
 SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
-AMOUNTS := AListThatIsTooLongIsItsServersLoss|AQuestionThatIsTooLargeIsItsServersLoss|ASnapshotIsBounded|CheckOutputLarge|\
-EarlyCancelInAFullTable|EndlessLists|EntriesOfListsAreBounded|EventStreamGivesMemoryBack|FitOfHostileSchemas|\
-HistoryBoundsErrors|HistoryBoundsOneHugeError|HistoryBoundsResults|LargeFolder|LargeQuestions|LargeResultIsReadOnce|\
-ListBounds|MemoryOfALongText|NoticesOfAServerAreBounded|OpenQuestionsAreBoundedInBytes|QuestionsOfOneAnswerAreBounded|\
-ReadBufferShrinks|ReceiveLimit|ResumeIsBoundedInBytes|SchemasOfStrangersAreNotCheckedBeyondTheBound|\
-TextIsTheSumOfItsParts|ToolFileIsBounded|TracesStayWithinMemory|ViewIsCut|ViewOfLargeResults
-AMOUNT_ROOMS := ./hub ./hub/jsonrpc ./hub/longtext ./hub/mcp ./hub/schema ./hub/toolset ./hub/transport ./internal/hostile ./ipc
-amounts := ^Test($(subst | ,|,$(AMOUNTS)))$$
+rooms-of = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_$(1)\(' . | xargs dirname | sort -u)
 
 # The rules read files, and have a target of their own. What go vet finds is for `make vet`, which looks at everything.
 # Tests wait for other programs more than they compute: four of a package at once, where they may.
@@ -159,22 +154,19 @@ amounts := ^Test($(subst | ,|,$(AMOUNTS)))$$
 test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
 	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|rules$$)')"; \
 	  for room in $(SEQUENTIAL); do packages="$$(grep -v "/$$room$$" <<<"$$packages")"; done; \
-	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(amounts)' $(TESTFLAGS) $$packages
+	  $(BUILT) go test -short -vet=off -parallel=4 -skip='_amount$$' $(TESTFLAGS) $$packages
 	go test -short -vet=off -count=1 $(addprefix ./,$(SEQUENTIAL))
-	go test -short -vet=off -count=1 -run='$(amounts)' $(AMOUNT_ROOMS)
+	go test -short -vet=off -count=1 -run='_amount$$' $(call rooms-of,amount)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
 test-core: ## the Go tests that need Go alone: no Node, no C compiler, no race detector
 	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|peers|soak|doctor$$)')"; CGO_ENABLED=0 go test -short -count=1 $$packages
 
-# The tests that have a long form: who asks testing.Short is one of them, which a rule checks.
-LONG := TestEditsUnderRunningCalls|TestHubKilledAtTwentyMoments|TestLargeEvent64MiB|TestManyStartsShareTheirQuestions|TestModel|TestNothingLeaks10000Cancels|TestServerLifeModel
-
 # The random calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
 .PHONY: soak
 soak: peers ## the long forms of tests; 300,000 calls at servers that others wrote, cancelled at random moments
-	go test $(TESTFLAGS) -run '^($(LONG))$$' ./hub ./hub/transport ./ipc/gateway
+	go test $(TESTFLAGS) -run '_long$$' $(call rooms-of,long)
 	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
 # Make passes by what still waits for build, and takes whatever is ready. Where e2e is the first of several targets, it
@@ -183,7 +175,7 @@ soak soak-amounts soak-page test-release: | build
 
 .PHONY: soak-amounts
 soak-amounts: ## the tests of amounts, with the race detector
-	go test $(TESTFLAGS) -run '$(amounts)' $(AMOUNT_ROOMS)
+	go test $(TESTFLAGS) -run '_amount$$' $(call rooms-of,amount)
 
 # What `make test` asks of the page in one theme, in all four.
 .PHONY: soak-page

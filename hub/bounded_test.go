@@ -36,7 +36,7 @@ func sample(bytes int) string {
 
 // Finding A4: a question that is too large is refused to its server, which lives on, and people are told; it is shown
 // to nobody.
-func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
+func TestAQuestionThatIsTooLargeIsItsServersLoss_amount(t *testing.T) {
 	for name, c := range map[string]struct{ method, params string }{
 		"elicitation": {elicitation, form(256 << 10)},
 		"sampling":    {"sampling/createMessage", sample(8 << 20)},
@@ -65,7 +65,7 @@ func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
 
 // Finding A4: what one server may have open is bounded in bytes; other servers ask as before, and a snapshot is
 // bounded.
-func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
+func TestOpenQuestionsAreBoundedInBytes_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		greedy, other := fakeserver.New(), asking(elicitation, formParams)
 		refused, large := make(chan string, 64), sample(5<<20)
@@ -211,7 +211,7 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 
 // Finding A5: lists are read within a bound of bytes, one entry and the number of entries too; the error names the
 // server and the bound, and nothing stays.
-func TestAListThatIsTooLongIsItsServersLoss(t *testing.T) {
+func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry string
 		n     int // in a page
@@ -307,7 +307,7 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 }
 
 // Finding A4: a snapshot is bounded, whatever servers have made long; what does not fit follows it.
-func TestASnapshotIsBounded(t *testing.T) {
+func TestASnapshotIsBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
 		large := sample(5 << 20)

@@ -150,7 +150,7 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 }
 
 // Results are kept within 12 MiB: the oldest go, here and for those that resume, and who was told has what it was told.
-func TestHistoryBoundsResults(t *testing.T) {
+func TestHistoryBoundsResults_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
 		v, missing := w.everything(), w.everything()
@@ -218,7 +218,7 @@ func TestResultLeavesWithTheHistory(t *testing.T) {
 }
 
 // Errors count as well: when no result is left to drop, the oldest requests go.
-func TestHistoryBoundsErrors(t *testing.T) {
+func TestHistoryBoundsErrors_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("no", 30<<10)+`"`) })
@@ -240,7 +240,7 @@ func TestHistoryBoundsErrors(t *testing.T) {
 
 // Finding A4: an error is as long as its server makes it. Who made the call gets all of it; the windows are told the
 // beginning.
-func TestHistoryBoundsOneHugeError(t *testing.T) {
+func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
 		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 9<<20)) })
@@ -318,7 +318,7 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 
 // What a window may have missed is kept within 16 MiB, however long a server's errors are: beyond that it gets a
 // snapshot.
-func TestResumeIsBoundedInBytes(t *testing.T) {
+func TestResumeIsBoundedInBytes_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("x", 64<<10-2)+`"`) })

@@ -17,7 +17,7 @@ import (
 
 // Four servers of one workspace want the same two inputs, while windows come and go, calls are cancelled, servers
 // stopped and entries changed: whatever happens, everybody gets an end, each prompt closes once, and nothing is left.
-func TestManyStartsShareTheirQuestions(t *testing.T) {
+func TestManyStartsShareTheirQuestions_long(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
 		seeds = 20

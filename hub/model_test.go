@@ -21,12 +21,12 @@ import (
 )
 
 // modelSeeds is how many random histories a run goes through, a tenth of them with -short. One alone: go test -run
-// 'TestModel/seed_17$'.
+// 'TestModel_long/seed_17$'.
 const modelSeeds = 300
 
-// TestModel drives a hub with two servers and two windows through random histories of everything that can happen to a
-// request, often two things at once, and then checks what must hold after any history (model.check).
-func TestModel(t *testing.T) {
+// TestModel_long drives a hub with two servers and two windows through random histories of everything that can
+// happen to a request, often two things at once, and then checks what must hold after any history (model.check).
+func TestModel_long(t *testing.T) {
 	seeds := uint64(modelSeeds)
 	if testing.Short() {
 		seeds /= 10

@@ -290,7 +290,7 @@ func (c *count) Closed(*event.Error) {}
 
 // Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), no table entry,
 // on neither side.
-func TestNothingLeaks10000Cancels(t *testing.T) {
+func TestNothingLeaks10000Cancels_long(t *testing.T) {
 	all, batch := 10000, 50
 	if testing.Short() {
 		all = 500

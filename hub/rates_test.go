@@ -17,7 +17,7 @@ import (
 
 // Notices of changes are bounded a second. What does not pass is told later, once: the windows do not go on showing
 // what was there before it. The log is not flooded either. Finding A6.
-func TestNoticesOfAServerAreBounded(t *testing.T) {
+func TestNoticesOfAServerAreBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, l := hanging(), &logText{}
 		w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewJSONHandler(l, nil))}, serversOf("s", s), "s:"+allow)

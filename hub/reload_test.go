@@ -30,7 +30,7 @@ func (e entry) text(name string) string {
 
 // Two hundred random edits of a config under running calls, half-written files and broken entries among them: a call is
 // lost only when its server went, was switched off or is run differently, and then it is told why.
-func TestEditsUnderRunningCalls(t *testing.T) {
+func TestEditsUnderRunningCalls_long(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {
 		seeds = 60

@@ -179,7 +179,7 @@ func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 // Random orders, reloads, calls and deaths, at random moments. Whatever comes of them: no two processes of one entry
 // run at once, the windows know what is there, an entry that was removed is not told of again, and the last order
 // holds. Finding B12.
-func TestServerLifeModel(t *testing.T) {
+func TestServerLifeModel_long(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 30

@@ -174,7 +174,7 @@ func TestEarlyCancelOfAnIDUsedAgain(t *testing.T) {
 
 // The table of early cancels is full of old ones. A cancel that has just overtaken its call counts all the same.
 // Finding B14.
-func TestEarlyCancelInAFullTable(t *testing.T) {
+func TestEarlyCancelInAFullTable_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 		cancel := func(id string) {

@@ -162,7 +162,7 @@ func TestKnownToolsWhileTheServerDies(t *testing.T) {
 }
 
 // The file holds the tools of the 64 servers that were listed last, and of none that has a megabyte of them.
-func TestToolFileIsBounded(t *testing.T) {
+func TestToolFileIsBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		fakes := map[string]*fakeserver.Server{}

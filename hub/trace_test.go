@@ -449,7 +449,7 @@ func TestTraceRingForgetsTheOldest(t *testing.T) {
 }
 
 // However many entries requests have, all timelines together stay within some megabytes.
-func TestTracesStayWithinMemory(t *testing.T) {
+func TestTracesStayWithinMemory_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithModern())
 		long := formParams

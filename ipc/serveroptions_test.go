@@ -205,7 +205,7 @@ func TestOtherServicesNotLogged(t *testing.T) {
 	})
 }
 
-func TestReceiveLimit(t *testing.T) {
+func TestReceiveLimit_amount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 			return &hub.CallResult{Result: json.RawMessage(c.Arguments)}, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // The buffer for a huge line is given back when the next line is read.
-func TestReadBufferShrinks(t *testing.T) {
+func TestReadBufferShrinks_amount(t *testing.T) {
 	r, w := io.Pipe()
 	c := jsonrpc.NewLineConn(r, io.Discard, jsonrpc.LineConnOptions{})
 	go func() {

@@ -11,7 +11,7 @@ import (
 )
 
 // Whatever the parts, the text is their sum, before and after it has moved into memory of the large kind.
-func TestTextIsTheSumOfItsParts(t *testing.T) {
+func TestTextIsTheSumOfItsParts_amount(t *testing.T) {
 	whole := make([]byte, 3*largeBytes)
 	rand.NewChaCha8([32]byte{}).Read(whole)
 	for seed := range uint64(8) {
@@ -65,7 +65,7 @@ func TestWhatFindsNoRoomChangesNothing(t *testing.T) {
 }
 
 // The bytes of a text are copied twice at most, taken together: once out of the part, once as the text grows.
-func TestMemoryOfALongText(t *testing.T) {
+func TestMemoryOfALongText_amount(t *testing.T) {
 	const size = 64 << 20
 	part := bytes.Repeat([]byte{'x'}, 64<<10)
 	for name, c := range map[string]struct{ reserve, limit, most int }{

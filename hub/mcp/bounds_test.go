@@ -16,7 +16,7 @@ import (
 
 // What a modern server asks in one answer is bounded in number and in bytes, and asked with each key once: else nobody
 // is asked, and the call ends. Finding A4.
-func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
+func TestQuestionsOfOneAnswerAreBounded_amount(t *testing.T) {
 	many := func(n int) string {
 		entries := make([]string, n)
 		for i := range entries {
@@ -93,7 +93,7 @@ func TestQuestionsOfATaskAreBounded(t *testing.T) {
 }
 
 // An entry of a list that is too long is left out, and hides no other. Finding A5.
-func TestEntriesOfListsAreBounded(t *testing.T) {
+func TestEntriesOfListsAreBounded_amount(t *testing.T) {
 	for _, l := range lists {
 		t.Run(l.method, func(t *testing.T) {
 			bothEras(t, func(t *testing.T, f *fakeserver.Server) {

@@ -188,7 +188,7 @@ func overHTTP(b *testing.B, text string, stream bool) Opener {
 
 // Finding A15. What a large result says is known from the one reading: its members are found in the index, and its
 // bytes are those that were read.
-func TestLargeResultIsReadOnce(t *testing.T) {
+func TestLargeResultIsReadOnce_amount(t *testing.T) {
 	text := `{"content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 1<<20) + `"}],"isError":true}`
 	for name, open := range map[string]Opener{"stdio": overPipe(nil, text)} {
 		t.Run(name, func(t *testing.T) {

@@ -147,8 +147,8 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// TestListBounds: a cursor that comes twice and a list without an end are errors, whatever the list.
-func TestListBounds(t *testing.T) {
+// TestListBounds_amount: a cursor that comes twice and a list without an end are errors, whatever the list.
+func TestListBounds_amount(t *testing.T) {
 	for _, l := range lists {
 		for name, c := range map[string]struct {
 			page func(n int) string

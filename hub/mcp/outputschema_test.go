@@ -78,8 +78,8 @@ func TestCheckOutput(t *testing.T) {
 	}
 }
 
-// TestCheckOutputLarge: honest results of honest tools are checked, large ones too.
-func TestCheckOutputLarge(t *testing.T) {
+// TestCheckOutputLarge_amount: honest results of honest tools are checked, large ones too.
+func TestCheckOutputLarge_amount(t *testing.T) {
 	const schema = `{"type":"object","properties":{"rows":{"type":"array","items":{"$ref":"#/$defs/row"}}},"required":["rows"],
 		"$defs":{"row":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string","pattern":"^[a-z ]+$"},"note":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null}},"required":["id","name"],"additionalProperties":false}}}`
 	// Each row has seven values, names among them; bounds.CheckedValues is 50,000.

@@ -111,7 +111,7 @@ func checkCut(t *testing.T, whole string, v View, maxTokens int) {
 }
 
 // Random results: what is left out is counted to the byte, and the rest are the two ends.
-func TestViewIsCut(t *testing.T) {
+func TestViewIsCut_amount(t *testing.T) {
 	alphabet := []string{"a", "word ", "\n", "é", "日", "😀", `"`, `\`, "\x01", "\t", "\n\n", strings.Repeat("x", 50), "/"}
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -180,7 +180,7 @@ func TestWithin(t *testing.T) {
 }
 
 // Results as large as can come are looked at in little time and with little memory.
-func TestViewOfLargeResults(t *testing.T) {
+func TestViewOfLargeResults_amount(t *testing.T) {
 	const size, whole = 4 << 20, 32 << 20 // the largest, and what is the same in a part of it
 	many := func(block string) string {
 		return `{"content":[` + strings.Repeat(block+",", size/(len(block)+1)) + block + `]}`

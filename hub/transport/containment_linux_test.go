@@ -235,7 +235,7 @@ func (h *testHub) kill(t *testing.T) {
 // Zero processes are left of twenty servers, whenever their hub is killed: before
 // the first fork, between fork and the record of it, while a server starts its own
 // children, and when all run. With -short at one moment of each kind.
-func TestHubKilledAtTwentyMoments(t *testing.T) {
+func TestHubKilledAtTwentyMoments_long(t *testing.T) {
 	t.Parallel()
 	const servers = 20
 	for moment := range 20 {

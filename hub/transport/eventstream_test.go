@@ -185,7 +185,7 @@ func TestEventStreamKeepAlivesCostNothing(t *testing.T) {
 }
 
 // A huge event is read with memory in proportion to it, and none of that stays once the reader waits for the next.
-func TestEventStreamGivesMemoryBack(t *testing.T) {
+func TestEventStreamGivesMemoryBack_amount(t *testing.T) {
 	const size = 64 << 20
 	part := bytes.Repeat([]byte("x"), 1<<20)
 	in, w := io.Pipe()

@@ -270,7 +270,7 @@ func TestRoundTripperClosedWhileDialling(t *testing.T) {
 }
 
 // A message as long as the limit allows comes whole. With -short the limit is 4 MiB.
-func TestLargeEvent64MiB(t *testing.T) {
+func TestLargeEvent64MiB_long(t *testing.T) {
 	limit, size := 0, defaultMaxMessageBytes
 	if testing.Short() {
 		limit, size = 4<<20, 4<<20

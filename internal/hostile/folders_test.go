@@ -24,9 +24,9 @@ func users() *mcphubv1.ConfigSource {
 		Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`}
 }
 
-// TestLargeFolder: a file of a workspace that nobody has agreed to is refused beyond its bounds, and costs nobody else
-// anything. Finding A13.
-func TestLargeFolder(t *testing.T) {
+// TestLargeFolder_amount: a file of a workspace that nobody has agreed to is refused beyond its bounds, and costs
+// nobody else anything. Finding A13.
+func TestLargeFolder_amount(t *testing.T) {
 	for name, text := range map[string]string{
 		"servers": hostile.ManyServers(100_000), "variables": hostile.ManyVariables(500_000),
 		"arguments": hostile.ManyArguments(2_000_000),

@@ -8,8 +8,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestEndlessLists: a list ends at the bound of its bytes and pages, and what was kept of it is given back. Finding A5.
-func TestEndlessLists(t *testing.T) {
+// TestEndlessLists_amount: a list ends at the bound of its bytes and pages, and what was kept of it is given back.
+// Finding A5.
+func TestEndlessLists_amount(t *testing.T) {
 	for name, pages := range map[string]int{"list-forever": 6, "list-many": 10_000} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, "", name)

@@ -46,9 +46,9 @@ func TestAddressesOfQuestions(t *testing.T) {
 // beside.
 const snapshotMost = 24 << 20
 
-// TestLargeQuestions: what is too large is refused to the server that asks, and all that it may keep open is bounded:
-// no window is ended for it, and a new one gets no more than that. Finding A4.
-func TestLargeQuestions(t *testing.T) {
+// TestLargeQuestions_amount: what is too large is refused to the server that asks, and all that it may keep open is
+// bounded: no window is ended for it, and a new one gets no more than that. Finding A4.
+func TestLargeQuestions_amount(t *testing.T) {
 	for name, refused := range map[string]int{"questions-huge": 64, "sampling-huge": 8, "questions-large": 0} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, "", name)

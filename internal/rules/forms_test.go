@@ -2,64 +2,73 @@ package rules
 
 import (
 	"go/ast"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-var (
-	longLine  = regexp.MustCompile(`(?m)^LONG := (.*)$`)
-	longRooms = regexp.MustCompile(`(?m)-run '\^\(\$\(LONG\)\)\$\$' (.*)$`)
-)
-
-// lostLongForms: a test that is shorter with -short, as make test runs it, is run in full by make soak: it stands in
-// the Makefile's LONG, and its package behind it. The end-to-end tests are never run with -short by a target.
-func lostLongForms(t *tree) []violation {
-	var long, rooms []string
-	if m := longLine.FindSubmatch(t.text["Makefile"]); m != nil {
-		long = strings.Split(string(m[1]), "|")
-	}
-	if m := longRooms.FindSubmatch(t.text["Makefile"]); m != nil {
-		rooms = strings.Fields(string(m[1]))
-	}
+// lostForms: what a test's name says about how it is run, after an underscore. make test runs "_long" tests in the
+// short form that testing.Short gives, and make soak in full; "_amount" tests without the race detector. Another word
+// there would be a mark that no target knows. The end-to-end tests are never run with -short by a target.
+func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
-		if !s.test || s.dir() == "internal/e2e" {
+		if !s.test {
 			continue
 		}
+		short := map[*ast.FuncDecl]bool{}
 		s.uses("testing", []string{"Short"}, func(n ast.Node, _ string) {
-			in := ""
-			for _, decl := range s.file.Decls {
-				if fn, ok := decl.(*ast.FuncDecl); ok && fn.Pos() <= n.Pos() && n.End() <= fn.End() {
-					in = fn.Name.Name
-				}
-			}
-			if !slices.Contains(long, in) || !slices.Contains(rooms, "./"+s.dir()) {
-				bad = append(bad, s.at(n, "%q of this package has a long form that make soak does not run: see LONG", in))
+			fn := s.function(n)
+			short[fn] = true
+			if s.dir() != "internal/e2e" && (fn == nil || !strings.HasSuffix(fn.Name.Name, "_long")) {
+				bad = append(bad, s.at(n, "what asks testing.Short is a test with a long form: end its name in _long"))
 			}
 		})
+		for _, decl := range s.file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") {
+				continue
+			}
+			switch _, mark, _ := strings.Cut(fn.Name.Name, "_"); {
+			case mark == "long" && !short[fn]:
+				bad = append(bad, s.at(fn, "%s does not ask testing.Short: it has no short form", fn.Name.Name))
+			case mark != "" && mark != "long" && mark != "amount":
+				bad = append(bad, s.at(fn, "no target knows the mark %q of a test", mark))
+			}
+		}
 	}
 	return bad
 }
 
-func TestLongFormsAreRun(t *testing.T) {
-	report(t, lostLongForms(repository(t)))
+// function gives the function that a node is in, nil when it is in none.
+func (s *source) function(n ast.Node) *ast.FuncDecl {
+	for _, decl := range s.file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Pos() <= n.Pos() && n.End() <= fn.End() {
+			return fn
+		}
+	}
+	return nil
 }
 
-func TestLongFormsAreRunFindsViolations(t *testing.T) {
-	test := `import "testing"
-func TestA(t *testing.T) {
+func TestFormsAreRun(t *testing.T) {
+	report(t, lostForms(repository(t)))
+}
+
+func TestFormsAreRunFindsViolations(t *testing.T) {
+	const test = `import "testing"
+	func TestA_long(t *testing.T) {
 	if testing.Short() {
 	}
 }
-func TestB(t *testing.T) {
+	func TestB(t *testing.T) {
 	_ = testing.Short()
-}`
-	finds(t, lostLongForms(made(t, map[string]string{
-		"Makefile":               "LONG := TestA|TestC\nsoak:\n\tgo test -run '^($(LONG))$$' ./hub ./ipc\n",
+}
+	func TestC_long(t *testing.T) {}
+	func TestD_amount(t *testing.T) {}
+	func TestE_amounts(t *testing.T) {}
+	func helper() { _ = testing.Short() }
+`
+	finds(t, lostForms(made(t, map[string]string{
 		"hub/a_test.go":          "package hub\n" + test,
-		"plugin/a_test.go":       "package plugin\n" + test,
-		"internal/e2e/a_test.go": "package e2e\n" + test,
-	})), "hub/a_test.go:8", "plugin/a_test.go:4", "plugin/a_test.go:8")
+		"internal/e2e/a_test.go": "package e2e\nimport \"testing\"\nfunc TestB(t *testing.T) { _ = testing.Short() }\n",
+	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:13", "hub/a_test.go:8")
 }

@@ -152,9 +152,10 @@ func (c *modelClient) call(server, tag, steps string, cancelAfter time.Duration)
 	}
 }
 
-// TestModel lets several clients of both eras call, cancel and answer at random through one gateway: each hears of its
-// own calls alone, each call ends once, servers hear the reason of the call that was cancelled, and nothing is left.
-func TestModel(t *testing.T) {
+// TestModel_long lets several clients of both eras call, cancel and answer at random through one gateway: each hears
+// of its own calls alone, each call ends once, servers hear the reason of the call that was cancelled, and nothing
+// is left.
+func TestModel_long(t *testing.T) {
 	seeds := uint64(300)
 	if testing.Short() {
 		seeds = 20
