@@ -37,11 +37,13 @@ type Server struct {
 type Offers struct {
 	house  House
 	starts chan struct{} // holds a token for each server that a list of all starts
+	// of a resource whose subscription is being changed; closed, and out of here, once that is over. Guarded by the lock.
+	turns map[resource]chan struct{}
 }
 
 // New makes the offers of a house.
 func New(house House) *Offers {
-	return &Offers{house: house, starts: make(chan struct{}, servers.MaxEager)}
+	return &Offers{house: house, starts: make(chan struct{}, servers.MaxEager), turns: map[resource]chan struct{}{}}
 }
 
 func (o *Offers) find(name string) (s Server, err error) {

@@ -57,7 +57,7 @@ func (o *Offers) SubscribeResource(ctx context.Context, name, uri string) error 
 // SubscribeFor is SubscribeResource for a gateway, by its name. What several are subscribed to, the server is asked for
 // once.
 func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string) error {
-	return o.ask(ctx, name, "subscribe a resource", func(ctx context.Context, session *mcp.Session) error {
+	return o.inTurn(ctx, name, uri, "subscribe a resource", func(ctx context.Context, session *mcp.Session) error {
 		var s Server
 		var reserved, shared bool
 		var refusal *event.Error
@@ -80,6 +80,40 @@ func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string) error {
 	})
 }
 
+// resource is one of a server, by its name.
+type resource struct{ server, uri string }
+
+// inTurn is ask for a change of who is subscribed to a resource. They come one after the other: the end of one
+// subscription must not take along another that the server is just being asked for.
+func (o *Offers) inTurn(ctx context.Context, name, uri, doing string,
+	ask func(context.Context, *mcp.Session) error) error {
+	of := resource{name, uri}
+	return o.ask(ctx, name, doing, func(ctx context.Context, session *mcp.Session) error {
+		over := make(chan struct{})
+		for {
+			var before chan struct{}
+			o.house.Update(func() {
+				if before = o.turns[of]; before == nil {
+					o.turns[of] = over
+				}
+			})
+			if before == nil {
+				break
+			}
+			select {
+			case <-before:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		defer func() {
+			o.house.Update(func() { delete(o.turns, of) })
+			close(over)
+		}()
+		return ask(ctx, session)
+	})
+}
+
 // UnsubscribeResource ends a subscription; none is no error.
 func (o *Offers) UnsubscribeResource(ctx context.Context, name, uri string) error {
 	return o.UnsubscribeFor(ctx, "", name, uri)
@@ -96,14 +130,13 @@ func (o *Offers) UnsubscribeFor(ctx context.Context, by, name, uri string) error
 	if !tell {
 		return nil // nothing to tell, and no reason to start a server
 	}
-	return o.ask(ctx, name, "unsubscribe a resource", func(ctx context.Context, session *mcp.Session) error {
-		err := session.Unsubscribe(ctx, uri)
+	return o.inTurn(ctx, name, uri, "unsubscribe a resource", func(ctx context.Context, session *mcp.Session) error {
 		var again bool
 		o.house.Update(func() { again = s.Subscribes(uri) })
-		if again { // somebody subscribed meanwhile, and the server may have heard that first
-			return session.Subscribe(ctx, uri)
+		if again { // somebody has subscribed meanwhile
+			return nil
 		}
-		return err
+		return session.Unsubscribe(ctx, uri)
 	})
 }
 

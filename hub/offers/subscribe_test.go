@@ -1,0 +1,138 @@
+package offers_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// told gives what a server was told of subscriptions, in order: "+uri" and "-uri".
+func told(s *fakeserver.Server) (list []string) {
+	synctest.Wait()
+	for _, m := range s.Received() {
+		switch uri := string(m.Param("uri")); m.Method {
+		case "resources/subscribe":
+			list = append(list, "+"+uri[1:len(uri)-1])
+		case "resources/unsubscribe":
+			list = append(list, "-"+uri[1:len(uri)-1])
+		}
+	}
+	return list
+}
+
+// What several are subscribed to, the server is asked for once, and told of the end of it once nobody is left. Who goes
+// takes back only what is its own.
+func TestSharedSubscriptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := offering("", nil)
+		h := newHouse(t, map[string]*fakeserver.Server{"s": fake, "other": offering("", nil)}, config.Server{Name: "s"},
+			config.Server{Name: "other"})
+		var want []string
+		step := func(what string, err error, also ...string) {
+			t.Helper()
+			want = append(want, also...)
+			if diff := cmp.Diff(want, told(fake)); diff != "" || err != nil {
+				t.Fatalf("%s: %v; the server was told (-want +got):\n%s", what, err, diff)
+			}
+		}
+		ctx := t.Context()
+		step("end of nothing", h.UnsubscribeFor(ctx, "g1", "s", "a:1"))
+		if h.started("s") != 0 {
+			t.Error("the server was started to be told of the end of nothing")
+		}
+		step("first", h.SubscribeFor(ctx, "g1", "s", "a:1"), "+a:1")
+		step("second", h.SubscribeFor(ctx, "g2", "s", "a:1"))
+		step("the host", h.SubscribeResource(ctx, "s", "a:1"))
+		step("another one", h.SubscribeFor(ctx, "g1", "s", "a:2"), "+a:2")
+		step("of another server", h.SubscribeFor(ctx, "g1", "other", "a:1"))
+		step("one of three goes", h.UnsubscribeFor(ctx, "g2", "s", "a:1"))
+		step("twice", h.UnsubscribeFor(ctx, "g2", "s", "a:1"))
+		h.UnsubscribeAll(ctx, "g1")
+		step("all of one", nil, "-a:2")
+		if got := told(h.fakes["other"]); !slices.Equal(got, []string{"+a:1", "-a:1"}) {
+			t.Errorf("the other server was told %v", got)
+		}
+		step("the last", h.UnsubscribeResource(ctx, "s", "a:1"), "-a:1")
+	})
+}
+
+// A subscription that the server refuses is none, and may be asked for again.
+func TestRefusedSubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuse := true
+		fake := offering("resources/subscribe", func(c *fakeserver.CallContext) {
+			if refuse {
+				c.Error(-32002, "no such resource")
+				return
+			}
+			c.Result(`{}`)
+		})
+		h := newHouse(t, map[string]*fakeserver.Server{"s": fake}, config.Server{Name: "s"})
+		wants(t, "refused", h.SubscribeResource(t.Context(), "s", "a:1"), event.CodeUnavailable, event.ReasonServerFailed,
+			"no such resource")
+		if err := h.UnsubscribeResource(t.Context(), "s", "a:1"); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]string{"+a:1"}, told(fake)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		refuse = false
+		if err := h.SubscribeResource(t.Context(), "s", "a:1"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Whoever comes and goes at the same time as others: in the end the server has heard last what is true of each
+// resource.
+func TestSubscriptionsAtOnce(t *testing.T) {
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			fake := offering("", nil)
+			h := newHouse(t, map[string]*fakeserver.Server{"s": fake}, config.Server{Name: "s"})
+			random := rand.New(rand.NewPCG(seed, 1))
+			var group sync.WaitGroup
+			stays := map[string]bool{}
+			for i := range 6 {
+				by, uri, last := fmt.Sprint("g", i), fmt.Sprint("a:", i%2), random.IntN(3) == 0
+				stays[uri] = stays[uri] || last
+				group.Go(func() {
+					for range 3 {
+						if err := h.SubscribeFor(t.Context(), by, "s", uri); err != nil {
+							t.Error(err)
+						}
+						if err := h.UnsubscribeFor(t.Context(), by, "s", uri); err != nil {
+							t.Error(err)
+						}
+					}
+					if !last {
+						return
+					}
+					if err := h.SubscribeFor(t.Context(), by, "s", uri); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			on := map[string]bool{}
+			for _, one := range told(fake) {
+				on[one[1:]] = one[0] == '+'
+			}
+			for uri, want := range stays {
+				if on[uri] != want {
+					t.Errorf("seed %d: the server was told that %s is subscribed to: %v, want %v: %v", seed, uri, on[uri], want,
+						told(fake))
+				}
+			}
+		})
+	}
+}
