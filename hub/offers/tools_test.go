@@ -1,0 +1,292 @@
+package offers_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// having makes a server with these tools.
+func having(tools ...string) *fakeserver.Server {
+	s := fakeserver.New()
+	for _, name := range tools {
+		s.Tool(name, func(c *fakeserver.CallContext) { c.Text(name) })
+	}
+	return s
+}
+
+// names gives what is shown of tools: server, name, policy, and whether they are from memory.
+func names(list []event.ToolInfo) (all []string) {
+	for _, t := range list {
+		text := fmt.Sprintf("%s %s %v", t.Server, t.Name, t.Policy)
+		if t.Cached {
+			text += " cached"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// The tools of all are in the order of the config, each with what the config says of it, without those that it hides;
+// a server that is switched off is left out, and the trouble of one hides the tools of no other.
+func TestToolsOfAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusing := having()
+		refusing.Handle("tools/list", func(c *fakeserver.CallContext) { c.Error(-32603, "out of order") })
+		h := newHouse(t, map[string]*fakeserver.Server{"z": having("one", "two"), "a": having("one", "hidden", "three"),
+			"off": having("four"), "refusing": refusing},
+			config.Server{Name: "z"}, config.Server{Name: "refusing"}, config.Server{Name: "off", Disabled: true},
+			config.Server{Name: "gone"}, config.Server{Name: "a", Tools: config.ToolFilter{Hidden: []string{"hid*"}}})
+		h.policies = map[string]config.Policy{"one": config.Allow, "two": config.Deny, "three": config.Ask}
+		list, troubles, err := h.Tools(t.Context(), "")
+		want := []string{fmt.Sprintf("z one %v", event.PolicyAllow), fmt.Sprintf("z two %v", event.PolicyDeny),
+			fmt.Sprintf("a one %v", event.PolicyAllow), fmt.Sprintf("a three %v", event.PolicyAsk)}
+		if diff := cmp.Diff(want, names(list)); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		if len(troubles) != 2 {
+			t.Errorf("troubles %v", troubles)
+		}
+		wants(t, "refusing", troubles["refusing"], event.CodeUnavailable, event.ReasonServerFailed,
+			`server "refusing" did not list its tools: `)
+		wants(t, "gone", troubles["gone"], event.CodeUnavailable, event.ReasonServerFailed, "no such program")
+		_, _, err = h.Tools(t.Context(), "off")
+		wants(t, "off", err, event.CodeFailedPrecondition, event.ReasonServerDisabled, `"off"`)
+		_, _, err = h.Tools(t.Context(), "none")
+		wants(t, "none", err, event.CodeNotFound, event.ReasonServerNotFound, `"none"`)
+	})
+}
+
+// A list of all starts a few servers at once and the others as these get ready. One that is connected needs no room:
+// its tools are asked for while the starts of others hang. Who stops waiting gets what there is.
+func TestListOfAllStartsAFewAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 3 * servers.MaxEager
+		let := make(chan struct{})
+		fakes := map[string]*fakeserver.Server{"up": having("tool")}
+		confs := make([]config.Server, 0, many+1)
+		for i := range many {
+			name := fmt.Sprintf("s%02d", i)
+			fake := having("tool")
+			fake.Handle("initialize", func(c *fakeserver.CallContext) {
+				<-let
+				c.Result(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
+			})
+			fakes[name], confs = fake, append(confs, config.Server{Name: name})
+		}
+		h := newHouse(t, fakes, append(confs, config.Server{Name: "up"})...)
+		if _, _, err := h.Tools(t.Context(), "up"); err != nil {
+			t.Fatal(err)
+		}
+		begun := func() (n int) {
+			synctest.Wait()
+			for _, conf := range confs {
+				n += h.started(conf.Name)
+			}
+			return n
+		}
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		type listed struct {
+			list     []event.ToolInfo
+			troubles map[string]*event.Error
+		}
+		first, second := make(chan listed, 1), make(chan listed, 1)
+		ask := func(ctx context.Context, done chan listed) {
+			list, troubles, err := h.Tools(ctx, "")
+			if err != nil {
+				t.Error(err)
+			}
+			done <- listed{list, troubles}
+		}
+		go ask(ctx, first)
+		if n := begun(); n != servers.MaxEager {
+			t.Errorf("%d servers were started at once, want %d", n, servers.MaxEager)
+		}
+		go ask(t.Context(), second) // no room of its own: both lists together start as many
+		if n := begun(); n != servers.MaxEager {
+			t.Errorf("with a second list %d servers are started at once, want %d", n, servers.MaxEager)
+		}
+		cancel(errGone)
+		got := <-first
+		if diff := cmp.Diff([]string{fmt.Sprintf("up tool %v", event.PolicyAsk)}, names(got.list)); diff != "" {
+			t.Errorf("who stopped waiting got (-want +got):\n%s", diff)
+		}
+		if len(got.troubles) != many {
+			t.Errorf("%d troubles, want %d", len(got.troubles), many)
+		}
+		for name, err := range got.troubles {
+			wants(t, name, err, event.CodeCancelled, event.ReasonCancelled, "stopped waiting")
+		}
+		close(let)
+		if got = <-second; len(got.list) != many+1 || len(got.troubles) != 0 {
+			t.Errorf("the other list has %d tools and the troubles %v", len(got.list), got.troubles)
+		}
+		if n := begun(); n != many {
+			t.Errorf("%d starts for %d servers", n, many)
+		}
+	})
+}
+
+// Known tools start nothing: of a server that is connected they are those of now, of another those of its last
+// connection. One that cannot be used is a trouble all the same.
+func TestKnownTools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := having("one", "hidden")
+		h := newHouse(t, map[string]*fakeserver.Server{"s": fake, "never": having("x")},
+			config.Server{Name: "s", Tools: config.ToolFilter{Hidden: []string{"hidden"}}}, config.Server{Name: "never"},
+			config.Server{Name: "off", Disabled: true})
+		known := func(want ...string) {
+			t.Helper()
+			list, troubles, err := h.KnownTools(t.Context(), "")
+			if diff := cmp.Diff(want, names(list)); diff != "" || err != nil || len(troubles) != 0 {
+				t.Errorf("%v, %v (-want +got):\n%s", err, troubles, diff)
+			}
+		}
+		known()
+		if _, _, err := h.Tools(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		ask := fmt.Sprint(event.PolicyAsk)
+		known("s one " + ask)
+		fake.Tool("two", func(c *fakeserver.CallContext) { c.Text("two") })
+		if err := fake.NotifyToolsChanged(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		known("s one "+ask, "s two "+ask)
+		fake.Disconnect()
+		synctest.Wait()
+		known("s one "+ask+" cached", "s two "+ask+" cached")
+		if h.started("s") != 1 || h.started("never") != 0 {
+			t.Errorf("started %v", h.starts)
+		}
+		_, _, err := h.KnownTools(t.Context(), "off")
+		wants(t, "off", err, event.CodeFailedPrecondition, event.ReasonServerDisabled, `"off"`)
+		_, _, err = h.KnownTools(t.Context(), "none")
+		wants(t, "none", err, event.CodeNotFound, event.ReasonServerNotFound, `"none"`)
+	})
+}
+
+// A connected server that does not list its tools is a trouble; one that has ended by that has its last ones.
+func TestKnownToolsOfAServerThatDoesNotList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuses := having("one")
+		ends := having("one")
+		h := newHouse(t, map[string]*fakeserver.Server{"refuses": refuses, "ends": ends},
+			config.Server{Name: "refuses"}, config.Server{Name: "ends"})
+		for _, s := range h.all {
+			if _, _, err := h.Tools(t.Context(), s.Name()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refuses.Handle("tools/list", func(c *fakeserver.CallContext) { c.Error(-32603, "out of order") })
+		ends.Handle("tools/list", func(c *fakeserver.CallContext) { c.Disconnect() })
+		for _, fake := range []*fakeserver.Server{refuses, ends} {
+			if err := fake.NotifyToolsChanged(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		_, _, err := h.KnownTools(t.Context(), "refuses")
+		wants(t, "refuses", err, event.CodeUnavailable, event.ReasonServerFailed, "did not list its tools")
+		list, _, err := h.KnownTools(t.Context(), "ends")
+		if err != nil || !slices.ContainsFunc(list, func(t event.ToolInfo) bool { return t.Name == "one" && t.Cached }) {
+			t.Errorf("%v, %v", names(list), err)
+		}
+	})
+}
+
+// request is a claim on a server's connection.
+type request struct{ leased, waited bool }
+
+func (r *request) Leased() *bool { return &r.leased }
+func (r *request) Waits()        { r.waited = true }
+
+// A tool is looked for in a list of now, also when one that lacks it is there: not every server tells of new tools. A
+// name that is not there is refused with what may have been meant, and nothing that the config hides.
+func TestFindTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := having("read_file", "secret_file")
+		h := newHouse(t, map[string]*fakeserver.Server{"s": fake},
+			config.Server{Name: "s", Tools: config.ToolFilter{Hidden: []string{"secret_*"}}})
+		s := h.all[0].Server
+		find := func(name string) (*mcp.Tool, *request, error) {
+			r := &request{}
+			tool, session, err := offers.FindTool(t.Context(), s, r, "r1", name)
+			if err == nil && session != s.Session() {
+				t.Errorf("%s was found on another session", name)
+			}
+			return tool, r, err
+		}
+		tool, r, err := find("read_file")
+		if err != nil || tool.Name != "read_file" || !r.leased || !r.waited {
+			t.Errorf("%v, %v for %+v", tool, err, r)
+		}
+		fake.Tool("write_file", func(c *fakeserver.CallContext) { c.Text("x") })
+		if tool, r, err = find("write_file"); err != nil || tool.Name != "write_file" || r.waited {
+			t.Errorf("%v, %v for %+v", tool, err, r)
+		}
+		before := fake.Count(fakeserver.Method("tools/list"))
+		if _, _, err = find("write_file"); err != nil || fake.Count(fakeserver.Method("tools/list")) != before {
+			t.Errorf("%v; a list that has the tool was asked for again", err)
+		}
+		_, _, err = find("read_fil\x07")
+		wants(t, "unknown", err, event.CodeNotFound, event.ReasonToolNotFound, `did you mean "read_file"?`)
+		if e := event.AsError(err); e.Meta["request_id"] != "r1" || e.Meta["server"] != "s" {
+			t.Errorf("it says %v", e.Meta)
+		}
+		_, _, err = find("secret_fil")
+		wants(t, "unknown", err, event.CodeNotFound, event.ReasonToolNotFound, `has no tool "secret_fil"`)
+		if e := event.AsError(err); e.Message != `server "s" has no tool "secret_fil"` {
+			t.Errorf("the refusal of what is hidden says %q", e.Message)
+		}
+	})
+}
+
+// A list that the server called fresh for an hour is asked for again when it lacks the name.
+func TestFindToolInAFreshList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := fakeserver.New(fakeserver.WithModern())
+		list := `{"name":"a","inputSchema":{"type":"object"}}`
+		fake.Handle("tools/list", func(c *fakeserver.CallContext) {
+			c.Result(`{"resultType":"complete","ttlMs":3600000,"cacheScope":"private","tools":[` + list + `]}`)
+		})
+		h := newHouse(t, map[string]*fakeserver.Server{"s": fake}, config.Server{Name: "s"})
+		for _, name := range []string{"a", "b"} {
+			if tool, _, err := offers.FindTool(t.Context(), h.all[0].Server, &request{}, "r1", name); err != nil ||
+				tool.Name != name {
+				t.Errorf("%v, %v", tool, err)
+			}
+			list += `,{"name":"b","inputSchema":{"type":"object"}}`
+		}
+	})
+}
+
+// What the server is asked has its time: a list that never comes ends the search, and so does the end of the request.
+func TestFindToolEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := having()
+		fake.Handle("tools/list", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		h := newHouse(t, map[string]*fakeserver.Server{"s": fake}, config.Server{Name: "s"})
+		_, _, err := offers.FindTool(t.Context(), h.all[0].Server, &request{}, "r1", "x")
+		wants(t, "late", err, event.CodeDeadlineExceeded, event.ReasonConnectTimeout, "did not list its tools within 1m0s")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errGone)
+		defer cancel()
+		if _, _, err = offers.FindTool(ctx, h.all[0].Server, &request{}, "r2", "x"); err != errGone {
+			t.Errorf("the end of the request gave %v", err)
+		}
+	})
+}
