@@ -72,15 +72,9 @@ func restOf(server string, r *servers.Rest) *Rest {
 	if r == nil {
 		return nil
 	}
-	rest := &Rest{}
-	for _, one := range r.Resources {
-		rest.Resources = append(rest.Resources, resourceInfo(server, one))
+	return &Rest{
+		Resources: shownAs(server, r.Resources, resourceInfo),
+		Templates: shownAs(server, r.Templates, templateInfo),
+		Prompts:   shownAs(server, r.Prompts, promptInfo),
 	}
-	for _, one := range r.Templates {
-		rest.Templates = append(rest.Templates, templateInfo(server, one))
-	}
-	for _, one := range r.Prompts {
-		rest.Prompts = append(rest.Prompts, promptInfo(server, one))
-	}
-	return rest
 }

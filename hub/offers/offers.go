@@ -92,3 +92,21 @@ func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.C
 	}
 	return outcome.Exchange(s.Server, fmt.Sprintf("server %q did not %s", name, doing), err)
 }
+
+// listed asks a server for a list and gives it as it is shown.
+func listed[E, I any](ctx context.Context, o *Offers, name, doing string,
+	list func(*mcp.Session, context.Context) ([]E, error), show func(string, E) I) (infos []I, err error) {
+	err = o.ask(ctx, name, doing, func(ctx context.Context, session *mcp.Session) error {
+		entries, err := list(session, ctx)
+		infos = shownAs(name, entries, show)
+		return err
+	})
+	return infos, err
+}
+
+func shownAs[E, I any](server string, entries []E, show func(string, E) I) (infos []I) {
+	for _, e := range entries {
+		infos = append(infos, show(server, e))
+	}
+	return infos
+}

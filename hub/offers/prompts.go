@@ -21,15 +21,8 @@ type Completion struct {
 }
 
 // McpPrompts lists the prompt templates of a server.
-func (o *Offers) McpPrompts(ctx context.Context, server string) (list []event.McpPromptInfo, err error) {
-	err = o.ask(ctx, server, "list its prompt templates", func(ctx context.Context, session *mcp.Session) error {
-		prompts, err := session.ListPrompts(ctx)
-		for _, p := range prompts {
-			list = append(list, promptInfo(server, p))
-		}
-		return err
-	})
-	return list, err
+func (o *Offers) McpPrompts(ctx context.Context, server string) ([]event.McpPromptInfo, error) {
+	return listed(ctx, o, server, "list its prompt templates", (*mcp.Session).ListPrompts, promptInfo)
 }
 
 func promptInfo(server string, p mcp.Prompt) event.McpPromptInfo {

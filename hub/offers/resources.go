@@ -9,15 +9,8 @@ import (
 )
 
 // Resources lists the resources of a server; one that has none to offer has none.
-func (o *Offers) Resources(ctx context.Context, server string) (list []event.ResourceInfo, err error) {
-	err = o.ask(ctx, server, "list its resources", func(ctx context.Context, session *mcp.Session) error {
-		resources, err := session.ListResources(ctx)
-		for _, r := range resources {
-			list = append(list, resourceInfo(server, r))
-		}
-		return err
-	})
-	return list, err
+func (o *Offers) Resources(ctx context.Context, server string) ([]event.ResourceInfo, error) {
+	return listed(ctx, o, server, "list its resources", (*mcp.Session).ListResources, resourceInfo)
 }
 
 func resourceInfo(server string, r mcp.Resource) event.ResourceInfo {
@@ -30,15 +23,8 @@ func resourceInfo(server string, r mcp.Resource) event.ResourceInfo {
 }
 
 // ResourceTemplates lists the resource templates of a server.
-func (o *Offers) ResourceTemplates(ctx context.Context, server string) (list []event.ResourceTemplateInfo, err error) {
-	err = o.ask(ctx, server, "list its resource templates", func(ctx context.Context, session *mcp.Session) error {
-		templates, err := session.ListResourceTemplates(ctx)
-		for _, t := range templates {
-			list = append(list, templateInfo(server, t))
-		}
-		return err
-	})
-	return list, err
+func (o *Offers) ResourceTemplates(ctx context.Context, server string) ([]event.ResourceTemplateInfo, error) {
+	return listed(ctx, o, server, "list its resource templates", (*mcp.Session).ListResourceTemplates, templateInfo)
 }
 
 func templateInfo(server string, t mcp.ResourceTemplate) event.ResourceTemplateInfo {
