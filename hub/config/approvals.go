@@ -41,13 +41,7 @@ func (r *entryReader) allowed(k key) {
 // approvals are explicit policies. They come after all lists, and one of them wins over a list that names the same
 // pattern.
 func (r *entryReader) approvals(k key) {
-	members, ok := k.value.object()
-	if !ok {
-		r.wrong(k.value, k.path, "an object of tool names")
-		return
-	}
-	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
-		at := path(k.path, m.name)
+	for at, m := range r.members(k.value, k.path, "an object of tool names") {
 		if m.name == "" {
 			r.fail(m.at, at, "the name of a tool must not be empty")
 			continue

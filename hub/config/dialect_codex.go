@@ -89,13 +89,7 @@ func envVars(r *entryReader, k key) {
 
 // envHeaders are headers whose values are those of variables; they win over "http_headers".
 func envHeaders(r *entryReader, k key) {
-	members, ok := k.value.object()
-	if !ok {
-		r.wrong(k.value, k.path, "a table of headers and names of variables")
-		return
-	}
-	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
-		at := path(k.path, m.name)
+	for at, m := range r.members(k.value, k.path, "a table of headers and names of variables") {
 		name := textproto.CanonicalMIMEHeaderKey(m.name)
 		variable, isText := m.value.str()
 		switch {
@@ -137,27 +131,16 @@ func (r *entryReader) refer(field, name, variable string, k key) {
 
 // codexTools are tables with settings of one tool each.
 func codexTools(r *entryReader, k key) {
-	tools, ok := k.value.object()
-	if !ok {
-		r.wrong(k.value, k.path, "a table of tools")
-		return
-	}
-	for _, tool := range r.distinct(r.doc, tools, r.server, k.path) {
-		at := path(k.path, tool.name)
-		members, ok := tool.value.object()
-		switch {
-		case !ok:
-			r.wrong(tool.value, at, "a table")
-			continue
-		case tool.name == "":
+	for at, tool := range r.members(k.value, k.path, "a table of tools") {
+		if tool.name == "" {
 			r.fail(tool.at, at, "the name of a tool must not be empty")
 			continue
 		}
-		for _, m := range r.distinct(r.doc, members, r.server, at) {
+		for inner, m := range r.members(tool.value, at, "a table") {
 			if m.name == "approval_mode" {
-				r.approvalMode(key{m, path(at, m.name)}, tool.name)
+				r.approvalMode(key{m, inner}, tool.name)
 			} else {
-				r.warn(m.at, path(at, m.name), "is not known and was ignored")
+				r.warn(m.at, inner, "is not known and was ignored")
 			}
 		}
 	}

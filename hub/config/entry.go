@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 )
@@ -205,16 +206,27 @@ func (r *entryReader) texts(key string, v value) []string {
 	return out
 }
 
+// members gives the members of an object, each with its path; what is none is wrong, as it is not what it says.
+func (r *entryReader) members(v value, key, what string) iter.Seq2[string, member] {
+	return func(yield func(string, member) bool) {
+		members, ok := v.object()
+		if !ok {
+			r.wrong(v, key, what)
+			return
+		}
+		for _, m := range r.distinct(r.doc, members, r.server, key) {
+			if !yield(path(key, m.name), m) {
+				return
+			}
+		}
+	}
+}
+
 // settings walks an object whose keys are a fixed set.
 func (r *entryReader) settings(key string, v value, set func(m member) bool) {
-	members, ok := v.object()
-	if !ok {
-		r.wrong(v, key, "an object")
-		return
-	}
-	for _, m := range r.distinct(r.doc, members, r.server, key) {
+	for at, m := range r.members(v, key, "an object") {
 		if !set(m) {
-			r.warn(m.at, path(key, m.name), "is not known and was ignored")
+			r.warn(m.at, at, "is not known and was ignored")
 		}
 	}
 }
