@@ -1,0 +1,42 @@
+package outcome_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/complaint"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// What is wrong with a server is said without a word of the server's: neither of its stderr, nor of its errors.
+func TestFault(t *testing.T) {
+	ended := "exit status 1" + complaint.Quote([]string{"Error: " + secret}, []string{"at " + secret})
+	for want, err := range map[string]error{
+		"": nil,
+		"at open; the command was not found": &mcp.StartError{Stage: "open", Err: fmt.Errorf("%s: %w", secret,
+			exec.ErrNotFound)},
+		"at initialize; JSON-RPC error -32603; exit status 1": &mcp.StartError{Stage: "initialize", Ended: ended,
+			Err: &jsonrpc.Error{Code: -32603, Message: secret}},
+		"the connection ended; it closed its output; exit status 1": &mcp.EndedError{Err: io.EOF, Ended: ended},
+		"the connection ended; it has stopped reading":              &mcp.EndedError{Err: jsonrpc.ErrStalled},
+		"HTTP status 502": &transport.HTTPError{Status: 502, Text: secret},
+		"SERVER_FAILED; no such file": &event.Error{Reason: event.ReasonServerFailed, Message: secret,
+			Err: &fs.PathError{Op: "open", Path: secret, Err: fs.ErrNotExist}},
+		"no permission": fmt.Errorf("%s: %w", secret, fs.ErrPermission),
+	} {
+		if got := outcome.Fault(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+	if got := outcome.Fault(errors.New(secret)); got != "" {
+		t.Errorf("what is unknown is told with %q", got)
+	}
+}
