@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,13 +53,34 @@ type call struct {
 // handler does the work of a tool. An error becomes a result with isError, a *jsonrpc.Error a protocol error.
 type handler[In, Out any] func(ctx context.Context, c *call, in In) (*mcp.CallToolResult, Out, error)
 
-// add registers a tool whose calls are written down.
+// add registers a tool whose calls are written down. Only the decoding is made for each type of arguments: the SDK's
+// own generic AddTool, and what is below, would come once for each tool, a fiftieth of the program together.
 func add[In, Out any](d *demo, s spec, h handler[In, Out]) {
+	var out *jsonschema.Schema
+	if t := reflect.TypeFor[Out](); t != reflect.TypeFor[any]() {
+		out = schemaOf(s, t)
+	}
+	d.add(s, schemaOf(s, reflect.TypeFor[In]()), out,
+		func(ctx context.Context, c *call, arguments json.RawMessage) (*mcp.CallToolResult, any, error) {
+			var in In
+			if err := json.Unmarshal(arguments, &in); err != nil {
+				return nil, nil, err
+			}
+			return h(ctx, c, in)
+		})
+}
+
+// add is add for arguments that are not decoded. The SDK validates them, and the result where there is a schema for it.
+func (d *demo) add(s spec, in, out *jsonschema.Schema, h handler[json.RawMessage, any]) {
+	s.bind(in)
 	t := &mcp.Tool{
 		Name: s.name, Title: s.title, Description: s.description,
-		Annotations: s.traits.annotations(s.title), InputSchema: inputSchema[In](s),
+		Annotations: s.traits.annotations(s.title), InputSchema: in,
 	}
-	mcp.AddTool(d.server, t, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+	if out != nil {
+		t.OutputSchema = out
+	}
+	run := func(ctx context.Context, req *mcp.CallToolRequest, in json.RawMessage) (*mcp.CallToolResult, any, error) {
 		c := &call{demo: d, tool: s.name, req: req}
 		c.note(EventStarted, "")
 		// An HTTP session of the SDK that is closed waits for its tools and does not tell them.
@@ -76,7 +98,8 @@ func add[In, Out any](d *demo, s spec, h handler[In, Out]) {
 		done()
 		c.note(EventFinished, outcome(res, err))
 		return res, out, err
-	})
+	}
+	mcp.AddTool(d.server, t, run)
 }
 
 func outcome(res *mcp.CallToolResult, err error) string {
@@ -89,12 +112,17 @@ func outcome(res *mcp.CallToolResult, err error) string {
 	return "ok"
 }
 
-// inputSchema is the schema of In with the bounds of s. It panics on a spec that does not fit In: both are fixed here.
-func inputSchema[In any](s spec) *jsonschema.Schema {
-	schema, err := jsonschema.For[In](nil)
+// schemaOf is the schema of a type. It panics on one that has none: all are fixed here.
+func schemaOf(s spec, t reflect.Type) *jsonschema.Schema {
+	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: %v", s.name, err))
 	}
+	return schema
+}
+
+// bind puts the bounds of s into the schema of its arguments. It panics on a spec that does not fit.
+func (s spec) bind(schema *jsonschema.Schema) {
 	for arg, b := range s.bounds {
 		preset, err := json.Marshal(b.preset)
 		if err != nil {
@@ -106,7 +134,6 @@ func inputSchema[In any](s spec) *jsonschema.Schema {
 	for arg, pattern := range s.patterns {
 		schema.Properties[arg].Pattern = pattern
 	}
-	return schema
 }
 
 func (c *call) note(event, detail string) {
