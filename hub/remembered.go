@@ -3,6 +3,7 @@ package hub
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -14,8 +15,9 @@ func (h *Hub) Remembered(server string) []event.Remembered {
 	h.refreshLaunches()
 	list := append(h.grants.List(), h.inputs.Remembered()...)
 	list = slices.DeleteFunc(list, func(r event.Remembered) bool { return server != "" && r.Server != server })
-	slices.SortFunc(list, func(a, b event.Remembered) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) < 0
 	})
 	return list
 }

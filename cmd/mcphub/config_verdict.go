@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -119,8 +120,9 @@ func judge(sources []config.Source) configReport {
 	for i := range r.Servers {
 		r.Servers[i].settle()
 	}
-	slices.SortStableFunc(r.Servers, func(a, b serverReport) int {
-		return cmp.Or(cmp.Compare(rank[a.Origin.File], rank[b.Origin.File]), cmp.Compare(a.Origin.Line, b.Origin.Line))
+	sort.SliceStable(r.Servers, func(i, j int) bool {
+		a, b := r.Servers[i].Origin, r.Servers[j].Origin
+		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line)) < 0
 	})
 	return r
 }
@@ -130,8 +132,10 @@ func (r *configReport) sort(sources []config.Source) {
 	rank := func(file string) int {
 		return slices.IndexFunc(sources, func(s config.Source) bool { return s.Path == file })
 	}
-	slices.SortStableFunc(r.Problems, func(a, b problemReport) int {
-		return cmp.Or(cmp.Compare(rank(a.File), rank(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	sort.SliceStable(r.Problems, func(i, j int) bool {
+		a, b := &r.Problems[i], &r.Problems[j]
+		return cmp.Or(cmp.Compare(rank(a.File), rank(b.File)), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column)) < 0
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -113,7 +114,7 @@ func (r *schemaReader) read(name string, schema map[string]any, depth int) argum
 			read.required = slices.Contains(required, any(key))
 			a.properties = append(a.properties, read)
 		}
-		slices.SortStableFunc(a.properties, func(x, y argument) int { return order(x.required) - order(y.required) })
+		sort.SliceStable(a.properties, func(i, j int) bool { return a.properties[i].required && !a.properties[j].required })
 	}
 	switch more := schema["additionalProperties"].(type) {
 	case bool:
@@ -122,14 +123,6 @@ func (r *schemaReader) read(name string, schema map[string]any, depth int) argum
 		a.open = true
 	}
 	return a
-}
-
-// order puts what is required first.
-func order(required bool) int {
-	if required {
-		return 0
-	}
-	return 1
 }
 
 // referred gives the part of root that a reference within it means, nil when there is none.

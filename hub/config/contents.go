@@ -3,7 +3,7 @@ package config
 import (
 	"maps"
 	"slices"
-	"strings"
+	"sort"
 )
 
 // Load reads all sources. It never fails as a whole: what cannot be used is told
@@ -36,9 +36,8 @@ func Read(sources []Source) Contents {
 			c.Servers = append(c.Servers, e.server)
 		}
 	}
-	c.Profiles = slices.SortedFunc(maps.Values(l.profiles), func(a, b Profile) int {
-		return strings.Compare(a.Name, b.Name)
-	})
+	c.Profiles = slices.Collect(maps.Values(l.profiles))
+	sort.Slice(c.Profiles, func(i, j int) bool { return c.Profiles[i].Name < c.Profiles[j].Name })
 	return c
 }
 

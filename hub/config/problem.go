@@ -3,7 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -49,8 +49,9 @@ type placed struct {
 
 // ordered sorts by source, then by place; what is told about one place keeps its order.
 func ordered(found []placed) []Problem {
-	slices.SortStableFunc(found, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	sort.SliceStable(found, func(i, j int) bool {
+		a, b := &found[i], &found[j]
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) < 0
 	})
 	var out []Problem
 	for _, p := range found {

@@ -1,8 +1,8 @@
 package journal
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -36,7 +36,7 @@ func Read(all []Traced, most int, secrets *redact.Redactor) []event.TraceInfo {
 		clean.Reason = secrets.Text(c.Reason)
 		return &clean
 	}
-	slices.SortFunc(all, func(a, b Traced) int { return cmp.Compare(a.n, b.n) })
+	sort.Slice(all, func(i, j int) bool { return all[i].n < all[j].n })
 	if most > 0 && len(all) > most {
 		all = all[len(all)-most:]
 	}
@@ -56,7 +56,7 @@ func Read(all []Traced, most int, secrets *redact.Redactor) []event.TraceInfo {
 // read gives what was noted, in order, and how much was left out.
 func (t *Timeline) read() (entries []event.TraceEntry, omitted int, traceID string) {
 	records, omitted, traceID := t.copied()
-	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.seq, b.seq) })
+	sort.Slice(records, func(i, j int) bool { return records[i].seq < records[j].seq })
 	for _, r := range records {
 		if r.what != 0 {
 			entries = append(entries, r.entry(t.of.began))

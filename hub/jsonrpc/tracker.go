@@ -1,9 +1,9 @@
 package jsonrpc
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -140,7 +140,7 @@ func (t *RequestTracker) Pending() []Entry {
 		}
 	}
 	t.mu.Unlock()
-	slices.SortFunc(list, func(a, b ordered) int { return cmp.Compare(a.seq, b.seq) })
+	sort.Slice(list, func(i, j int) bool { return list[i].seq < list[j].seq })
 	entries := make([]Entry, len(list))
 	for i := range list {
 		entries[i] = list[i].Entry

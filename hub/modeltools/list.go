@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sort"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -64,8 +65,8 @@ func (c *Catalog) List(ctx context.Context, provider toolset.Provider, profile s
 			Policy: t.Policy})
 		tokens += cost
 	}
-	slices.SortFunc(tools, func(a, b Tool) int { return compare(a.Identity, b.Identity) })
-	slices.SortStableFunc(aside, func(a, b toolset.Aside) int { return compare(a.Identity, b.Identity) })
+	sort.Slice(tools, func(i, j int) bool { return compare(tools[i].Identity, tools[j].Identity) < 0 })
+	sort.SliceStable(aside, func(i, j int) bool { return compare(aside[i].Identity, aside[j].Identity) < 0 })
 	return tools, aside, tokens, nil
 }
 

@@ -2,7 +2,7 @@ package sources
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/launch"
@@ -46,10 +46,10 @@ func place(steps []Step, have []*launch.Launch, sources []Source, want []wanted)
 	for i, w := range want {
 		read[w.counts.Conf.Name] = i - len(want) // a broken entry has 0: after them
 	}
-	slices.SortStableFunc(all, func(a, b placed) int {
-		x, y := a.origin, b.origin
+	sort.SliceStable(all, func(i, j int) bool {
+		x, y := all[i].origin, all[j].origin
 		return cmp.Or(cmp.Compare(source[x.File], source[y.File]), cmp.Compare(x.Line, y.Line),
-			cmp.Compare(read[a.name], read[b.name]))
+			cmp.Compare(read[all[i].name], read[all[j].name])) < 0
 	})
 	at := map[string]int{}
 	for i, p := range all {

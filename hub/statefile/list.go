@@ -2,7 +2,6 @@ package statefile
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -333,11 +333,13 @@ func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
 
 // encode writes the entries, oldest first, as far as there is room for them.
 func (l *List[K, E]) encode(entries map[K]E) ([]byte, error) {
-	newest := slices.SortedFunc(maps.Values(entries), func(a, b E) int {
+	newest := slices.Collect(maps.Values(entries))
+	sort.Slice(newest, func(i, j int) bool {
+		a, b := newest[i], newest[j]
 		if c := b.When().Compare(a.When()); c != 0 {
-			return c
+			return c < 0
 		}
-		return cmp.Compare(fmt.Sprint(a.Key()), fmt.Sprint(b.Key()))
+		return fmt.Sprint(a.Key()) < fmt.Sprint(b.Key())
 	})
 	list := []json.RawMessage{}
 	room := l.form.Room

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
+	"sort"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -149,7 +149,7 @@ func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
 		return nil
 	}
 	// Sums of floating-point numbers depend on their order.
-	slices.SortFunc(servers, func(a, b server) int { return strings.Compare(a.name, b.name) })
+	sort.Slice(servers, func(i, j int) bool { return servers[i].name < servers[j].name })
 	mean := max(total/float64(count), 1)
 	for _, word := range asked {
 		with := 0

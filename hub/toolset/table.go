@@ -1,6 +1,9 @@
 package toolset
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // Table says which name belongs to whom, in both directions. Names are looked up in it and never taken apart. It is
 // not changed once it is made.
@@ -21,7 +24,7 @@ type Aside struct {
 func NewTable(style Style, all []Named) *Table {
 	t := &Table{names: make(map[Identity]string, len(all)), from: make(map[string]Identity, len(all))}
 	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b Named) int { return a.compare(b.Identity) })
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].compare(sorted[j].Identity) < 0 })
 	// With Single a server may spell a name that is another one's with a hash. What needed no change comes first.
 	var changed []Named
 	for _, n := range sorted {

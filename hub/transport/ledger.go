@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 )
 
@@ -83,7 +84,8 @@ func (l *Ledger) change(f func() bool) {
 	for l.dirty && !l.writing {
 		l.dirty, l.writing = false, true
 		st := l.st
-		st.Groups = slices.SortedFunc(maps.Values(l.groups), func(a, b groupRecord) int { return a.PID - b.PID })
+		st.Groups = slices.Collect(maps.Values(l.groups))
+		sort.Slice(st.Groups, func(i, j int) bool { return st.Groups[i].PID < st.Groups[j].PID })
 		l.mu.Unlock()
 		err := l.save(st)
 		l.mu.Lock()

@@ -1,8 +1,8 @@
 package doctor
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -68,6 +68,6 @@ func (r *Report) Count(l Level) (n int) {
 // ByLevel is the findings with the worst first, otherwise in the order of looking.
 func (r *Report) ByLevel() []Finding {
 	sorted := slices.Clone(r.Findings)
-	slices.SortStableFunc(sorted, func(a, b Finding) int { return cmp.Compare(a.Level.weight(), b.Level.weight()) })
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Level.weight() < sorted[j].Level.weight() })
 	return sorted
 }
