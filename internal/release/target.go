@@ -41,7 +41,8 @@ func (r *release) build(t target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
+	// The tag leaves out what would keep every method in the program: docs/adr/0048-size-of-the-program.md.
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace",
 		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", absolute, "./cmd/mcphub")
 	cmd.Dir = r.root
 	// What the machine sets for Go itself must not find its way into the program.
