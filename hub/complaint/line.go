@@ -2,6 +2,7 @@ package complaint
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -25,14 +26,14 @@ func form(expression string) func() *regexp.Regexp {
 }
 
 // frame is a line of a stack or of source that a runtime prints; its words are the program's, not a complaint.
-var frame = form(`^\s+(at |File "|\^|~)|^goroutine \d+|^Node\.js v|^\s+\S+\.go:\d+`)
+var frame = form(`^\s+(at |File "|\^|~|\.\.\. \d+ )|^goroutine \d+|^Node\.js v|^\s+\S+\.go:\d+`)
 
 // kinds are tried in their order: the first that matches gives a line its rank.
 var kinds = []struct {
 	rank rank
 	form func() *regexp.Regexp
 }{
-	{thrown, form(`^(Uncaught )?(\w+\.)*[A-Z]\w*(Error|Exception)( \[\w+\])?: `)},
+	{thrown, form(`^(Uncaught )?(\w+\.)*[A-Z]\w*(Error|Exception|Rejection)( \[\w+\])?: `)},
 	{thrown, form(`^(panic|fatal error): |^Exception in thread |^Unhandled exception[.:] `)},
 	{error_, form(`(?i)^(error|fatal|fatal error|err)(\[\w+\])?[:!] `)},
 	{error_, form(`^[\w./-]{1,64}: ([Ee]rror|fatal)\b|^Error (response from daemon|loading|parsing)`)},
@@ -51,7 +52,13 @@ var (
 	bookkeeping = form(`^npm (ERR!|error) (code|errno|syscall|path|dest|command|signal|cwd|A complete log|` +
 		`Log files|node |npm |Linux|Darwin|Windows)`)
 	rustPanic = form(`^thread '.*' (\(\d+\) )?panicked at `)
+	// head is what stands above a stack where the program has written its exception itself, behind words of its own.
+	head  = form(`^\S.*\b([A-Z]\w*)?(Error|Exception)( \[\w+\])?: `)
+	caret = form(`^\s*\^+\s*$`)
 )
+
+// rejected begins what Node says, after three sentences of advice, of a promise that was rejected with no error.
+const rejected = "The promise rejected with the reason "
 
 // Line is the line that matters, without colours; "" when none looks like it. Where several do equally, the latest
 // counts, but the first of npm's lines, which goes on to explain itself.
@@ -81,8 +88,15 @@ func Line(lines []string) string {
 		case isNpm && !explaining && !bookkeeping().MatchString(text):
 			r, explaining = error_, true
 		case isNpm:
+		case i > 0 && caret().MatchString(plain(lines[i-1])): // Node shows a thrown text so; an error has a blank line above
+			r = thrown
+		case head().MatchString(line) && slices.ContainsFunc(lines[i+1:min(len(lines), i+4)], isFrame):
+			r = thrown
 		default:
 			r = rankOf(line)
+			if at := strings.Index(text, rejected); r == thrown && at >= 0 {
+				text = text[at:]
+			}
 		}
 		explaining = explaining && isNpm
 		if r != none && r >= best && text != "" {
@@ -92,8 +106,11 @@ func Line(lines []string) string {
 	return at
 }
 
+// isFrame tells whether a line is of a stack, or of what runtimes print around one.
+func isFrame(line string) bool { return frame().MatchString(plain(line)) }
+
 func rankOf(line string) rank {
-	if frame().MatchString(line) {
+	if isFrame(line) {
 		return none
 	}
 	indented := line[0] == ' ' || line[0] == '\t'

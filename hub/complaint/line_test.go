@@ -29,6 +29,23 @@ Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/index
 Node.js v22.1.0`, "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/index.mjs"},
 		"Node, syntax": {"/srv/x.js:3\nconst x = ;\n          ^\n\nSyntaxError: Unexpected token ';'\n    at wrapSafe (x:1:1)\n\nNode.js v20",
 			"SyntaxError: Unexpected token ';'"},
+		"Node, a promise that was rejected with a text": {`node:internal/process/promises:389
+      new UnhandledPromiseRejection(reason);
+      ^
+
+UnhandledPromiseRejection: This error originated either by throwing inside of an async function without a catch block, ` +
+			`or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason "no key".
+    at throwUnhandledRejectionsMode (node:internal/process/promises:389:7) {
+  code: 'ERR_UNHANDLED_REJECTION'
+}
+
+Node.js v20.20.2`, `The promise rejected with the reason "no key".`},
+		"Node, a text that was thrown": {"/srv/x.js:3\nthrow \"no key\"\n^\nno key\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n\nNode.js v20",
+			"no key"},
+		"Node, an error that the server writes itself": {"Fatal error in main(): Error: no key\n    at main (/srv/x.js:1:41) {\n  code: 'X',\n  [cause]: Error: inner\n      at f (x:1:1)\n}\nwarning: some files could not be closed",
+			"Fatal error in main(): Error: no key"},
+		"Node, a cause": {"[eval]:1\nthrow e\n^\n\nError: outer\n    at [eval]:1:9 {\n  [cause]: Error: inner\n      at [eval]:1:34\n}\n\nNode.js v20",
+			"Error: outer"},
 		"cobra": {"Error: unknown flag: --stdoi\nUsage:\n  server stdio [flags]\n\nFlags:\n  -h, --help   help for stdio\n  --error-log FILE   where errors go",
 			"Error: unknown flag: --stdoi"},
 		"Python, a traceback": {`Traceback (most recent call last):
@@ -76,29 +93,52 @@ RuntimeError: API key missing: set FOO_KEY`, "RuntimeError: API key missing: set
 	}
 }
 
-// The line that matters comes first, and is not said twice; the latest lines stay.
+// The line that matters comes first, and is not said twice; the latest lines stay, without the stack between.
 func TestQuote(t *testing.T) {
-	lines := []string{"Error: no \x1b[1mkey\x1b[0m", "", "    at x", "Node.js v20"}
-	const want = `it says on stderr: Error: no key; last lines on stderr:     at x | Node.js v20`
-	if got := Quote(lines, lines); got != want {
-		t.Errorf("%q", got)
-	}
-	if got := Quote(lines[3:], lines[3:]); got != "last lines on stderr: Node.js v20" {
-		t.Errorf("%q", got)
-	}
-	if got := Quote(lines[:1], lines[:1]); got != "it says on stderr: Error: no key" {
-		t.Errorf("%q", got)
-	}
-	if got := Quote([]string{"a", "b", "a", "b"}, []string{"b", "a", "b"}); got != "last lines on stderr: a | b" {
-		t.Errorf("%q", got)
-	}
-	if got := Quote(nil, nil); got != "" {
-		t.Errorf("%q", got)
-	}
-	for _, quoted := range [][]string{lines, lines[3:], nil} {
-		text := strings.TrimRight("the process exited; "+Quote(quoted, quoted), "; ")
-		if got := Without(text); got != "the process exited" {
-			t.Errorf("%q of %q", got, text)
+	stack := strings.Split(`up
+node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: no `+"\x1b[1mkey\x1b[0m"+`
+    at f (/srv/x.js:2:21)
+    ... 4 lines matching cause stack trace ...
+    at node:internal/main/run_main_module:28:49 {
+  code: 'X',
+  [cause]: Error: inner
+      at g (/srv/x.js:1:1)
+}
+
+Node.js v20.20.2
+bye`, "\n")
+	for name, test := range map[string]struct {
+		stderr     []string
+		most, room int
+		want       string
+	}{
+		"Node":              {stack, 5, 100, "it says on stderr: Error: no key; last lines on stderr: up | bye"},
+		"the end of it":     {stack[6:14], 5, 100, "it says on stderr: [cause]: Error: inner"},
+		"few":               {stack, 1, 100, "it says on stderr: Error: no key; last lines on stderr: bye"},
+		"little":            {stack, 5, 4, "it says on stderr: Error: no key; last lines on stderr: bye"},
+		"nothing of note":   {[]string{"a", "b"}, 5, 100, "last lines on stderr: a | b"},
+		"one line":          {[]string{"Error: no key"}, 5, 100, "it says on stderr: Error: no key"},
+		"it tries again":    {[]string{"a", "b", "a", "b"}, 5, 100, "last lines on stderr: a | b"},
+		"nothing":           {nil, 5, 100, ""},
+		"text that is none": {[]string{"", "  ", "}"}, 5, 100, ""},
+		"Go": {[]string{"panic: no key", "", "goroutine 1 [running]:", "main.main()", "\t/srv/main.go:9 +0x1d", "",
+			"goroutine 2 [select]:", "main.f()"}, 5, 100, "it says on stderr: panic: no key"},
+		"Python": {[]string{"up", "Traceback (most recent call last):", `  File "/srv/x.py", line 1`, "    f()",
+			"ValueError: no key"}, 5, 100, "it says on stderr: ValueError: no key; last lines on stderr: up"},
+		"Java": {[]string{`Exception in thread "main" java.lang.Error: no`, "\tat Main.main(Main.java:4)"}, 5, 100,
+			`it says on stderr: Exception in thread "main" java.lang.Error: no`},
+	} {
+		got := Quote(test.stderr, test.most, test.room)
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+		text := strings.TrimRight("the process exited; "+got, "; ")
+		if left := Without(text); left != "the process exited" {
+			t.Errorf("%s: %q of %q", name, left, text)
 		}
 	}
 }
@@ -113,7 +153,7 @@ func TestLineOfAnEnemy(t *testing.T) {
 	lines = slices.Concat(lines, []string{"Error: " + strings.Repeat("x", 64<<10), "thread '" +
 		strings.Repeat("'", 64<<10)})
 	begin := time.Now()
-	if got := Quote(lines, nil); len(got) > 1<<10 {
+	if got := Quote(lines, 5, 1<<10); len(got) > 2<<10 {
 		t.Errorf("%d bytes", len(got))
 	}
 	t.Log(time.Since(begin))

@@ -137,8 +137,11 @@ func awaitExit(p *transport.Process) {
 	}
 }
 
-// stderrLines is how many of the last stderr lines an error shows.
-const stderrLines = 5
+// How much of the end of stderr an error shows.
+const (
+	stderrLines = 5
+	stderrBytes = 4 << 10
+)
 
 // lastWords is how a process ended, in words, with what matters of its stderr. What signals of ours did to it is of no
 // interest. A process that exits by itself may be seen to do so before or after its stdin was closed for that: its
@@ -152,7 +155,7 @@ func lastWords(exit transport.Exit, stderr []string) string {
 	default:
 		fmt.Fprintf(&b, "the process exited with status %d", exit.Code)
 	}
-	quoted := complaint.Quote(stderr, stderr[max(0, len(stderr)-stderrLines):])
+	quoted := complaint.Quote(stderr, stderrLines, stderrBytes)
 	if quoted != "" && b.Len() > 0 {
 		b.WriteString("; ")
 	}

@@ -47,7 +47,7 @@ func (s *Server) errGivenUp() *event.Error {
 		fmt.Fprintf(&b, "; its process %s", v.lastExit)
 		meta = append(meta, "exit", v.lastExit)
 	}
-	if quoted := complaint.Quote(s.stderr, lastLines(s.stderr)); quoted != "" {
+	if quoted := complaint.Quote(s.stderr, errorLines, errorBytes); quoted != "" {
 		b.WriteString("; " + quoted)
 	}
 	fmt.Fprintf(&b, "; fix it%s, then restart it", s.Where())
@@ -59,18 +59,6 @@ const (
 	errorLines = 10
 	errorBytes = 2 << 10
 )
-
-// lastLines gives the newest lines of stderr that fit.
-func lastLines(stderr []string) []string {
-	from, room := len(stderr), errorBytes
-	for from > 0 && len(stderr)-from < errorLines {
-		if room -= len(bounds.Printable(stderr[from-1])); room < 0 {
-			break
-		}
-		from--
-	}
-	return stderr[from:]
-}
 
 // StartError says why a start failed that had ctx.
 func (s *Server) StartError(ctx context.Context, err error) *event.Error {
