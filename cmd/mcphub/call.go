@@ -112,7 +112,7 @@ func (c *call) run(sources []*mcphubv1.ConfigSource, signals <-chan os.Signal) i
 	status := c.report(end)
 	if c.options.trace != "" {
 		if err := c.saveTrace(); err != nil {
-			c.env.say("mcphub %s: no timeline was written: %s", c.options.command, escape(err.Error()))
+			c.env.tell("mcphub %s: no timeline was written: %s", c.options.command, escape(err.Error()))
 			if status == exitOK {
 				status = exitServer
 			}
@@ -321,4 +321,4 @@ func (c *call) answer(answers []*mcphubv1.PromptAnswer) {
 }
 
 // note says something for people on stderr.
-func (c *call) note(format string, args ...any) { c.env.say("  "+format, args...) }
+func (c *call) note(format string, args ...any) { c.env.tell("  "+format, args...) }

@@ -39,7 +39,10 @@ func (c *call) report(end ending) int {
 	case end.failure != nil && c.options.json:
 		printErrorLine(c.env.stdout, end.failure)
 	case end.failure != nil:
-		c.env.say("%s", c.live.paint(red, escape(fmt.Sprintf("mcphub %s: %s", c.options.command, end.failure.message()))))
+		text := escape(fmt.Sprintf("mcphub %s: %s", c.options.command, end.failure.message()))
+		for line := range strings.Lines(toRead(c.env.stderr, text)) {
+			c.env.say("%s", c.live.paint(red, strings.TrimRight(line, "\n")))
+		}
 	case c.options.json:
 		printObject(c.env.stdout, answerName(end.response), json.RawMessage(jsonLine(end.response)))
 	default:
@@ -59,7 +62,7 @@ func answerName(r answer) string {
 
 func (c *call) reportResponse(r answer) {
 	if e := r.GetError(); e != nil {
-		c.env.say("mcphub %s: the server answered error %d: %s", c.options.command, e.GetCode(), escape(e.GetMessage()))
+		c.env.tell("mcphub %s: the server answered error %d: %s", c.options.command, e.GetCode(), escape(e.GetMessage()))
 		return
 	}
 	text, others := answerText(r)

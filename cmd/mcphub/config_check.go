@@ -65,8 +65,8 @@ func (r *configReport) print(w io.Writer, verbose bool) {
 			rows = append(rows, s.row())
 		}
 		if rows != nil {
-			writeTable(w, terminalWidth(w), []string{"LINE", "SERVER", "DIALECT", "OVER", "RUNS", "CONNECT", "IDLE", "TOTAL",
-				"VERDICT"}, rows, nil)
+			table{header: []string{"LINE", "SERVER", "DIALECT", "OVER", "RUNS", "CONNECT", "IDLE", "TOTAL", "VERDICT"},
+				rows: rows}.write(w)
 		} else {
 			fmt.Fprintln(w, "no servers")
 		}
@@ -75,7 +75,7 @@ func (r *configReport) print(w io.Writer, verbose bool) {
 		}
 		for _, p := range r.Problems {
 			if p.File == f.File {
-				fmt.Fprintln(w, p.line())
+				fmt.Fprint(w, toRead(w, p.line()))
 			}
 		}
 	}
@@ -159,6 +159,6 @@ func (o *configOptions) places(env environment) int {
 		}
 		rows[i] = []string{p.Scope, p.Dialect, there, p.File}
 	}
-	writeTable(env.stdout, terminalWidth(env.stdout), []string{"SCOPE", "DIALECT", "THERE", "FILE"}, rows, nil)
+	table{header: []string{"SCOPE", "DIALECT", "THERE", "FILE"}, rows: rows, whole: true}.write(env.stdout)
 	return exitOK
 }

@@ -30,6 +30,12 @@ type terminal struct {
 // openTerminal opens a pseudo terminal: the person's side, and the program's.
 func openTerminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
+	return openTerminalOf(t, 100)
+}
+
+// openTerminalOf makes a terminal with so many columns.
+func openTerminalOf(t *testing.T, columns uint16) (master, slave *os.File) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +45,7 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 100})
+		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: columns})
 	}
 	if err == nil {
 		slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
@@ -52,7 +58,12 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 
 func (p *program) onTerminal(env []string, args ...string) *terminal {
 	p.t.Helper()
-	master, slave := openTerminal(p.t)
+	return p.onTerminalOf(100, env, args...)
+}
+
+func (p *program) onTerminalOf(columns uint16, env []string, args ...string) *terminal {
+	p.t.Helper()
+	master, slave := openTerminalOf(p.t, columns)
 	defer slave.Close()
 	term := &terminal{t: p.t, master: master, read: make(chan struct{}), cmd: p.command(args...)}
 	term.cmd.Env = append(term.cmd.Env, env...)

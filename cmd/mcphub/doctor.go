@@ -80,13 +80,13 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	defer stop()
 	report, err := doctor.Examine(ctx, target, options)
 	if errors.Is(err, doctor.ErrSignIn) {
-		env.say("mcphub doctor: %v, and the doctor has none: with --url give --header 'Authorization: Bearer TOKEN', in a "+
+		env.tell("mcphub doctor: %v, and the doctor has none: with --url give --header 'Authorization: Bearer TOKEN', in a "+
 			"config file set it in the headers of the server's entry", err)
 	} else if err != nil {
-		env.say("mcphub doctor: %s", escape(err.Error()))
+		env.tell("mcphub doctor: %s", escape(err.Error()))
 	}
 	if failed := o.write(env, report); failed != nil {
-		env.say("mcphub doctor: %s", escape(failed.Error()))
+		env.tell("mcphub doctor: %s", escape(failed.Error()))
 		return exitServer
 	}
 	switch {

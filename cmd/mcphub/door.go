@@ -68,7 +68,7 @@ func closeHub(env environment, client *hubClient, limit time.Duration) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the hub took too long to end"))
 	defer cancel()
 	if err := client.Close(ctx); err != nil {
-		env.say("mcphub: closing the hub: %v", err)
+		env.tell("mcphub: closing the hub: %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func loadConfig(ctx context.Context, env environment, servers mcphubv1.McpServer
 	for _, p := range r.GetProblems() {
 		whole = whole && (!p.GetFatal() || p.GetServer() != "")
 		if server == "" || p.GetServer() == "" || p.GetServer() == server {
-			env.say("%s", problemLine(p))
+			env.tell("%s", problemLine(p))
 		}
 	}
 	return whole, nil

@@ -81,11 +81,11 @@ func (d *doorman) event(event *mcphubv1.AttachResponse) {
 // opened answers a question, or asks the person.
 func (d *doorman) opened(p *mcphubv1.Prompt) {
 	for _, line := range d.tell.question(p) {
-		d.env.say("  %s", line)
+		d.env.tell("  %s", line)
 	}
 	answer, note, ask := d.answerTo(p)
 	if note != "" {
-		d.env.say("  %s", note)
+		d.env.tell("  %s", note)
 	}
 	switch {
 	case answer != nil:

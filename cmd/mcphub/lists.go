@@ -96,7 +96,7 @@ func (o *listOptions) fail(env environment, name string, ctx context.Context, er
 	if o.json {
 		printErrorLine(env.stdout, f)
 	} else {
-		env.say("mcphub %s: %s", name, escape(f.message()))
+		env.tell("mcphub %s: %s", name, escape(f.message()))
 	}
 	return exitOf(f)
 }

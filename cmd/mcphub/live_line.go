@@ -126,7 +126,7 @@ func cutCells(s string, n int) string {
 				runes := []rune(short)
 				short = string(runes[:len(runes)-1])
 			}
-			return short + "…"
+			return strings.TrimRight(short, " ") + "…"
 		}
 	}
 	return s

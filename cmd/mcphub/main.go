@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/plugin"
@@ -26,6 +27,22 @@ type environment struct {
 
 // say writes a line for people to stderr.
 func (e environment) say(format string, args ...any) { fmt.Fprintf(e.stderr, format+"\n", args...) }
+
+// tell is say for a line that may be long: on a terminal it is broken at blanks, the rest of it indented.
+func (e environment) tell(format string, args ...any) {
+	fmt.Fprint(e.stderr, toRead(e.stderr, fmt.Sprintf(format, args...)))
+}
+
+// toRead is a line as a person at w reads it: broken before the terminal wraps it in the middle of a word. What is no
+// terminal gets it whole.
+func toRead(w io.Writer, line string) string {
+	width := terminalWidth(w)
+	if width == 0 {
+		return line + "\n"
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
+	return hung(line, indent, max(width, leastWidth))
+}
 
 // run carries out one command line and gives its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {

@@ -65,7 +65,7 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 		return exitOK
 	}
 	f := asFailure(err)
-	env.say("mcphub mcp: %s", escape(f.Message))
+	env.tell("mcphub mcp: %s", escape(f.Message))
 	return exitOf(f)
 }
 
@@ -107,7 +107,7 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 		}
 	}
 	options := o.gateway()
-	options.Problem = func(p config.Problem) { env.say("%s", problemReport(p).line()) }
+	options.Problem = func(p config.Problem) { env.tell("%s", problemReport(p).line()) }
 	g, err := inside.OpenGateway(options)
 	if err != nil {
 		return err

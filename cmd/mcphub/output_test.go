@@ -16,11 +16,11 @@ import (
 
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
-	writeTable(&out, 40, []string{"NAME", "STATE", "ABOUT"}, [][]string{
+	table{header: []string{"NAME", "STATE", "ABOUT"}, rows: [][]string{
 		{"a", "ready", "short"},
 		{"löngér", "-", strings.Repeat("long ", 20)},
 		{"evil\x1b[2J", "x", "two\nlines"},
-	}, colourOfState)
+	}}.writeWithin(&out, 40, false)
 	want := `NAME         STATE  ABOUT
 a            ready  short
 löngér       -      long long long long…
@@ -55,7 +55,7 @@ func TestJSONLineIsHarmless(t *testing.T) {
 func TestLongNamesAreShortened(t *testing.T) {
 	name := strings.Repeat("x", 100_000)
 	var out bytes.Buffer
-	writeTable(&out, 80, []string{"TOOL", "ABOUT"}, [][]string{{name, "about"}}, nil)
+	table{header: []string{"TOOL", "ABOUT"}, rows: [][]string{{name, "about"}}}.writeWithin(&out, 0, false)
 	said := strings.Join(newTeller("").question(&mcphubv1.Prompt{Server: "s",
 		Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: name}}}), "\n")
 	for _, text := range []string{out.String(), said, requestAbout(&mcphubv1.Request{Tool: name})} {

@@ -52,8 +52,8 @@ func runResources(env environment, o *listOptions, args []string) int {
 			printJSON(env.stdout, templates)
 			return exitOK
 		}
-		writeTable(env.stdout, terminalWidth(env.stdout), []string{"URI", "NAME", "TYPE", "ABOUT"},
-			resourceRows(resources.GetResources(), templates.GetResourceTemplates()), nil)
+		table{header: []string{"URI", "NAME", "TYPE", "ABOUT"},
+			rows: resourceRows(resources.GetResources(), templates.GetResourceTemplates())}.write(env.stdout)
 		return exitOK
 	})
 }
@@ -87,7 +87,7 @@ func runPrompts(env environment, o *listOptions, args []string) int {
 		for i, p := range r.GetPrompts() {
 			rows[i] = []string{p.GetName(), orDash(templateArguments(p)), about(p.GetTitle(), p.GetDescription())}
 		}
-		writeTable(env.stdout, terminalWidth(env.stdout), []string{"PROMPT", "ARGUMENTS", "ABOUT"}, rows, nil)
+		table{header: []string{"PROMPT", "ARGUMENTS", "ABOUT"}, rows: rows}.write(env.stdout)
 		return exitOK
 	})
 }

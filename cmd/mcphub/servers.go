@@ -46,9 +46,8 @@ func runServers(env environment, o *listOptions, words []string) int {
 		if o.json {
 			printJSON(env.stdout, r)
 		} else {
-			writeTable(env.stdout, terminalWidth(env.stdout),
-				[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"},
-				serverRows(r.GetServers(), time.Now()), colourOfState)
+			table{header: []string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"},
+				rows: serverRows(r.GetServers(), time.Now()), colour: colourOfState}.write(env.stdout)
 		}
 		if o.watch { // the window tells the rest
 			<-ctx.Done()

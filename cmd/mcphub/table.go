@@ -4,54 +4,118 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
-// writeTable writes rows under header in columns two blanks apart. The last column takes what is left of width and is
-// cut there; width 0 means no limit. Cells are escaped, and names are shortened: most come from servers. colourOf gives
-// the colour of a cell where w has colours; nil leaves all plain.
-func writeTable(w io.Writer, width int, header []string, rows [][]string,
-	colourOf func(column int, cell string) string) {
-	colours := hasColours(w)
-	widths := make([]int, len(header))
-	all := append([][]string{header}, rows...)
-	for _, row := range all {
+// table is rows under a header. Cells are escaped, and names are shortened: most come from servers.
+type table struct {
+	header []string
+	rows   [][]string
+	colour func(column int, cell string) string // of a cell where there are colours; nil: all are plain
+	whole  bool                                 // the last column, a path say, is never cut
+}
+
+// leastLast is how much of a last column is worth showing.
+const leastLast = 20
+
+// write writes the table for what w is: in columns two blanks apart, all of it where w is no terminal. On a terminal
+// the last column is cut where the line ends. Where that leaves a stub of it, each row becomes a few lines, one for
+// each cell that says something.
+func (t table) write(w io.Writer) {
+	t.writeWithin(w, terminalWidth(w), hasColours(w))
+}
+
+// writeWithin is write for a terminal of a width; 0 is none.
+func (t table) writeWithin(w io.Writer, width int, colours bool) {
+	last := len(t.header) - 1
+	widths := make([]int, len(t.header))
+	for i, title := range t.header {
+		widths[i] = cellsOf(title)
+	}
+	for _, row := range t.rows {
 		for i, cell := range row {
-			if row[i] = escape(cell); i < len(row)-1 {
+			if row[i] = escape(cell); i < last {
 				row[i] = shortName(row[i])
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], cellsOf(row[i]))
 		}
 	}
-	last := len(header) - 1
+	room := 0 // for the last column; 0: any
 	if width > 0 {
-		left := width
+		room = width
 		for _, n := range widths[:last] {
-			left -= n + 2
+			room -= n + 2
 		}
-		// A terminal too narrow for the table wraps: a stub of a last column would say nothing.
-		widths[last] = max(left, 20)
+		if room < min(leastLast, widths[last]) {
+			t.writeRecords(w, width, colours)
+			return
+		}
 	}
-	for n, row := range all {
+	below := t.whole && room > 0 && widths[last] > room
+	line := func(row []string, colourOf func(column int, cell string) string) {
 		var line strings.Builder
-		for i, cell := range row {
-			colour := bold // of the header
-			if n > 0 && colourOf != nil {
-				colour = colourOf(i, cell)
-			} else if n > 0 {
-				colour = ""
-			}
-			if !colours {
-				colour = ""
-			}
-			if i == last {
-				line.WriteString(painted(colour, cut(cell, widths[last])))
-				break
-			}
-			line.WriteString(painted(colour, cell) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		for i, cell := range row[:last] {
+			line.WriteString(painted(colourOf(i, cell), cell) + strings.Repeat(" ", widths[i]-cellsOf(cell)+2))
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		end := row[last]
+		if below {
+			fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+			line.Reset()
+			end = "  " + end
+		} else if room > 0 {
+			end = cutCells(end, room)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String()+painted(colourOf(last, row[last]), end), " "))
 	}
+	line(t.header, t.colours(colours, func(int, string) string { return bold }))
+	for _, row := range t.rows {
+		line(row, t.colours(colours, t.colour))
+	}
+}
+
+// writeRecords writes each row as lines of title and cell, with an empty line between rows.
+func (t table) writeRecords(w io.Writer, width int, colours bool) {
+	column := 0
+	for _, title := range t.header {
+		column = max(column, cellsOf(title)+2)
+	}
+	colourOf := t.colours(colours, t.colour)
+	for n, row := range t.rows {
+		if n > 0 {
+			fmt.Fprintln(w)
+		}
+		for i, cell := range row {
+			if cell == "-" || cell == "" {
+				continue
+			}
+			// The colour goes into the text when it is broken: an escape sequence takes no room.
+			text := hung(fmt.Sprintf("%-*s%s", column, t.header[i], cell), column, width)
+			title, rest := text[:len(t.header[i])], text[len(t.header[i]):]
+			fmt.Fprint(w, painted(t.colours(colours, func(int, string) string { return bold })(i, cell), title)+
+				paintedLines(colourOf(i, cell), rest))
+		}
+	}
+}
+
+// colours gives colours where there are any, and where somebody chooses them.
+func (t table) colours(on bool, of func(column int, cell string) string) func(column int, cell string) string {
+	if !on || of == nil {
+		return func(int, string) string { return "" }
+	}
+	return of
+}
+
+// paintedLines paints what stands on lines, without the blanks before it and the ends.
+func paintedLines(colour, text string) string {
+	if colour == "" {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		begin := len(line) - len(strings.TrimLeft(line, " "))
+		end := len(strings.TrimRight(line, "\n"))
+		out.WriteString(line[:begin] + painted(colour, line[begin:end]) + line[end:])
+	}
+	return out.String()
 }
 
 // word gives the word of an enum value for people: SERVER_STATE_READY is ready.

@@ -98,6 +98,9 @@ func firstLine(s string) string {
 
 // terminalWidth gives the columns of the terminal that w is, 0 when it is none.
 func terminalWidth(w io.Writer) int {
+	if live, ok := w.(*liveLine); ok {
+		return live.width()
+	}
 	f := fileOf(w)
 	if f == nil {
 		return 0

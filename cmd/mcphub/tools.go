@@ -32,10 +32,10 @@ func runTools(env environment, o *listOptions, positional []string) int {
 				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"),
 					about(t.GetTitle(), t.GetDescription())}
 			}
-			writeTable(env.stdout, terminalWidth(env.stdout), []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows,
-				colourOfPolicy)
+			table{header: []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows: rows,
+				colour: colourOfPolicy}.write(env.stdout)
 			for _, trouble := range r.GetTroubles() {
-				env.say("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
+				env.tell("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
 			}
 		}
 		// One server in trouble does not spoil the list of the others, but the list is not what was asked for.

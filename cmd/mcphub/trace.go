@@ -45,7 +45,7 @@ func runTrace(env environment, o traceOptions, files []string) int {
 		out = strings.TrimRight(string(text), "\n") + "\n"
 	}
 	if _, err := io.WriteString(env.stdout, out); err != nil {
-		env.say("mcphub trace: %v", err)
+		env.tell("mcphub trace: %v", err)
 		return exitServer
 	}
 	return exitOK

@@ -133,7 +133,7 @@ func (l *commandLine) unknownCommand(args []string) (status int, done bool) {
 	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return 0, false
 	}
-	l.env.say("mcphub: %s", escape(noCommand(c, rest[0])))
+	l.env.tell("mcphub: %s", escape(noCommand(c, rest[0])))
 	l.env.say("%s lists what there is", strings.TrimSpace("mcphub help "+pathOf(c)))
 	return exitUsage, true
 }
@@ -176,7 +176,7 @@ func flagError(c *cobra.Command, err error) error {
 
 func usageError(env environment, command string, err error) int {
 	name := strings.TrimSpace("mcphub " + command)
-	env.say("%s: %s", name, escape(err.Error()))
+	env.tell("%s: %s", name, escape(err.Error()))
 	env.say("%s tells more", strings.TrimSpace("mcphub help "+command))
 	return exitUsage
 }
@@ -200,7 +200,7 @@ func (l *commandLine) helpCommand() *cobra.Command {
 		Run: func(_ *cobra.Command, args []string) {
 			c, rest, err := l.root.Find(args)
 			if err != nil || len(rest) > 0 {
-				l.env.say("mcphub: %s", escape(noCommand(c, rest[0])))
+				l.env.tell("mcphub: %s", escape(noCommand(c, rest[0])))
 				l.env.say("mcphub help lists what there is")
 				l.status = exitUsage
 				return

@@ -82,7 +82,7 @@ func runWeb(env environment, o webOptions, files []string) int {
 		return exitOK
 	}
 	f := asFailure(err)
-	env.say("mcphub web: %s", escape(f.Message))
+	env.tell("mcphub web: %s", escape(f.Message))
 	return exitOf(f)
 }
 

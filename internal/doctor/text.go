@@ -25,7 +25,7 @@ func (r *Report) WriteText(w io.Writer, width int, all bool, paint func(Level, s
 		width = plainWidth
 	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s\n", r.title())
+	wrap(b, r.title(), width, "")
 	for _, line := range r.facts() {
 		wrap(b, line, width, "  ")
 	}
