@@ -37,51 +37,80 @@ func (o *callOptions) fillForm(env environment) (status int) {
 	if err := o.sourceFlags.check(); err != nil {
 		return usageError(env, "call", err)
 	}
-	t := newTypist(env.stdin)
-	defer t.close()
-	f := &form{env: env, ask: func(question string) (string, error) {
-		sign(env.stderr, question)
-		t.want(false)
-		line := <-t.lines
-		if line.over {
-			return "", errNothingChosen
+	f := &form{env: env}
+	if k := newKeyboard(env); k != nil {
+		f.ask = k.ask
+		env.say("Esc goes back, Ctrl-C leaves; nothing is called before the last answer.")
+	} else {
+		t := newTypist(env.stdin)
+		defer t.close()
+		f.ask = func(question string) (string, error) {
+			sign(env.stderr, question)
+			t.want(false)
+			line := <-t.lines
+			if line.over {
+				return "", errNothingChosen
+			}
+			return line.text, nil
 		}
-		return line.text, nil
-	}}
-	env.say("Ctrl-C leaves; nothing is called before the last answer.")
-	if names := serverNames(&o.sourceFlags); o.server == "" && len(names) > 1 {
-		server, err := f.choose("Server", names, nil)
-		if err != nil {
-			return usageError(env, "call", err)
-		}
-		o.server = server
+		env.say("Ctrl-C leaves; nothing is called before the last answer.")
 	}
-	if o.server == "" {
-		server, err := o.choose()
-		if err != nil {
-			return usageError(env, "call", err)
+	names, asked := serverNames(&o.sourceFlags), false
+	for {
+		if asked = asked || o.server == "" && len(names) > 1; asked {
+			server, err := f.choose("Server", names, nil)
+			if err != nil {
+				return leftForm(env, err)
+			}
+			o.server = server
 		}
-		o.server = server
+		if o.server == "" {
+			server, err := o.choose()
+			if err != nil {
+				return usageError(env, "call", err)
+			}
+			o.server = server
+		}
+		tools, status := o.listTools(env)
+		if status != exitOK {
+			return status
+		}
+		err := f.fill(o, tools)
+		if asked && errors.Is(err, errBack) {
+			continue
+		}
+		if err != nil {
+			return leftForm(env, err)
+		}
+		break
 	}
-	var tools []*mcphubv1.Tool
+	if o.single() != "" {
+		o.server = "" // which flags say already
+	}
+	return exitOK
+}
+
+// leftForm gives the exit status of a form that was not filled.
+func leftForm(env environment, err error) int {
+	if errors.Is(err, errBack) || errors.Is(err, errLeft) {
+		env.say("nothing was called")
+		return exitCancelled
+	}
+	return usageError(env, "call", err)
+}
+
+// listTools gets the tools of the server from a hub that is gone afterwards.
+func (o *callOptions) listTools(env environment) (tools []*mcphubv1.Tool, status int) {
 	list := listOptions{sourceFlags: o.sourceFlags, answers: o.answers}
-	if status := list.withHub(env, "call", o.server, func(ctx context.Context, client *hubClient) int {
+	status = list.withHub(env, "call", o.server, func(ctx context.Context, client *hubClient) int {
 		r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: o.server})
 		if err != nil {
 			return list.fail(env, "call", ctx, err)
 		}
 		tools = r.GetTools()
 		return exitOK
-	}); status != exitOK {
-		return status
-	}
-	if err := f.fill(o, tools); err != nil {
-		return usageError(env, "call", err)
-	}
-	if o.single() != "" {
-		o.server = "" // which flags say already
-	}
-	return exitOK
+	})
+	return tools, status
 }
 
 // fill chooses among tools and sets the arguments. It prints the command line that says the same.
@@ -94,21 +123,28 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 	for i, t := range tools {
 		names[i], abouts[i] = t.GetName(), about(t.GetTitle(), t.GetDescription())
 	}
-	if o.tool, err = f.choose("Tool", names, abouts); err != nil {
-		return err
-	}
-	tool, err := findTool(tools, o.server, o.tool)
-	if err != nil {
-		return err
-	}
-	schema := readToolArguments(tool.GetDefinitionJson())
-	if o.args == "" && len(o.pairs) == 0 {
-		if o.pairs, err = f.arguments(&schema, ""); err != nil {
+	asks := o.args == "" && len(o.pairs) == 0
+	for {
+		if o.tool, err = f.choose("Tool", names, abouts); err != nil {
+			return err
+		}
+		tool, err := findTool(tools, o.server, o.tool)
+		if err != nil {
+			return err
+		}
+		if !asks {
+			break
+		}
+		schema := readToolArguments(tool.GetDefinitionJson())
+		if o.pairs, err = f.arguments(&schema, ""); errors.Is(err, errBack) {
+			continue
+		} else if err != nil {
 			return err
 		}
 		if o.args, err = withPairs("", o.pairs, &schema); err != nil {
 			return err
 		}
+		break
 	}
 	words := append([]string{"mcphub", "call"}, o.sourceFlags.words(o.server)...)
 	words = append(words, named("--tool", o.tool)...)
@@ -179,48 +215,68 @@ func (f *form) list(names, abouts []string, places []int) {
 	}
 }
 
-// arguments asks for each argument of a schema. Enter alone leaves out what may be left out.
+// arguments asks for each argument of a schema. Enter alone leaves out what may be left out; errBack of a question
+// leads to the one before, and of the first one out of here.
 func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
-	var pairs []string
-	for _, a := range schema.properties {
-		name := prefix + a.name
-		if a.description != "" {
-			f.env.say("  %s", escape(cut(strings.Join(strings.Fields(a.description), " "), 300)))
-		}
-		choices := a.choices()
-		for i, c := range choices[:min(len(choices), maxChoices)] {
-			f.env.say("%4d  %s", i+1, escape(cut(c, 100)))
-		}
-		question := name + " (" + a.wants()
-		if len(choices) > 0 {
-			question = name + " (number or value"
-		}
+	given := make([]string, len(schema.properties))
+	for i := 0; i < len(given); {
+		pair, err := f.argument(&schema.properties[i], prefix)
 		switch {
-		case a.def != "":
-			question += ", default " + cut(a.def, 60)
-		case !a.required:
-			question += ", Enter leaves it out"
+		case err == nil:
+			given[i] = pair
+			i++
+		case errors.Is(err, errBack) && i > 0:
+			i--
+		default:
+			return nil, err
 		}
-		for {
-			typed, err := f.ask(escape(question) + "):")
-			if err != nil {
-				return nil, err
-			}
-			typed = a.choice(typed)
-			if typed == "" && (!a.required || a.def != "") {
-				if a.required {
-					pairs = append(pairs, name+"="+a.example())
-				}
-				break
-			}
-			if _, ok := a.read(typed); ok {
-				pairs = append(pairs, name+"="+typed)
-				break
-			}
-			f.env.say("  %s", escape("the schema wants "+a.wants()+nearmiss.Hint(typed, a.choices())))
+	}
+	var pairs []string
+	for _, pair := range given {
+		if pair != "" {
+			pairs = append(pairs, pair)
 		}
 	}
 	return pairs, nil
+}
+
+// argument asks for one argument, and gives it as NAME=VALUE; "": it is left out.
+func (f *form) argument(a *argument, prefix string) (string, error) {
+	name := prefix + a.name
+	if a.description != "" {
+		f.env.tell("  %s", escape(cut(strings.Join(strings.Fields(a.description), " "), 300)))
+	}
+	choices := a.choices()
+	for i, c := range choices[:min(len(choices), maxChoices)] {
+		f.env.say("%4d  %s", i+1, escape(cut(c, 100)))
+	}
+	question := name + " (" + a.wants()
+	if len(choices) > 0 {
+		question = name + " (number or value"
+	}
+	switch {
+	case a.def != "":
+		question += ", default " + cut(a.def, 60)
+	case !a.required:
+		question += ", Enter leaves it out"
+	}
+	for {
+		typed, err := f.ask(escape(question) + "):")
+		if err != nil {
+			return "", err
+		}
+		typed = a.choice(typed)
+		if typed == "" && (!a.required || a.def != "") {
+			if a.required {
+				return name + "=" + a.example(), nil
+			}
+			return "", nil
+		}
+		if _, ok := a.read(typed); ok {
+			return name + "=" + typed, nil
+		}
+		f.env.tell("  %s", escape("the schema wants "+a.wants()+nearmiss.Hint(typed, a.choices())))
+	}
 }
 
 // choices are the values that the schema names, as they are typed: a text without its quotes.

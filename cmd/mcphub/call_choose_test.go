@@ -18,6 +18,9 @@ func typing(lines ...string) (f *form, said *strings.Builder) {
 		}
 		line := lines[0]
 		lines = lines[1:]
+		if line == "\x1b" {
+			return "", errBack
+		}
 		return line, nil
 	}
 	return f, said
@@ -39,6 +42,21 @@ func TestChooseByAPart(t *testing.T) {
 	}
 	if _, err := f.choose("Tool", names, nil); err != errNothingChosen {
 		t.Errorf("at the end of the input: %v", err)
+	}
+}
+
+// TestFormGoesBack: Esc leads to the question before, whose answer is given anew; from the first one it leads out.
+func TestFormGoesBack(t *testing.T) {
+	schema := readArguments(`{"type":"object","required":["a","b"],"properties":{
+		"a":{"type":"string"}, "b":{"type":"string"}, "c":{"type":"string"}}}`)
+	f, said := typing("one", "two", "\x1b", "\x1b", "1", "2", "3")
+	pairs, err := f.arguments(&schema, "")
+	if diff := cmp.Diff([]string{"a=1", "b=2", "c=3"}, pairs); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s\n%s", err, diff, said)
+	}
+	f, _ = typing("one", "\x1b", "\x1b")
+	if pairs, err := f.arguments(&schema, ""); err != errBack {
+		t.Errorf("%v, %v", pairs, err)
 	}
 }
 
