@@ -87,7 +87,6 @@ man: ## write the man pages into bin/man (MAN=DIR for another folder)
 .PHONY: release
 release: $(EDITORS_STAMP) ## everything of a release for all systems, in dist: make release VERSION=1.2.3
 	@test -n "$(VERSION)" || { echo "which version? make release VERSION=1.2.3"; exit 2; }
-	cd $(EDITORS) && npm run --silent build -w host
 	cd $(RELEASE) && go run . -version "$(VERSION)" -vsix
 
 .PHONY: release-image

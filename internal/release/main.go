@@ -25,7 +25,7 @@ func main() {
 	flag.StringVar(&r.version, "version", "", "the `number` of the release")
 	flag.StringVar(&r.root, "root", "../..", "the `folder` of the repository")
 	flag.StringVar(&r.out, "out", "../../dist", "the `folder` for the files; it is made anew")
-	flag.BoolVar(&r.vsix, "vsix", false, "make the .vsix of each target as well; it needs the packages of editors/")
+	flag.BoolVar(&r.vsix, "vsix", false, "make the .vsix of each target as well")
 	flag.Parse()
 	if err := r.make(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -40,6 +40,9 @@ func (r *release) make(only string) error {
 	}
 	var err error
 	if r.root, err = filepath.Abs(r.root); err != nil {
+		return err
+	}
+	if err := r.prepare(); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(r.out); err != nil {
