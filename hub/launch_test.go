@@ -2,6 +2,8 @@ package hub_test
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,12 +28,14 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 		}
 		c := w.echo()
 		p := v.launch()
+		dir := filepath.FromSlash(rooted("/repos/site"))
 		want := &event.LaunchQuestion{
-			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/repos/site", EnvNames: []string{"MODE", "TOKEN"},
+			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: dir, EnvNames: []string{"MODE", "TOKEN"},
 			EnvRefs: []string{"SITE_TOKEN"},
 			Env: []event.LaunchVariable{{Name: "MODE", Value: "literal-7731"},
 				{Name: "TOKEN", Value: "${env:SITE_TOKEN}"}},
-			Unresolved:  `cannot start "s": the working directory "/repos/site" does not exist; create it or change "cwd"`,
+			Unresolved: fmt.Sprintf(`cannot start "s": the working directory %q does not exist; create it or change "cwd"`,
+				dir),
 			HeaderNames: nil, AllowedTools: []string{"*"}, ConfigFile: workspaceFile, ConfigLine: 1, Hash: p.Launch.Hash,
 		}
 		if diff := cmp.Diff(want, p.Launch); diff != "" || len(p.Launch.Hash) < 32 {
@@ -79,13 +83,13 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 		w, at := guardedWorld(t)
 		at.set(func() { at.guarded = false })
 		entry := `{"type":"http","url":"http://` + at.host +
-			`/mcp","headers":{"X-Key":"k-99127"},"oauth":{"grant":"workload_identity","clientId":"c","workloadTokenFile":"/run/token"}}`
+			`/mcp","headers":{"X-Key":"k-99127"},"oauth":{"grant":"workload_identity","clientId":"c","workloadTokenFile":"` + rooted("/run/token") + `"}}`
 		w.workspace(entry)
 		v := w.user("")
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true})
 		q := v.launch().Launch
 		if q.URL != "http://"+at.host+"/mcp" || !slices.Equal(q.HeaderNames, []string{"X-Key"}) ||
-			!slices.Equal(q.Files, []string{"/run/token"}) || q.Command != "" {
+			!slices.Equal(q.Files, []string{rooted("/run/token")}) || q.Command != "" {
 			t.Errorf("%+v", q)
 		}
 		signing := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
@@ -164,8 +168,8 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 			[]event.DefinitionChange{{Path: "env.A", Before: `"(a value)"`, After: `"two-4411"`}}},
 		"variables": {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`,
 			[]event.DefinitionChange{{Path: "env.B", Before: "", After: `"x"`}, {Path: "env.C", Before: `null`, After: `""`}}},
-		"directory": {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
-			[]event.DefinitionChange{{Path: "directory", Before: `"/repos/site"`, After: `"/tmp"`}}},
+		"directory": {`{"command":"s","args":["a"],"cwd":"` + rooted("/tmp") + `","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
+			[]event.DefinitionChange{{Path: "directory", Before: `"/repos/site"`, After: fmt.Sprintf("%q", filepath.FromSlash(rooted("/tmp")))}}},
 		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`,
 			[]event.DefinitionChange{{Path: "approvals.*", Before: "", After: `"allow"`}}},
 		"no argument": {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,

@@ -2,6 +2,8 @@ package hub_test
 
 import (
 	"context"
+	"os"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
@@ -25,8 +27,22 @@ func (w *world) user(id string, roots ...string) *view {
 
 const workspaceFile = "/repos/site/.vscode/mcp.json"
 
+// rooted is a path, written with slashes, that is absolute on the system that the test runs on: Windows wants a drive.
+func rooted(path string) string {
+	if runtime.GOOS == "windows" {
+		return "C:" + path
+	}
+	return path
+}
+
+// ofUserAlone tells whether a file lets nobody else in. Modes say nothing on Windows, where the folder of the user does
+// that.
+func ofUserAlone(info os.FileInfo) bool {
+	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
+}
+
 // workspaceEntry is the entry of server s, as a workspace brings it.
-const workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm -rf /"],"cwd":"/repos/site","env":{"TOKEN":"${env:SITE_TOKEN}","MODE":"literal-7731"},` + allow + `}`
+var workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm -rf /"],"cwd":"` + rooted("/repos/site") + `","env":{"TOKEN":"${env:SITE_TOKEN}","MODE":"literal-7731"},` + allow + `}`
 
 // workspaceWorld is a world with one server s of a workspace file.
 func workspaceWorld(t *testing.T, stateDir string, entry string) *world {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -520,11 +520,15 @@ func TestDrainCancelsRestarts(t *testing.T) {
 	})
 }
 
+// crashing is set for a server that ends at its start.
+const crashing = "SERVER_THAT_CRASHES"
+
 // What a process that ended at its start has printed, and how it ended, is in the error of the call and in what windows
 // see.
 func TestCrashedProcessTellsHow(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("there is no sh")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	h := hub.New(hub.Options{})
 	defer func() {
@@ -532,13 +536,13 @@ func TestCrashedProcessTellsHow(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	const text = `{"mcpServers":{"s":{"command":"sh","args":["-c","echo no licence >&2; exit 3"],"alwaysAllow":["*"]}}}`
+	text := fmt.Sprintf(`{"mcpServers":{"s":{"command":%q,"env":{%q:"1"},"alwaysAllow":["*"]}}}`, program, crashing)
 	if _, _, _,
 		err := h.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
 		JSON: text}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.CallTool(context.Background(), hub.CallRequest{Server: "s", Tool: "a"})
+	_, err = h.CallTool(context.Background(), hub.CallRequest{Server: "s", Tool: "a"})
 	e := event.AsError(err)
 	if e == nil || e.Reason != event.ReasonServerFailed || !strings.Contains(e.Message,
 		"exited with status 3; last lines on stderr: no licence") {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -183,7 +184,7 @@ func TestToolFileIsBounded_amount(t *testing.T) {
 		w.listed("big")
 		synctest.Wait()
 		if info, err := os.Stat(filepath.Join(dir, "tools.json")); err != nil || info.Size() > 64<<10 ||
-			info.Mode().Perm()&0o077 != 0 {
+			!ofUserAlone(info) {
 			t.Errorf("%+v, %v", info, err)
 		}
 		later := newWorldIn(t, dir, fakes)
@@ -227,8 +228,12 @@ func TestToolFileThatIsOfNoUse(t *testing.T) {
 		if got := w.known(""); got != "a(cached) b(cached)" {
 			t.Errorf("%q", got)
 		}
+		unread := 1
+		if runtime.GOOS == "windows" {
+			unread = 0 // what is below a file is not there, as is what is missing
+		}
 		if read, written := strings.Count(text.String(), "lists of tools could not be read"),
-			strings.Count(text.String(), "cannot be written"); read != 1 || written != 1 {
+			strings.Count(text.String(), "cannot be written"); read != unread || written != 1 {
 			t.Errorf("said %d and %d times:\n%s", read, written, text.String())
 		}
 	})

@@ -18,8 +18,12 @@ var (
 // readFile is os.ReadFile for files that a config names: bounded, and of regular files only.
 func readFile(name string) ([]byte, error) { return readRegular(name, maxFile+1) }
 
-// why is an error of reading a file without the path, which the message that shows it names already.
+// why is an error of reading a file without the path, which the message that shows it names already. What is missing is
+// told in one way on all systems.
 func why(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file or directory"
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

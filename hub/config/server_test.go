@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -162,7 +163,7 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		`"url": "https://a.example/", "oauth": {"signingAlgorithm": "x"}`,
 		`"url": "https://a.example/", "oauth": {"grant": "workload_identity"}`,
 		`"url": "https://a.example/", "oauth": {"workloadToken": "/x"}`,
-		`"url": "https://a.example/", "oauth": {"workloadTokenFile": "/x"}`,
+		`"url": "https://a.example/", "oauth": {"workloadTokenFile": "` + filepath.ToSlash(native("/x")) + `"}`,
 		`"url": "https://a.example/", "oauth": {"dpop": "require"}`,
 		`"url": "https://a.example/", "oauth": {"dpop": "off"}`,
 		`"url": "https://a.example/", "oauth": {"idp": {"issuer": "x"}}`,

@@ -21,7 +21,7 @@ func (e *expander) home(name string) string {
 
 // below makes a path absolute: below the workspace folder, or else beside the file that it is written in.
 func (e *expander) below(name string) string {
-	name = e.home(name)
+	name = filepath.FromSlash(e.home(name)) // a file may write slashes, and a variable its system's own, on Windows
 	if filepath.IsAbs(name) {
 		return name
 	}

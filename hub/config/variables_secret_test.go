@@ -16,8 +16,8 @@ func TestSecrets(t *testing.T) {
 		Command: "c", Args: []string{"--key=${input:key}", "${input:plain}", "${env:SPACE}"},
 		Env: map[string]*string{
 			"A": new("literal-token"), "B": new("${env:SHORT}"), "C": new("true"), "D": new("Debug"), "E": new("123"),
-			"F": new("1234"), "G": new("/h/me"),
-			"H": new("/repos/app"), "I": nil, "J": new(""), "K": new("x${env:TOKEN}"),
+			"F": new("1234"), "G": new(native("/h/me")),
+			"H": new(native("/repos/app")), "I": nil, "J": new(""), "K": new("x${env:TOKEN}"),
 		},
 		Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode},
 	}

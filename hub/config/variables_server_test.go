@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func everywhere(dialect, text string) Server {
 			IDP: IdentityProvider{text, text, text, text},
 		},
 		Watch: []string{text}, Tools: ToolFilter{Only: []string{text}}, Approvals: map[string]Policy{text: Allow},
-		Origin: Origin{File: "/conf/mcp.json", Dialect: dialect, Folder: "/repos/app"},
+		Origin: Origin{File: "/conf/mcp.json", Dialect: dialect, Folder: native("/repos/app")},
 	}
 }
 
@@ -124,10 +125,15 @@ func TestWorkingDirectory(t *testing.T) {
 			"/h"},
 		{DialectMcpServers, "", "", "", "host", Variables{}, ""},
 	} {
-		s := Server{Command: "c", Dir: tt.dir, Origin: Origin{Dialect: tt.dialect, Folder: tt.folder, File: tt.file,
-			Scope: tt.scope}}
+		dir := tt.dir
+		if strings.HasPrefix(dir, "/") {
+			dir = filepath.ToSlash(native(dir)) // the file may spell it so
+		}
+		s := Server{Command: "c", Dir: dir, Origin: Origin{Dialect: tt.dialect, Folder: native(tt.folder),
+			File: native(tt.file), Scope: tt.scope}}
+		tt.vars.Home, tt.vars.Cwd = native(tt.vars.Home), native(tt.vars.Cwd)
 		r, err := s.Resolve(tt.vars)
-		if err != nil || r.Dir != filepath.FromSlash(tt.want) {
+		if err != nil || r.Dir != native(tt.want) {
 			t.Errorf("%+v: %q, %v", tt, r.Dir, err)
 		}
 		if shown := s.Shown(tt.vars); !strings.Contains(tt.dir, "env:") && shown.Dir != r.Dir {
@@ -140,6 +146,7 @@ func TestWorkingDirectory(t *testing.T) {
 }
 
 func TestWhatAValueMustNotBringIn(t *testing.T) {
+	root := filepath.ToSlash(native("/"))
 	for _, tt := range []struct {
 		server    Server
 		key, want string
@@ -147,9 +154,10 @@ func TestWhatAValueMustNotBringIn(t *testing.T) {
 		{Server{Command: "${env:NUL}"}, "command", "zero byte"},
 		{Server{Command: "${env:EMPTY}"}, "command", "is empty"},
 		{Server{Command: "c", Args: []string{"a", "${env:NUL}"}}, "args[1]", "zero byte"},
-		{Server{Command: "c", Dir: "/${env:NUL}"}, "cwd", "zero byte"},
-		{Server{Command: "c", EnvFile: "/${env:NUL}"}, "envFile", "zero byte"},
-		{Server{Command: "c", EnvFile: "/${env:TOKEN}"}, "envFile", `the file "/${env:TOKEN}" cannot be read`},
+		{Server{Command: "c", Dir: root + "${env:NUL}"}, "cwd", "zero byte"},
+		{Server{Command: "c", EnvFile: root + "${env:NUL}"}, "envFile", "zero byte"},
+		{Server{Command: "c", EnvFile: root + "${env:TOKEN}"}, "envFile",
+			fmt.Sprintf("the file %q cannot be read", native("/")+"${env:TOKEN}")},
 		{Server{Command: "c", Env: map[string]*string{"A": new("${env:NUL}")}}, "env.A", "zero byte"},
 		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:LINE}"}}, "headers.X-A", "line ends"},
 		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:NUL}"}}, "headers.X-A",
@@ -270,7 +278,7 @@ func TestShown(t *testing.T) {
 	text := "${workspaceFolder}|${userHome}|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
 	s := everywhere(DialectVSCode, text)
 	got := s.Shown(world())
-	want := "/repos/app|/h/me|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
+	want := native("/repos/app") + "|" + native("/h/me") + "|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
 	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a person should
 	// see.
 	if got.Command != text {
@@ -282,8 +290,8 @@ func TestShown(t *testing.T) {
 	s.Dir = "${workspaceFolder}/sub"
 	got = s.Shown(world())
 	if got.Command != want || got.Args[0] != want || *got.Env[text] != want || got.URL != want ||
-		got.Header["X-A"] != want || got.EnvFile != want || got.Dir != "/repos/app/sub" {
-		t.Errorf("got %+v", got)
+		got.Header["X-A"] != want || got.EnvFile != want || filepath.Clean(got.Dir) != native("/repos/app/sub") {
+		t.Errorf("got %q %q %q %q, folder %q, %+v", got.Command, got.URL, got.EnvFile, *got.Env[text], got.Dir, got)
 	}
 	s.Dir = "${env:TOKEN}"
 	if got = s.Shown(world()); got.Dir != "${env:TOKEN}" {
@@ -291,8 +299,8 @@ func TestShown(t *testing.T) {
 	}
 	for dialect, texts := range map[string][2]string{
 		DialectPortable:   {"${TOKEN} ${UNSET:-x}", "${TOKEN} ${UNSET:-x}"},
-		DialectRoo:        {"${env:TOKEN} ${workspaceFolder}", "${env:TOKEN} /repos/app"},
-		DialectCursor:     {"${env:TOKEN} ${userHome}", "${env:TOKEN} /h/me"},
+		DialectRoo:        {"${env:TOKEN} ${workspaceFolder}", "${env:TOKEN} " + filepath.ToSlash(native("/repos/app"))},
+		DialectCursor:     {"${env:TOKEN} ${userHome}", "${env:TOKEN} " + native("/h/me")},
 		DialectGemini:     {"$TOKEN ${UNSET:-x}", "$TOKEN ${UNSET:-x}"},
 		DialectOpencode:   {"{env:TOKEN} {file:/conf/key.txt}", "{env:TOKEN} {file:/conf/key.txt}"},
 		DialectCrush:      {`$TOKEN ${UNSET:-x} \$A`, `$TOKEN ${UNSET:-x} \$A`},

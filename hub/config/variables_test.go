@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -20,16 +21,16 @@ func world() Variables {
 	}
 	return Variables{
 		Getenv:  func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-		Folders: map[string]string{"app": "/repos/app"}, Home: "/h/me", Cwd: "/run/hub",
+		Folders: map[string]string{"app": native("/repos/app")}, Home: native("/h/me"), Cwd: native("/run/hub"),
 		Input: func(id string) (string, bool) {
 			value, ok := map[string]string{"key": "s3cret-key", "plain": "a name", "level": "high", "stale": "gone",
 				"ref": "${input:key}"}[id]
 			return value, ok
 		},
 		ReadFile: func(name string) ([]byte, error) {
-			switch name {
+			switch path := slashed(name); path {
 			case "/conf/key.txt", "/abs/key.txt", "/h/me/key.txt":
-				return []byte("\n s3cret-" + filepath.Dir(name)[1:] + " {env:TOKEN}\n"), nil
+				return []byte("\n s3cret-" + strings.TrimSuffix(path[1:], "/key.txt") + " {env:TOKEN}\n"), nil
 			case "/conf/huge":
 				return make([]byte, maxFile+1), nil
 			}
@@ -48,11 +49,21 @@ type expansion struct{ text, want, err, warning string }
 
 func testExpansions(t *testing.T, dialect string, tests []expansion) {
 	t.Helper()
+	spell := native
+	switch dialect {
+	case DialectOpencode: // what stands in files
+		spell = func(path string) string { return path }
+	case DialectRoo: // writes slashes everywhere
+		spell = func(path string) string { return filepath.ToSlash(native(path)) }
+	}
+	paths := strings.NewReplacer("/repos/app", spell("/repos/app"), "/h/me", spell("/h/me"), "/run/hub", spell("/run/hub"))
+	file := native("/conf/mcp.json")
 	for _, tt := range tests {
+		tt.want = paths.Replace(tt.want)
 		s := Server{
 			Name: "srv", Command: "c", Args: []string{"first", tt.text}, Inputs: testInputs,
 			Fields: map[string]Place{"args": {Line: 7, Column: 9, Key: "args"}},
-			Origin: Origin{File: "/conf/mcp.json", Line: 5, Dialect: dialect, Scope: "user"},
+			Origin: Origin{File: file, Line: 5, Dialect: dialect, Scope: "user"},
 		}
 		r, err := s.Resolve(world())
 		if tt.err != "" {
@@ -61,7 +72,7 @@ func testExpansions(t *testing.T, dialect string, tests []expansion) {
 				continue
 			}
 			var re *ResolveError
-			if errors.As(err, &re) && !strings.HasPrefix(err.Error(), `/conf/mcp.json:7:9: server "srv": key "args[1]": `) {
+			if errors.As(err, &re) && !strings.HasPrefix(err.Error(), file+`:7:9: server "srv": key "args[1]": `) {
 				t.Errorf("%q: no place: %v", tt.text, err)
 			}
 			if strings.Contains(err.Error(), "s3c") {
@@ -78,7 +89,7 @@ func testExpansions(t *testing.T, dialect string, tests []expansion) {
 		}
 		warnings := strings.Join(r.Warnings, "\n")
 		if tt.warning == "" && warnings != "" || tt.warning != "" &&
-			!strings.HasPrefix(warnings, `/conf/mcp.json:7:9: server "srv": key "args[1]": `) ||
+			!strings.HasPrefix(warnings, file+`:7:9: server "srv": key "args[1]": `) ||
 			!strings.Contains(warnings, tt.warning) || strings.Contains(warnings, "s3c") {
 			t.Errorf("%q: warnings %q, want %q", tt.text, warnings, tt.warning)
 		}
@@ -227,14 +238,17 @@ func TestGeminiVariables(t *testing.T) {
 }
 
 func TestOpencodeVariables(t *testing.T) {
+	if runtime.GOOS != "windows" {
+		testExpansions(t, DialectOpencode, []expansion{{text: "{file:/dev/zero}", err: "not a regular file"}})
+	}
 	testExpansions(t, DialectOpencode, []expansion{
 		{text: "a{env:TOKEN}b{env:UNSET}c", want: "as3cret-tokenbc", warning: `"UNSET" is not set`},
 		{text: "{file:key.txt}", want: "s3cret-conf {env:TOKEN}"}, // relative to the file; trimmed; not expanded again
 		{text: "{file:./key.txt}", want: "s3cret-conf {env:TOKEN}"},
-		{text: "{file:/abs/key.txt}", want: "s3cret-abs {env:TOKEN}"},
+		{text: "{file:" + filepath.ToSlash(native("/abs/key.txt")) + "}", want: "s3cret-abs {env:TOKEN}"},
 		{text: "{file:~/key.txt}", want: "s3cret-h/me {env:TOKEN}"},
 		{text: "{file:missing}", err: `the file "missing" cannot be read: no such file`},
-		{text: "{file:/dev/zero}", err: "not a regular file"},
+		{text: "{file:" + filepath.ToSlash(t.TempDir()) + "}", err: "not a regular file"},
 		{text: "{file:huge}", err: "is larger than"},
 		{text: "{file:{env:TOKEN}}", err: "a reference within a reference"},
 		{text: "${TOKEN} $TOKEN ${env:TOKEN} {x:y}", want: "${TOKEN} $TOKEN $s3cret-token {x:y}"},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"syscall"
 )
 
 // ErrNoPlace is what an Update gives when there is no directory for the hub's own files.
@@ -32,7 +31,7 @@ func explain(path string, err error) error {
 		return err
 	case diskFull(err):
 		word = errFull
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case errors.Is(err, fs.ErrPermission) || writeProtected(err):
 		word = errReadOnly
 	default:
 		return fmt.Errorf("the hub's own file %s: %w", path, err)

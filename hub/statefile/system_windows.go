@@ -9,8 +9,11 @@ import (
 )
 
 func diskFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
+
+func writeProtected(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
 // A file that somebody reads, a virus scanner above all, cannot be replaced at that moment.
 const (

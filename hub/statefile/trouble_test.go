@@ -41,8 +41,12 @@ func wantIDsOnDisk(t *testing.T, what, dir string, want ...string) {
 // next change brings both to the disk.
 func TestDiskThatFailsAtAnyStepLosesNothing(t *testing.T) {
 	failures := []struct{ err, want error }{
-		{syscall.ENOSPC, errFull}, {syscall.EDQUOT, errFull}, {syscall.EROFS, errReadOnly}, {syscall.EACCES, errReadOnly},
+		{noSpace(), errFull}, {syscall.EDQUOT, errFull}, {syscall.EROFS, errReadOnly}, {syscall.EACCES, errReadOnly},
 		{syscall.EIO, syscall.EIO},
+	}
+	if runtime.GOOS == "windows" { // by its numbers: quota, write-protected, access denied, CRC
+		failures[1].err, failures[2].err, failures[3].err = syscall.Errno(1295), syscall.Errno(19), syscall.Errno(5)
+		failures[4].err, failures[4].want = syscall.Errno(23), syscall.Errno(23)
 	}
 	texts := map[string]string{"nothing": "", "broken text": `{"old`,
 		"text": `{"version":3,"things":[{"id":"old","at":"2026-01-01T00:00:00Z"}]}`}

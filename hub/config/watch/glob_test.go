@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,11 @@ import (
 )
 
 func TestPatternsMeanWhatTheySay(t *testing.T) {
-	folder := filepath.FromSlash("/ws/a[1]")
+	drive := "" // of absolute paths
+	if runtime.GOOS == "windows" {
+		drive = "C:"
+	}
+	folder := filepath.FromSlash(drive + "/ws/a[1]")
 	tests := []struct {
 		patterns string // blank separated
 		yes, no  string // absolute, or below folder
@@ -28,13 +33,13 @@ func TestPatternsMeanWhatTheySay(t *testing.T) {
 		{"**/*.ts !**/*.d.ts", "x.ts", "x.d.ts a/x.d.ts"},
 		{"!dist/** **/*.js", "x.js", "dist/x.js dist/a/x.js"},
 		{"** !dist", "x", "dist/x dist/a/b"},
-		{"/lib/**/*.py", "/lib/x.py /lib/a/x.py", "x.py"},
+		{drive + "/lib/**/*.py", "/lib/x.py /lib/a/x.py", "x.py"},
 		{"../shared/*.json", "/ws/shared/x.json", "shared/x.json"},
 		{"[", "", "["},
 	}
 	abs := func(name string) string {
 		if strings.HasPrefix(name, "/") {
-			return filepath.FromSlash(name)
+			return filepath.FromSlash(drive + name)
 		}
 		return filepath.Join(folder, filepath.FromSlash(name))
 	}
