@@ -52,12 +52,9 @@ help: ## list the targets
 
 # --- build and run
 
-# Without grpc's page of its own traces, which templates render: they keep every method in the program (ADR 0048).
-TAGS := grpcnotrace
-
 .PHONY: build
 build: ## build bin/mcphub
-	go build -tags $(TAGS) -o bin/ ./cmd/mcphub
+	go build -o bin/ ./cmd/mcphub
 
 .PHONY: package
 package: $(EDITORS_STAMP) ## build the extension for this system: editors/vscode/mcphub-TARGET.vsix (TARGET=win32-x64 for another)

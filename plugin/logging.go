@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
@@ -73,4 +75,21 @@ func levelName(l slog.Level) string {
 		return "warn"
 	}
 	return "error"
+}
+
+// newPluginLogger is for go-plugin itself: its few lines, through the same writer. Its debug lines interest nobody but
+// somebody who debugs.
+func newPluginLogger(w io.Writer, level slog.Level) hclog.Logger {
+	l := hclog.Info
+	switch {
+	case level >= levelOff:
+		l = hclog.Off
+	case level <= slog.LevelDebug:
+		l = hclog.Debug
+	case level >= slog.LevelError:
+		l = hclog.Error
+	case level >= slog.LevelWarn:
+		l = hclog.Warn
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "go-plugin", Level: l, Output: w, JSONFormat: true})
 }

@@ -2,17 +2,14 @@ package plugin
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"os"
-	"os/signal"
 	"runtime"
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
@@ -111,7 +108,7 @@ func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string
 		signals:  signals,
 		returned: make(chan struct{}),
 	}
-	go d.serve()
+	go d.serve(newPluginLogger(out, level))
 	return d.run()
 }
 
@@ -188,60 +185,21 @@ func removeSocketDir(dir string) {
 	_ = os.Remove(dir) // fails when something else is in there, as it should
 }
 
-// serve serves the host until the server has stopped. What goes over the wire is go-plugin's own. What else its Serve
-// does is done here, since that one links net/rpc, for plugins of old: it looks up methods by reflection, and for that
-// the linker keeps every exported method of the whole program (docs/adr/0048-size-of-the-program.md).
-func (d *door) serve() {
+// serve runs go-plugin until the server has stopped.
+func (d *door) serve(logger hclog.Logger) {
 	defer close(d.returned)
-	server, listener, err := d.open()
-	if err != nil {
-		d.logger.Error("the hub cannot be reached", "error", err)
-		return
-	}
-	if err := server.Serve(listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) { // it closes the listener
-		d.logger.Error("the hub cannot be reached any more", "error", err)
-	}
-}
-
-// open makes the server, and says on standard output where the host finds it.
-func (d *door) open() (server *grpc.Server, _ net.Listener, err error) {
-	var config *tls.Config
-	var certificate string
-	if cert := os.Getenv(handshake.EnvClientCert); cert != "" {
-		if config, certificate, err = mutualTLS(cert); err != nil {
-			return nil, nil, err
-		}
-	}
-	stdout, stderr, relay, err := newRelay()
-	if err != nil {
-		return nil, nil, err
-	}
-	carrier := &goplugin.GRPCServer{
-		Plugins: goplugin.PluginSet{handshake.PluginKey: &served{hub: d.hub}},
-		Server: func(opts []grpc.ServerOption) *grpc.Server {
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig:  handshake.Config(),
+		VersionedPlugins: map[int]goplugin.PluginSet{handshake.ProtocolVersion: {handshake.PluginKey: &served{hub: d.hub}}},
+		Logger:           logger,
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			opts = append(opts, d.hub.ServerOptions()...)
 			opts = append(opts, grpc.StatsHandler(d.life))
-			server = grpc.NewServer(opts...)
-			return server
+			s := grpc.NewServer(opts...)
+			d.server.Store(s)
+			return s
 		},
-		TLS:    config,
-		Stdout: stdout,
-		Stderr: stderr,
-	}
-	if err := carrier.Init(); err != nil {
-		return nil, nil, err
-	}
-	d.server.Store(server)
-	listener, err := listen(runtime.GOOS, os.Getenv)
-	if err != nil {
-		return nil, nil, err
-	}
-	// An interrupt from the terminal reaches the host as well, which decides what becomes of its hub.
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
-	if err := relay.begin(handshakeLine(listener.Addr(), certificate, os.Getenv)); err != nil {
-		return nil, nil, errors.Join(err, listener.Close())
-	}
-	return server, listener, nil
+	})
 }
 
 // served registers the hub's services with go-plugin's server.

@@ -39,8 +39,7 @@ const program = platform.goos === 'windows' ? 'mcphub.exe' : 'mcphub';
 await rm(join(here, 'bin'), { recursive: true, force: true });
 await mkdir(join(here, 'bin'));
 if (values.binary === undefined) {
-  const flags = ['-trimpath', '-tags', 'grpcnotrace', '-ldflags', '-s -w']; // as internal/release
-  execFileSync('go', ['build', ...flags, '-o', join(here, 'bin', program), './cmd/mcphub'], {
+  execFileSync('go', ['build', '-trimpath', '-ldflags', '-s -w', '-o', join(here, 'bin', program), './cmd/mcphub'], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, CGO_ENABLED: '0', GOOS: platform.goos, GOARCH: platform.goarch },

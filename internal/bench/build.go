@@ -59,8 +59,7 @@ func build(ctx context.Context) (b binaries, err error) {
 }
 
 func goBuild(ctx context.Context, dir, out, pkg string) error {
-	// As internal/release builds the hub.
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", out, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", out, pkg)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -41,8 +41,7 @@ func (r *release) build(t target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The tag leaves out what would keep every method in the program: docs/adr/0048-size-of-the-program.md.
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace",
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", absolute, "./cmd/mcphub")
 	cmd.Dir = r.root
 	// What the machine sets for Go itself must not find its way into the program.

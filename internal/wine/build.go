@@ -49,8 +49,7 @@ func build(ctx context.Context, root, bin string, only []string, list skipped) (
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tool("build", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", bin+"/mcphub.exe",
-		"./cmd/mcphub"); err != nil {
+	if _, err := tool("build", "-ldflags=-s -w", "-o", bin+"/mcphub.exe", "./cmd/mcphub"); err != nil {
 		return nil, err
 	}
 	if len(paths) > 0 {
