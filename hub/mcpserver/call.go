@@ -66,10 +66,11 @@ func (c *Call) Log(level string, params json.RawMessage) {
 }
 
 // Heard tells whether the client would hear now what it is asked in the course of the call. A legacy client over HTTP
-// may have given up its stream, which is no cancel. It does not block.
+// may have given up its stream, which is no cancel; a modern one that has a round hears of more when it comes back. It
+// does not block.
 func (c *Call) Heard() bool {
 	x := c.via.Load()
-	return x == nil || x.link.heard(x.id)
+	return x != nil && x.link.heard(x.id)
 }
 
 // Ask asks the client in the course of the call: elicitation/create, sampling/createMessage or roots/list, params and

@@ -18,7 +18,8 @@
 // Call.Ask asks the client in the course of a request. Towards a legacy client that is a request of ours, and ending
 // the context of Ask withdraws it, with the cause's reason. Towards a modern client it is a round: the client gets the
 // open questions as the answer to its request, the handler stays where it is, and goes on when the client retries. A
-// question withdrawn meanwhile is gone at the retry.
+// question withdrawn meanwhile is gone at the retry. A client that cancels the request that was answered with a round
+// has given the call up: its cancel has crossed the round, and nothing else tells that it does not come back.
 //
 // # Locks
 //

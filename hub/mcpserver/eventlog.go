@@ -192,6 +192,13 @@ func (st *stream) ended() bool {
 	return st.over
 }
 
+// taken tells whether the stream is over, and a client that was sent its events up to a number has all of them.
+func (st *stream) taken(seen int) bool {
+	st.log.mu.Lock()
+	defer st.log.mu.Unlock()
+	return st.over && seen == st.gone+len(st.events)
+}
+
 // unsent is the number of the last event before the first that nobody was sent.
 func (st *stream) unsent() int {
 	st.log.mu.Lock()

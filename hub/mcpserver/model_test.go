@@ -120,6 +120,13 @@ func playModel(t *testing.T, random *rand.Rand, modern bool) {
 			send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 		}
 	}
+	for id := range calls { // whatever it was answered: who cancels between two rounds does not come back
+		send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	}
+	listen()
+	if _, parked, _ := s.Left(); parked != 0 {
+		t.Errorf("%d calls are parked that were cancelled", parked)
+	}
 	<-time.After(time.Hour)
 	listen()
 	for id, c := range calls {

@@ -3,14 +3,15 @@ package mcpserver
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
@@ -27,15 +28,17 @@ type rounds struct {
 	cancel  context.CancelCauseFunc
 	wake    chan struct{} // cap 1: a question was asked
 	done    chan struct{} // closed when result and err are set
+	at      parking       // guarded by the server's lock
 	result  json.RawMessage
 	err     error
 
-	mu    sync.Mutex
-	place bool // among the requests that run: not while parked
-	over  bool // the handler has returned
-	next  int
-	open  []*question // in the order in which they were asked
-	timer *time.Timer // while parked
+	mu     sync.Mutex
+	place  bool // among the requests that run: not while parked
+	over   bool // the handler has returned
+	parked bool
+	next   int
+	open   []*question // in the order in which they were asked
+	timer  *time.Timer // while parked
 	// binding is of client and call: a retry must have the same. Set when parked for the first time.
 	binding [sha256.Size]byte
 }
@@ -46,6 +49,8 @@ type question struct {
 	method string
 	params json.RawMessage
 	answer chan json.RawMessage // cap 1
+	shown  bool                 // in the round that the client has now
+	lost   chan struct{}        // closed when no retry can bring the answer any more
 }
 
 // askable are the requests whose answer may be questions (2026-07-28 basic/patterns/mrtr).
@@ -60,6 +65,7 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 		}
 		r.reenter()
 		r.answered(jsontext.Get(c.Params, "inputResponses"))
+		r.settle()
 		return r.follow(ctx, c.via.Load())
 	}
 	r := &rounds{call: c, share: shareOf(c.Client), wake: make(chan struct{}, 1), done: make(chan struct{}), place: true}
@@ -108,80 +114,24 @@ func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, erro
 			continue
 		case <-time.After(gather):
 		}
-		round, err := r.park()
+		round, err := r.park(x)
 		if err != nil {
 			r.cancel(err)
 			<-r.done
 			return nil, err
 		}
-		if round != nil {
-			return round, nil
+		if round == nil {
+			continue
 		}
-	}
-}
-
-// park takes the call off the wire: what it returns are the open questions, nil when none is left. The error says that
-// there is no room for it.
-func (r *rounds) park() (json.RawMessage, error) {
-	s := r.call.Session.server
-	r.mu.Lock()
-	if len(r.open) == 0 {
-		r.mu.Unlock()
-		return nil, nil
-	}
-	bound := binding(r.call)
-	r.binding = bound
-	state := rand.Text()
-	b := []byte(`{"resultType":"input_required","inputRequests":{`)
-	for i, q := range r.open {
-		if i > 0 {
-			b = append(b, ',')
+		if session := r.call.Session; session.lasting {
+			context.AfterFunc(ctx, func() { // a cancel that crosses the round: that is not written then
+				if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
+					session.giveUp(x.id, withdrawn)
+				}
+			})
 		}
-		b = jsontext.AppendString(append(jsontext.AppendString(b, q.key), `:{"method":`...), q.method)
-		if q.params != nil {
-			b = append(append(b, `,"params":`...), q.params...)
-		}
-		b = append(b, '}')
+		return round, nil
 	}
-	b = append(append(append(b, `},"requestState":"`...), state...), '"', '}')
-	r.timer = time.AfterFunc(s.o.Bounds.Retry, func() {
-		if s.unpark(state, bound) != nil {
-			r.cancel(ErrNoRetry)
-		}
-	})
-	r.mu.Unlock()
-	r.call.via.Store(nil)
-	if !s.keep(state, r) {
-		r.timer.Stop()
-		return nil, errTooMany
-	}
-	r.leave()
-	// It may be over by now, by the end of its session: then nobody is to find it.
-	if context.Cause(r.call.Session.ctx) != nil {
-		s.unpark(state, bound)
-	}
-	return b, nil
-}
-
-// keep parks a call, if there is room: one client alone takes no more places than it may have open, and a quarter of
-// the bytes, so that one that never comes back costs the others nothing.
-func (s *Server) keep(state string, r *rounds) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.o.Bounds
-	total, own, ownBytes := len(r.call.Params), 1, len(r.call.Params)
-	for _, other := range s.parked {
-		total += len(other.call.Params)
-		if other.share == r.share {
-			own++
-			ownBytes += len(other.call.Params)
-		}
-	}
-	if len(s.parked) >= b.Parked || total > b.ParkedBytes || own > b.OpenPerSession || ownBytes > b.ParkedBytes/4 {
-		return false
-	}
-	s.parked[state] = r
-	return true
 }
 
 // leave gives back the call's place among the requests that run: while it is parked, and when it is over.
@@ -194,12 +144,31 @@ func (r *rounds) leave() {
 	}
 }
 
-// end says that the handler has returned.
+// end says that the handler has returned. A client that has a round still comes for what the call has become, and with
+// the answers: what it was asked may be of another call as well.
 func (r *rounds) end() {
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
+	r.settle()
 	r.leave()
+}
+
+// settle lets those go on who wait for what no retry can bring any more: of a call that is over, what is not in a round
+// that the client has.
+func (r *rounds) settle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		return
+	}
+	r.open = slices.DeleteFunc(r.open, func(q *question) bool {
+		if r.parked && q.shown {
+			return false
+		}
+		close(q.lost)
+		return true
+	})
 }
 
 // reenter takes the place again, whatever else runs: how many calls can be parked is bounded. A call that is over needs
@@ -216,22 +185,6 @@ func (r *rounds) reenter() {
 	}
 }
 
-// unpark takes a parked call, once; nil when there is none of that state and binding.
-func (s *Server) unpark(state string, of [sha256.Size]byte) *rounds {
-	s.mu.Lock()
-	r := s.parked[state]
-	if r == nil || r.binding != of {
-		s.mu.Unlock()
-		return nil
-	}
-	delete(s.parked, state)
-	s.mu.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.timer.Stop()
-	return r
-}
-
 // answered gives the answers of a retry to those who asked. What has no answer stays open, and goes in the next round.
 func (r *rounds) answered(responses json.RawMessage) {
 	r.mu.Lock()
@@ -244,6 +197,9 @@ func (r *rounds) answered(responses json.RawMessage) {
 		q.answer <- bytes.Clone(answer)
 		return true
 	})
+	for _, q := range r.open {
+		q.shown = false
+	}
 	if len(r.open) > 0 {
 		r.awake()
 	}
@@ -257,8 +213,12 @@ func (r *rounds) awake() {
 }
 
 func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error) {
-	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1), lost: make(chan struct{})}
 	r.mu.Lock()
+	if r.over {
+		r.mu.Unlock()
+		return nil, ErrNotAskable
+	}
 	r.next++
 	if q.key = key; key == "" || slices.ContainsFunc(r.open, func(o *question) bool { return o.key == key }) {
 		q.key = "q" + strconv.Itoa(r.next)
@@ -270,7 +230,7 @@ func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMes
 	case answer := <-q.answer:
 		return answer, nil
 	case <-ctx.Done():
-	case <-r.done:
+	case <-q.lost:
 	}
 	r.mu.Lock()
 	r.open = slices.DeleteFunc(r.open, func(o *question) bool { return o == q })

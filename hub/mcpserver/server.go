@@ -25,6 +25,7 @@ type Server struct {
 	lasting  int                 // of them those that last for more than one call
 	byID     map[string]*Session // the legacy ones over HTTP
 	parked   map[string]*rounds  // by requestState
+	parkedAt map[parking]string  // their states
 	running  sync.WaitGroup      // sessions; added to with mu held, while closed is nil
 }
 
@@ -36,7 +37,7 @@ func New(o Options) *Server {
 	}
 	return &Server{o: o, log: o.Logger, sessions: map[*Session]struct{}{}, byID: map[string]*Session{},
 		openOf: map[share]int{},
-		parked: map[string]*rounds{}}
+		parked: map[string]*rounds{}, parkedAt: map[parking]string{}}
 }
 
 // Serve serves one client over one stream of bytes, as stdio is, until the connection or the server ends, or ctx does.
@@ -105,12 +106,7 @@ func (s *Server) Close(cause error) {
 		session.End(cause)
 	}
 	s.running.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for state, r := range s.parked { // answers that nobody came for
-		delete(s.parked, state)
-		r.timer.Stop()
-	}
+	s.leaveParked(func(*rounds) bool { return true }) // answers that nobody came for
 }
 
 // begin makes a session, whose over must be called. Only lasting ones count against the bound: one that a modern call

@@ -138,13 +138,10 @@ func (s *Session) over() {
 		s.server.lasting--
 	}
 	delete(s.server.byID, s.id)
-	for state, r := range s.server.parked {
-		if r.call.Session == s && s.ctx.Err() != nil { // else its client may still come for the answer
-			delete(s.server.parked, state)
-			r.timer.Stop()
-		}
-	}
 	s.server.mu.Unlock()
+	if s.ctx.Err() != nil { // else its client may still come for the answer
+		s.server.leaveParked(func(r *rounds) bool { return r.call.Session == s })
+	}
 	s.server.running.Done()
 }
 
@@ -163,7 +160,11 @@ func (s *Session) peerOptions() jsonrpc.Options {
 			return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)
 		},
 		HandleNotification: s.notified,
-		Batches:            func() bool { return s.Client().Revision == protocol.Revision20250326 },
+		OnOutgoingCancelled: func(id jsonrpc.ID, reason string) bool {
+			s.giveUp(id, &jsonrpc.WithdrawnError{Reason: reason})
+			return false // it names no request of ours
+		},
+		Batches: func() bool { return s.Client().Revision == protocol.Revision20250326 },
 	}
 }
 

@@ -313,6 +313,33 @@ func TestModernRoundsOverHTTP(t *testing.T) {
 	})
 }
 
+// unwritable is the connection of a client that has gone, which nobody has noticed yet.
+type unwritable struct{ *httptest.ResponseRecorder }
+
+func (unwritable) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// TestRoundThatNobodyTook: a client that went away before it had the round will not retry it: its call ends at once.
+func TestRoundThatNobodyTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(mcpserver.Bounds{})
+		defer d.server.Close(nil)
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/", strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one",`+modernMeta+`}}`))
+		for name, value := range map[string]string{"Content-Type": "application/json", "Mcp-Method": "tools/call",
+			"Mcp-Name": "one", "MCP-Protocol-Version": "2026-07-28"} {
+			r.Header.Set(name, value)
+		}
+		d.ServeHTTP(unwritable{httptest.NewRecorder()}, r)
+		synctest.Wait()
+		if open, parked, _ := d.server.Left(); open != 0 || parked != 0 {
+			t.Errorf("left: %d open, %d parked", open, parked)
+		}
+		if seen := d.take(); !strings.Contains(seen, "one ends: jsonrpc: withdrawn by the peer: the client closed the stream") {
+			t.Error(seen)
+		}
+	})
+}
+
 // TestParkedCallsHoldNoPlaces: a modern client that asks and never comes back costs nobody a place among the requests
 // that run, nor a session; of its own calls no more are parked than one client may have open.
 func TestParkedCallsHoldNoPlaces(t *testing.T) {

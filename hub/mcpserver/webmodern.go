@@ -65,10 +65,15 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	stop := context.AfterFunc(r.Context(), func() {
 		cancel(&jsonrpc.WithdrawnError{Reason: "the client closed the stream"})
 	})
-	h.write(w, r, &writing{stream: st, reader: 1, done: ctx.Done(), plain: true, modern: true})
+	x := &writing{stream: st, reader: 1, done: ctx.Done(), plain: true, modern: true}
+	h.write(w, r, x)
 	stop()
-	cancel(&jsonrpc.WithdrawnError{Reason: "the client closed the stream"}) // too late for what was answered
+	closed := &jsonrpc.WithdrawnError{Reason: "the client closed the stream"}
+	cancel(closed) // too late for what was answered
 	<-served
+	if !st.taken(x.seen) { // a round, perhaps, of which the client knows nothing
+		session.giveUp(id, closed)
+	}
 	if fresh {
 		go func() { // owned by the server, which waits for its sessions: rounds may outlive the exchange
 			session.over()

@@ -131,6 +131,7 @@ func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x 
 	w.WriteHeader(status)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
 	if _, err := w.Write(e.data); err == nil && control.Flush() == nil {
+		x.seen = e.number
 		e.wasSent()
 	}
 }
