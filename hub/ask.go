@@ -70,6 +70,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		p := c.question(ctx, st, q, info, withTools)
 		if p != nil && of != nil {
 			p.caller, p.question, p.hidden = of.caller, q, of.questions == AskClient
+			p.tried = []*request{of}
 			c.pages.sent(q.ElicitationID, of.caller.Completed())
 		}
 		return p, nil

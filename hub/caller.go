@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -28,15 +29,16 @@ type Caller interface {
 	// id. It may be kept for longer than request and client live, and holds nothing of them.
 	Completed() func(elicitationID string)
 	// Ask puts a question to the client. The end of ctx withdraws it, with the cause's reason (jsonrpc.Reasoner); what is
-	// returned then is not used. A *jsonrpc.Error is the client's answer. ErrNotAsked: it cannot be asked after all.
+	// returned then is not used. A *jsonrpc.Error is the client's answer. ErrNotAsked: it cannot be asked in the course of
+	// this request, or not any more.
 	Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error)
 	// Roots is the client's result of roots/list; nil when it has not declared any. key is the question's in the round of
 	// a modern server, "" otherwise.
 	Roots(ctx context.Context, key string) (json.RawMessage, error)
 }
 
-// ErrNotAsked is what Caller.Ask returns for a question that the client cannot be asked: then windows are, if one can
-// show it.
+// ErrNotAsked is what Caller.Ask returns for a question that the client cannot be asked: then it is asked in the course
+// of another of its calls that the question may be of, or windows are, if one can show it.
 var ErrNotAsked = errors.New("the client of the call cannot be asked")
 
 // Questions says who is asked what a server asks in the course of a request that has a Caller.
@@ -54,28 +56,46 @@ const (
 // whoAnswers gives the caller that a question goes to, nil for none. One that may be of several calls goes to a client
 // only if all of them are its own: what a server asks of one client must not be seen by another.
 func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) *request {
-	asked := callerOf(q)
-	if asked == nil {
-		for _, may := range q.Among {
-			r, ok := may.Tag.(*request)
-			switch {
-			case !ok || r.caller == nil, asked != nil && r.caller.Client() != asked.caller.Client():
-				return nil
-			case asked == nil, st.requests[asked.id] != asked,
-				st.requests[r.id] == r && !asked.caller.Heard() && r.caller.Heard():
-				asked = r
-			}
+	if asked := callerOf(q); asked != nil {
+		if !st.mayAnswer(asked, kind, withTools) {
+			return nil
+		}
+		return asked
+	}
+	for i, may := range q.Among {
+		r, ok := may.Tag.(*request)
+		if !ok || r.caller == nil || i > 0 && r.caller.Client() != q.Among[0].Tag.(*request).caller.Client() {
+			return nil
 		}
 	}
-	if asked == nil || asked.caller == nil || asked.questions == AskWindows || st.requests[asked.id] != asked ||
-		!asked.caller.Answers(kind, withTools) {
-		return nil
-	}
-	return asked
+	return st.amongAnswers(q, kind, withTools, nil)
 }
 
-// askCaller puts an open prompt to the client that it is for as well, if there is one. stop, which is called without
-// the lock, takes the question back from the client with the cause and waits until it is.
+// amongAnswers gives that of the calls of one client in whose course it is asked what may be of any of them: one in
+// which it hears that now, before one whose stream it has given up, and the newest of these. Those in but were tried.
+func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools bool, but []*request) (best *request) {
+	heard := false
+	for _, may := range q.Among {
+		r := may.Tag.(*request)
+		if !st.mayAnswer(r, kind, withTools) || slices.Contains(but, r) {
+			continue
+		}
+		if hears := r.caller.Heard(); best == nil || hears && !heard || hears == heard && r.n > best.n {
+			best, heard = r, hears
+		}
+	}
+	return best
+}
+
+// mayAnswer tells whether r is open and for a client that answers such questions.
+func (st *state) mayAnswer(r *request, kind event.PromptKind, withTools bool) bool {
+	return r.caller != nil && r.questions != AskWindows && st.requests[r.id] == r && r.cancellation == nil &&
+		r.caller.Answers(kind, withTools)
+}
+
+// askCaller puts an open prompt to the client that it is for as well, if there is one: in the course of one call after
+// the other, where it may be of several. stop, which is called without the lock, takes the question back from the
+// client with the cause and waits until it is.
 func (h *Hub) askCaller(p *prompt) (stop func(cause error)) {
 	if p.caller == nil {
 		return func(error) {}
@@ -83,9 +103,12 @@ func (h *Hub) askCaller(p *prompt) (stop func(cause error)) {
 	ctx, end := context.WithCancelCause(context.Background())
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		answer, err := p.caller.Ask(ctx, p.question)
-		if ctx.Err() == nil {
-			h.update(func(st *state) { st.callerAnswered(p, answer, err) })
+		for next := p.caller; next != nil; {
+			answer, err := next.Ask(ctx, p.question)
+			if ctx.Err() != nil {
+				return
+			}
+			h.update(func(st *state) { next = st.callerAnswered(p, answer, err) })
 		}
 	})
 	return func(cause error) {
@@ -94,18 +117,23 @@ func (h *Hub) askCaller(p *prompt) (stop func(cause error)) {
 	}
 }
 
-// callerAnswered takes a prompt with what its client has answered.
-func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) {
+// callerAnswered takes a prompt with what its client has answered. next is in the course of which call it can be asked
+// instead; nil: of none, or it has answered.
+func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next Caller) {
 	if st.prompts[p.id] != p {
-		return
+		return nil
 	}
 	c := closing{cause: event.CauseAnswered, origin: event.OriginHost, reason: "the client of the call answered",
 		action: actionOf(answer.Action), result: answer.Result, content: string(answer.Content)}
 	refusal, refused := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case errors.Is(err, ErrNotAsked):
+		if r := st.amongAnswers(p.question, p.info.Kind, p.withTools, p.tried); r != nil {
+			p.tried, p.caller = append(p.tried, r), r.caller
+			return r.caller
+		}
 		st.leftToWindows(p)
-		return
+		return nil
 	case refused:
 		c.cause, c.action, c.refusal = event.CauseDismissed, event.ActionDismiss, refusal
 	case err != nil:
@@ -116,6 +144,7 @@ func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) {
 		c.cause = event.CauseDismissed
 	}
 	st.closePrompt(p, c)
+	return nil
 }
 
 // leftToWindows is for a question that the client of its call cannot be asked.

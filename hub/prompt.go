@@ -37,6 +37,7 @@ type prompt struct {
 	humanLimit time.Duration         // for the error text
 	caller     Caller                // is asked as well; nil: nobody but windows
 	question   *mcp.Question         // that caller is asked
+	tried      []*request            // in whose course; with question
 	hidden     bool                  // only caller is asked: no window hears of it
 	checks     int                   // answers whose content is being compared
 	with       *shared               // whose servers wait, too; nil: none

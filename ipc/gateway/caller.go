@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -19,6 +20,44 @@ type caller struct {
 	server *mcpserver.Server
 	call   *mcpserver.Call
 	client string // the id of its session
+
+	mu    sync.Mutex
+	over  bool                                  // the request has ended otherwise than by the server's answer
+	asked map[*context.CancelCauseFunc]struct{} // ends what a client of 2026-07-28 is asked
+}
+
+// errCallEnded is why a question that may be of several calls is taken back from the round of one of them.
+var errCallEnded = &event.CancelCause{Origin: event.OriginHost, Reason: "the call has ended"}
+
+// leave says that the request has ended, and not by an answer of the server: its client may never come back for a round
+// that it has, and what it was asked there can be asked in the course of another call.
+func (c *caller) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	for end := range c.asked {
+		(*end)(errCallEnded)
+	}
+}
+
+// asking gives the context of a question, which ends with the request as well. stop must be called.
+func (c *caller) asking(ctx context.Context) (own context.Context, stop func()) {
+	own, end := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		end(errCallEnded)
+	}
+	if c.asked == nil {
+		c.asked = map[*context.CancelCauseFunc]struct{}{}
+	}
+	c.asked[&end] = struct{}{}
+	return own, func() {
+		c.mu.Lock()
+		delete(c.asked, &end)
+		c.mu.Unlock()
+		end(nil)
+	}
 }
 
 // callerOf makes the caller of a request. All requests of one connection, or of one legacy session, are of one client.
@@ -125,15 +164,22 @@ func (c *caller) askFinished(ctx context.Context, q *mcp.Question) (mcp.Answer, 
 }
 
 func (c *caller) ask(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error) {
-	result, err := c.call.AskAs(ctx, key, method, params)
+	own := ctx
+	if c.call.Client.Modern { // what a legacy client is asked is a request of its own, which outlives the call's
+		var stop func()
+		own, stop = c.asking(ctx)
+		defer stop()
+	}
+	result, err := c.call.AskAs(own, key, method, params)
 	switch {
 	case err == nil && !jsontext.IsObject(result):
 		return nil, errors.New("the client's answer is no JSON object")
-	case errors.Is(err, mcpserver.ErrUndeclared), errors.Is(err, mcpserver.ErrNotAskable):
-		return nil, hub.ErrNotAsked
 	case errors.Is(err, jsonrpc.ErrClosed), err != nil && c.call.Session.Err() != nil:
 		// The request ends with its session, and that takes the question back: nobody has dismissed it.
 		<-ctx.Done()
+	case errors.Is(err, mcpserver.ErrUndeclared), errors.Is(err, mcpserver.ErrNotAskable),
+		err != nil && ctx.Err() == nil && own.Err() != nil:
+		return nil, hub.ErrNotAsked
 	}
 	return result, err
 }

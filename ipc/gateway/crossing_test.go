@@ -35,9 +35,9 @@ import (
 //	               stream (see webClient)
 //	NAME           lines that the server, or the client, NAME sends. A client is one that the config does not name; it
 //	               connects when it is first named. STATE stands for the last requestState.
-//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON,
-//	               stop SERVER, load CONFIG; over HTTP get CLIENT, resume CLIENT STREAM, hangup CLIENT STREAM, delete
-//	               CLIENT
+//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON (all),
+//	               cancelnewest REASON, stop SERVER, load CONFIG; over HTTP get CLIENT, resume CLIENT STREAM, hangup
+//	               CLIENT STREAM, delete CLIENT
 //
 // "want" has, for each step, what each party was sent.
 func TestCrossing(t *testing.T) {
@@ -297,6 +297,14 @@ func (s *stage) act(line string) {
 				_, _ = s.hub.CancelRequest(r.ID, "", rest, event.OriginUser)
 			}
 		}
+	case "cancelnewest":
+		newest := ""
+		for _, r := range s.hub.Requests("") {
+			if r.Direction == event.Outgoing {
+				newest = r.ID
+			}
+		}
+		_, _ = s.hub.CancelRequest(newest, "", rest, event.OriginUser)
 	case "load":
 		if _, _, _, err := s.hub.LoadConfig(context.Background(),
 			[]hub.ConfigSource{{Path: "test.json", Scope: "host", JSON: rest}}); err != nil {

@@ -173,7 +173,11 @@ func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.Call
 	r hub.CallRequest, trouble func(*event.Error) json.RawMessage) (json.RawMessage, error) {
 	inner, stop := g.carrying(ctx)
 	defer stop()
-	return answer(ctx, trouble)(do(inner, r))
+	result, err := do(inner, r)
+	if c, ok := r.Caller.(*caller); ok && err != nil {
+		c.leave()
+	}
+	return answer(ctx, trouble)(result, err)
 }
 
 // answer is what the client gets of what became of its request.
