@@ -20,7 +20,7 @@ var (
 	// ErrNoRetry is the cause with which a modern request ends whose client was asked and did not come back in time.
 	ErrNoRetry = errors.New("the client did not retry the request in time")
 	// ErrTooManySessions refuses a session beyond Bounds.Sessions.
-	ErrTooManySessions = errors.New("mcpserver: too many sessions")
+	ErrTooManySessions = errors.New("too many sessions are open: end one, or come back later")
 	// ErrIdle is the cause with which a legacy session over HTTP ends that was not used for Bounds.Idle.
 	ErrIdle = errors.New("the session was not used for too long")
 	// ErrServerClosed is the cause of Close without one.

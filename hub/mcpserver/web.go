@@ -214,7 +214,7 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 		n, err1 := strconv.Atoi(number)
 		k, err2 := strconv.Atoi(after)
 		if st = conn.log.stream(n); err1 != nil || err2 != nil || k < 0 || st == nil {
-			http.Error(w, "Last-Event-ID names no event that is still held", http.StatusNotFound)
+			refuseEvent(w)
 			return
 		}
 		seen = k
@@ -224,8 +224,13 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	reader := st.follow()
 	if _, _, _, held := st.after(seen, reader); !held {
 		st.left(reader)
-		http.Error(w, "Last-Event-ID names no event that is still held", http.StatusNotFound)
+		refuseEvent(w)
 		return
 	}
 	h.write(w, r, &writing{stream: st, reader: reader, seen: seen, done: conn.done, begun: true})
+}
+
+// refuseEvent is not 404, which says that the session is over (2025-11-25 basic/transports, "Session Management").
+func refuseEvent(w http.ResponseWriter) {
+	http.Error(w, "Last-Event-ID names no event that is still held: open a stream without it", http.StatusBadRequest)
 }

@@ -35,9 +35,11 @@ import (
 //	               stream (see webClient)
 //	NAME           lines that the server, or the client, NAME sends. A client is one that the config does not name; it
 //	               connects when it is first named. STATE stands for the last requestState.
-//	do             commands: wait DURATION, eof CLIENT, window KIND..., answer ACTION CONTENT, cancel REASON (all),
-//	               cancelnewest REASON, stop SERVER, load CONFIG; over HTTP get CLIENT, resume CLIENT STREAM, hangup
-//	               CLIENT STREAM, delete CLIENT
+//	do             commands: wait DURATION, eof CLIENT, deaf CLIENT, hears CLIENT, window KIND..., answer ACTION CONTENT,
+//	               cancel REASON (all), cancelnewest REASON, stop SERVER, load CONFIG; over HTTP get CLIENT [STREAM],
+//	               resume CLIENT STREAM, hangup CLIENT STREAM, delete CLIENT
+//
+// LONG stands for 50,000 letters.
 //
 // "want" has, for each step, what each party was sent.
 func TestCrossing(t *testing.T) {
@@ -55,6 +57,40 @@ type party struct {
 	lines []string
 	auto  map[string]string // results by method
 	web   *webClient        // of a client over HTTP
+	deaf  chan struct{}     // closed when it reads again; nil: it does
+}
+
+// hears makes a client read on, or read nothing any more.
+func (p *party) hears(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if on {
+		close(p.deaf)
+		p.deaf = nil
+	} else {
+		p.deaf = make(chan struct{})
+	}
+}
+
+// wait waits until the client reads.
+func (p *party) wait() {
+	p.mu.Lock()
+	deaf := p.deaf
+	p.mu.Unlock()
+	if deaf != nil {
+		<-deaf
+	}
+}
+
+// ear is what a client reads from, while it does.
+type ear struct {
+	*party
+	from io.Reader
+}
+
+func (e ear) Read(b []byte) (int, error) {
+	e.wait()
+	return e.from.Read(b)
 }
 
 func (p *party) heard(line string) {
@@ -185,13 +221,16 @@ func (s *stage) party(name string) *party {
 	out, fromGateway := io.Pipe()
 	p = &party{in: in}
 	s.add(name, p)
-	s.running.Go(func() { p.read(out) })
+	s.running.Go(func() { p.read(ear{p, out}) })
 	s.running.Go(func() {
-		_ = s.gateway.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway, jsonrpc.LineConnOptions{
+		err := s.gateway.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway, jsonrpc.LineConnOptions{
 			Close: func() error {
 				_ = toGateway.Close()
 				return fromGateway.Close()
 			}}))
+		if err != nil {
+			p.heard("ends: " + err.Error())
+		}
 	})
 	return p
 }
@@ -203,6 +242,9 @@ func (s *stage) close() {
 	}
 	for _, p := range s.parties {
 		_ = p.in.Close()
+		if p.deaf != nil {
+			p.hears(true)
+		}
 	}
 	s.web.close()
 	s.running.Wait()
@@ -211,6 +253,7 @@ func (s *stage) close() {
 var (
 	stateOf  = regexp.MustCompile(`"requestState":"([A-Z2-7]{26})"`)
 	resultOf = regexp.MustCompile(`with the id ([A-Z2-7]{26})`)
+	long     = strings.Repeat("x", 50_000)
 )
 
 func (s *stage) play(steps []txtar.File) string {
@@ -231,7 +274,7 @@ func (s *stage) play(steps []txtar.File) string {
 				if p == nil {
 					s.t.Fatalf("server %q is not connected", name)
 				}
-				_, _ = io.WriteString(p.in, strings.NewReplacer("STATE", state, "RESULT", result).Replace(line)+"\n")
+				_, _ = io.WriteString(p.in, strings.NewReplacer("STATE", state, "RESULT", result, "LONG", long).Replace(line)+"\n")
 			}
 			synctest.Wait()
 		}
@@ -245,7 +288,7 @@ func (s *stage) play(steps []txtar.File) string {
 				if m := resultOf.FindStringSubmatch(line); m != nil {
 					result = m[1]
 				}
-				line = resultOf.ReplaceAllString(line, "with the id RESULT")
+				line = strings.ReplaceAll(resultOf.ReplaceAllString(line, "with the id RESULT"), long, "LONG")
 				got.WriteString(name + " <- " + stateOf.ReplaceAllString(line, `"requestState":"STATE"`) + "\n")
 			}
 		}
@@ -273,6 +316,8 @@ func (s *stage) act(line string) {
 		s.party(first).web.act(verb, second)
 	case "eof":
 		_ = s.party(first).in.Close()
+	case "deaf", "hears":
+		s.party(first).hears(verb == "hears")
 	case "window":
 		kinds := map[string]event.PromptKind{"approval": event.PromptToolApproval, "form": event.PromptElicitationForm,
 			"sampling": event.PromptSampling}

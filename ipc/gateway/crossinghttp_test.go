@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,11 +87,11 @@ func (c *webClient) Close() error {
 
 var errHungUp = errors.New("the script hangs up")
 
-// act does what a line of a "do" step says of the client: "get", "resume STREAM", "hangup STREAM", "delete".
+// act does what a line of a "do" step says of the client: "get [STREAM]", "resume STREAM", "hangup STREAM", "delete".
 func (c *webClient) act(verb, stream string) {
 	switch verb {
 	case "get":
-		c.begin("get", http.MethodGet, "", nil)
+		c.begin(cmp.Or(stream, "get"), http.MethodGet, "", nil)
 	case "delete":
 		c.begin("delete", http.MethodDelete, "", nil)
 	case "resume":
@@ -173,17 +174,25 @@ func (c *webClient) exchange(stream string, r *http.Request) {
 		say(strings.TrimSpace(string(body)))
 		return
 	}
-	lines := bufio.NewScanner(response.Body)
+	lines := bufio.NewScanner(ear{c.party, response.Body})
 	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+	id, data := "", ""
+	for lines.Scan() { // an event counts when its last line has come, which is empty
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "id":
+			id = value
+		case "data":
+			data = value
+		case "":
 			c.mu.Lock()
 			c.last[strings.TrimSuffix(stream, " again")] = id
 			c.mu.Unlock()
-		}
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-			c.took([]byte(data))
-			say(data)
+			if data != "" {
+				c.took([]byte(data))
+				say(data)
+			}
+			data = ""
 		}
 	}
 	if lines.Err() == nil {
