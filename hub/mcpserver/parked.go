@@ -44,7 +44,7 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 	}
 	b = append(append(append(b, `},"requestState":"`...), state...), '"', '}')
 	r.timer = time.AfterFunc(s.o.Bounds.Retry, func() {
-		if s.unpark(state, bound) != nil {
+		if s.unpark(state, r.call.Session, bound) != nil {
 			r.abandon(ErrNoRetry)
 		}
 	})
@@ -57,7 +57,7 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 	}
 	r.leave()
 	// It may be over by now, by the end of its session: then nobody is to find it.
-	if context.Cause(r.call.Session.ctx) != nil && s.unpark(state, bound) != nil {
+	if context.Cause(r.call.Session.ctx) != nil && s.unpark(state, r.call.Session, bound) != nil {
 		r.settle()
 	}
 	return b, nil
@@ -86,11 +86,11 @@ func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) bool {
 	return true
 }
 
-// unpark takes a parked call, once; nil when there is none of that state and binding.
-func (s *Server) unpark(state string, of [sha256.Size]byte) *rounds {
+// unpark takes a parked call of a session, once; nil when there is none of that state and binding.
+func (s *Server) unpark(state string, session *Session, of [sha256.Size]byte) *rounds {
 	s.mu.Lock()
 	r := s.parked[state]
-	if r == nil || r.binding != of {
+	if r == nil || r.call.Session != session || r.binding != of {
 		s.mu.Unlock()
 		return nil
 	}

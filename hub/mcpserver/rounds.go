@@ -59,7 +59,7 @@ var askable = []string{protocol.MethodCallTool, protocol.MethodGetPrompt, protoc
 // serveModern answers one exchange of a modern client: a request that is new, or the retry of one that is parked.
 func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, error) {
 	if state := jsontext.Get(c.Params, "requestState"); state != nil {
-		r := s.server.unpark(jsontext.String(state), binding(c))
+		r := s.server.unpark(jsontext.String(state), s, binding(c))
 		if r == nil {
 			return nil, errState
 		}

@@ -169,11 +169,11 @@ func (s *Server) leave(of *share) {
 	}
 }
 
-// sessionOf is the session of a parked request; nil when there is none of that state.
+// sessionOf is the session of a parked request of 2026-07-28 over HTTP; nil when there is none of that state.
 func (s *Server) sessionOf(state string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.parked[state]; r != nil {
+	if r := s.parked[state]; r != nil && !r.call.Session.lasting {
 		return r.call.Session
 	}
 	return nil
