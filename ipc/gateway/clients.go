@@ -68,10 +68,12 @@ func (g *Gateway) of(s *mcpserver.Session) *client {
 // forget is the end of a session: none of its requests runs any more.
 func (g *Gateway) forget(s *mcpserver.Session) {
 	g.mu.Lock()
-	c := g.clients[s]
+	c, before := g.clients[s], g.levelLocked()
 	delete(g.clients, s)
+	now := g.levelLocked()
 	g.mu.Unlock()
 	g.subs.forget(g, s)
+	g.tellLevels(before, now)
 	if c != nil {
 		g.way.SetRoots(s.ID(), nil)
 	}
@@ -134,7 +136,13 @@ func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
 	}
 	now := g.levelLocked()
 	g.mu.Unlock()
-	if now == before {
+	g.tellLevels(before, now)
+}
+
+// tellLevels tells the servers that another level is the most talkative one now. When nobody has asked for one any
+// more, they go on as they do.
+func (g *Gateway) tellLevels(before, now string) {
+	if now == before || now == "" || g.life.Err() != nil {
 		return
 	}
 	servers, _ := g.hub.Servers()

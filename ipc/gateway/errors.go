@@ -39,21 +39,39 @@ func (g *Gateway) toolError(e *event.Error) json.RawMessage {
 func (g *Gateway) advice(e *event.Error) string {
 	switch e.Reason {
 	case event.ReasonNoApprover, event.ReasonInputMissing:
-		if g.o.Advice != "" {
-			return g.o.Advice
-		}
-		if g.o.Approval == ApprovalClient {
-			return "No window is attached to this gateway in which somebody could agree, and behind " + callTool + " the " +
-				"client's own question does not count. Ask the user to start it with `--window`, which serves a page for that, " +
-				"or with `--tools all`; or to allow this tool in the config."
-		}
-		return "No window is attached to this gateway in which somebody could agree. Ask the user to start it with " +
-			"`mcphub mcp --window`, which serves a page for that; or, where this client asks its user before each call, with " +
-			"`mcphub mcp --approval client`."
+		return g.withoutWindow(e.Meta["setting"] == "approvals")
 	case event.ReasonDeniedByUser, event.ReasonDismissedByUser:
 		return "Somebody has refused this call. Do not repeat it unless the user asks for that."
 	}
 	return ""
+}
+
+// withoutWindow says what helps where nobody can be asked: about a call of a tool, or about what its server needs to
+// start, which no client asks its user.
+func (g *Gateway) withoutWindow(aboutCall bool) string {
+	const nobody = "No window is attached to this gateway in which somebody could agree. Ask the user to start it with "
+	switch {
+	case g.o.Advice != "":
+		return g.o.Advice
+	case !aboutCall:
+		return nobody + "`--window`, which serves a page for that; or to run `mcphub mcp --window` in a terminal, with the " +
+			"same config, and to answer there: what is allowed on the page holds here, too."
+	case g.o.Approval == ApprovalClient:
+		return "No window is attached to this gateway in which somebody could agree, and behind " + callTool + " the " +
+			"client's own question does not count. Ask the user to start it with `--window`, which serves a page for that, " +
+			"or with `--tools all`; or to allow this tool in the config."
+	}
+	return nobody + "`mcphub mcp --window`, which serves a page for that; or, where this client asks its user before each " +
+		"call, with `mcphub mcp --approval client`."
+}
+
+// protocolError is trouble of the hub where the protocol has no result that could tell of it.
+func (g *Gateway) protocolError(e *event.Error) error {
+	text := e.Message
+	if advice := g.advice(e); advice != "" {
+		text += "\n" + advice
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: text}
 }
 
 // maxQuoted is how much of a client's name or URI an error repeats, in bytes.

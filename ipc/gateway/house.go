@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/rand"
 	"log/slog"
 	"net"
@@ -71,8 +72,12 @@ func (s *House) reserve() error {
 	return nil
 }
 
+// openTheView is what helps where nobody can be asked at a gateway that a host has opened.
+const openTheView = "No window is open in which somebody could agree. Ask the user to open McpHub's view in the program " +
+	"that has opened this gateway, and call again."
+
 func (s *House) make(o Options, port int) (*Opened, error) {
-	o.Logger = s.log
+	o.Logger, o.Advice = s.log, cmp.Or(o.Advice, openTheView)
 	g, err := New(s.hub, o)
 	if err != nil {
 		return nil, err

@@ -147,7 +147,7 @@ func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMess
 	o.Server = at.server
 	inner, stop := g.carrying(ctx)
 	defer stop()
-	return answer(ctx, nil)(g.hub.Complete(inner, o))
+	return g.answer(ctx, nil)(g.hub.Complete(inner, o))
 }
 
 // request is what all requests of a client have in common.
@@ -177,11 +177,11 @@ func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.Call
 	if c, ok := r.Caller.(*caller); ok && err != nil {
 		c.leave()
 	}
-	return answer(ctx, trouble)(result, err)
+	return g.answer(ctx, trouble)(result, err)
 }
 
 // answer is what the client gets of what became of its request.
-func answer(ctx context.Context, trouble func(*event.Error) json.RawMessage) func(*hub.CallResult,
+func (g *Gateway) answer(ctx context.Context, trouble func(*event.Error) json.RawMessage) func(*hub.CallResult,
 	error) (json.RawMessage, error) {
 	return func(result *hub.CallResult, err error) (json.RawMessage, error) {
 		switch {
@@ -190,7 +190,7 @@ func answer(ctx context.Context, trouble func(*event.Error) json.RawMessage) fun
 		case err != nil && trouble != nil:
 			return trouble(event.AsError(err)), nil
 		case err != nil:
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: event.AsError(err).Message}
+			return nil, g.protocolError(event.AsError(err))
 		case result.Error != nil:
 			return nil, &jsonrpc.Error{Code: result.Error.Code, Message: result.Error.Message,
 				Data: json.RawMessage(result.Error.Data)}
