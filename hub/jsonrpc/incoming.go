@@ -75,6 +75,10 @@ func (p *Peer) request(method string, m *incomingMessage) {
 		p.count.refusedRequests.Add(1)
 		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests: wait until one ends"})
 		return
+	case p.out.backlog() > p.opts.WriteQueueBytes: // answers have no bound of their own
+		p.count.refusedRequests.Add(1)
+		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many answers wait to be read: read them first"})
+		return
 	}
 	in.request.Params = bytes.Clone(m.Params)
 	in.request.stepAside = func() bool { return p.tracker.stepAside(&in.entry, p.opts.MaxIncoming) }
@@ -134,8 +138,14 @@ func (p *Peer) refuseOpen(in *inbound, e *Error) {
 }
 
 // refuse answers with an error, if the queue has room: a peer that floods us without reading must not fill our memory.
+// An error is short, so it may pass answers that fill the queue, as long again as that.
 func (p *Peer) refuse(id ID, e *Error) {
-	p.pushOrDrop(newFrame(appendError(nil, id, e)))
+	f := newFrame(appendError(nil, id, e))
+	if p.out.backlog() < 2*p.opts.WriteQueueBytes {
+		_ = p.out.push(f, unbounded, OutgoingMessage{})
+		return
+	}
+	p.count.droppedResponses.Add(1)
 }
 
 func (p *Peer) pushOrDrop(f *frame) {

@@ -77,7 +77,8 @@ type Options struct {
 
 	// MaxIncoming bounds the open incoming requests; beyond it CodeTooManyRequests is answered. Default 64.
 	MaxIncoming int
-	// WriteQueueBytes bounds the bytes that wait to be written; beyond it Begin and Notify fail with *QueueFullError.
+	// WriteQueueBytes bounds the bytes that wait to be written; beyond it Begin and Notify fail with *QueueFullError, and
+	// requests of the peer are refused.
 	// Default 64 MiB.
 	WriteQueueBytes int
 	// StallLimit is how long the other side may take no byte while some wait. Default 30 s; negative: no limit.

@@ -113,6 +113,13 @@ func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	return nil
 }
 
+// backlog is how many bytes wait for the other side.
+func (b *outbox) backlog() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes
+}
+
 // hand gives a frame to the Sender. The lock is held, so that a cancel comes either before, and then nothing is sent,
 // or after the request is with the Sender, whom the cancel route tells.
 func (b *outbox) hand(f *frame, m OutgoingMessage) error {

@@ -1,0 +1,55 @@
+package mcpserver_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+)
+
+// TestAnswersThatNobodyTakes: a client on a pipe that asks and asks and reads nothing has no more waiting than the
+// bound of its queue and what it may have open. When it reads again, it is told what was refused meanwhile.
+func TestAnswersThatNobodyTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &handler{stop: map[string]context.CancelCauseFunc{}}
+		s := newServer(h, mcpserver.Bounds{Queue: 1 << 20})
+		toServer, in := io.Pipe()
+		out, fromServer := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- s.Serve(context.Background(), jsonrpc.NewLineConn(toServer, fromServer, jsonrpc.LineConnOptions{}))
+		}()
+		say := func(line string) { _, _ = io.WriteString(in, line+"\n") }
+		say(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+		long := strings.Repeat("x", 64<<10)
+		for i := range 1000 {
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"long":%q}}}`,
+				i, long))
+		}
+		synctest.Wait()
+		read := make(chan string)
+		go func() {
+			b, _ := io.ReadAll(out)
+			read <- string(b)
+		}()
+		<-time.After(time.Second)
+		_ = in.Close()
+		<-ended
+		_ = fromServer.Close()
+		got := <-read
+		if len(got) > 6<<20 {
+			t.Errorf("%d bytes waited for it", len(got))
+		}
+		if refused := strings.Count(got, `"error":{"code":-32000`); refused < 900 || refused+strings.Count(got,
+			`"result":{"long"`) != 1000 {
+			t.Errorf("%d refused, %d answered", refused, strings.Count(got, `"result":{"long"`))
+		}
+		s.Close(nil)
+	})
+}
