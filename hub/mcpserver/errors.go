@@ -46,7 +46,9 @@ var (
 		Message: "the first request must be initialize, or carry the metadata of 2026-07-28"}
 	errInitialized = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the session is initialized already"}
 	errTooMany     = &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests, Message: "too many open requests: wait until one ends"}
-	errState       = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+	errTooLarge    = &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests,
+		Message: "the open requests are too large: wait until one ends"}
+	errState = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
 		Message: "requestState is unknown, used, expired, or not of this request"}
 )
 

@@ -45,6 +45,9 @@ type Bounds struct {
 	// OpenPerSession and OpenInAll bound the open requests; beyond them -32000 is answered. Calls of 2026-07-28 over HTTP
 	// count as of one session when they have one clientInfo. Defaults 64 and 1,024.
 	OpenPerSession, OpenInAll int
+	// OpenBytes bounds the params of open requests in all, one client having half of it; beyond it -32000 is answered.
+	// Those below 64 KiB do not count: their number is bounded. What is alone has room in any case. Default 256 MiB.
+	OpenBytes int
 	// Sessions bounds the sessions of legacy clients and of those on stdio. The next is refused, and none is ended for
 	// it: a client that opens many must not push out one that is at work. Default 1,000.
 	Sessions int
@@ -71,6 +74,7 @@ func (b Bounds) filled() Bounds {
 	b.Message = or(b.Message, 64<<20)
 	b.OpenPerSession = or(b.OpenPerSession, 64)
 	b.OpenInAll = or(b.OpenInAll, 1024)
+	b.OpenBytes = or(b.OpenBytes, 256<<20)
 	b.Sessions = or(b.Sessions, 1000)
 	b.Parked = or(b.Parked, 1024)
 	b.ParkedBytes = or(b.ParkedBytes, 64<<20)

@@ -139,6 +139,16 @@ func (s *Session) serve(ctx context.Context, id jsonrpc.ID, method string, param
 	if r.err != nil || r.answer != nil {
 		return r.answer, r.err
 	}
+	if n := len(params); n >= largeParams {
+		client := any(s)
+		if !s.lasting {
+			client = shareOf(r.client)
+		}
+		if !s.server.hold(client, n) {
+			return nil, errTooLarge
+		}
+		defer s.server.let(client, n)
+	}
 	c := &Call{Session: s, Method: method, Params: params, Meta: jsontext.Get(params, "_meta"), Client: r.client,
 		HeaderParams: r.param, level: r.level}
 	c.via.Store(&exchange{id: id, link: via, token: tokenOf(params)})

@@ -20,6 +20,8 @@ type Server struct {
 	mu       sync.Mutex
 	open     int           // requests that run, of all sessions
 	openOf   map[share]int // those of 2026-07-28 over HTTP among them
+	bytes    int           // of the large ones among them
+	bytesOf  map[any]int   // by session, or share
 	closed   error         // why no session can begin any more
 	sessions map[*Session]struct{}
 	lasting  int                 // of them those that last for more than one call
@@ -36,7 +38,7 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Server{o: o, log: o.Logger, sessions: map[*Session]struct{}{}, byID: map[string]*Session{},
-		openOf: map[share]int{},
+		openOf: map[share]int{}, bytesOf: map[any]int{},
 		parked: map[string]*rounds{}, parkedAt: map[parking]string{}}
 }
 
@@ -166,6 +168,31 @@ func (s *Server) leave(of *share) {
 	}
 	if s.openOf[*of]--; s.openOf[*of] == 0 {
 		delete(s.openOf, *of)
+	}
+}
+
+// largeParams is from where on params count one by one.
+const largeParams = 64 << 10
+
+// hold takes room for the params of a large request of a client: a session, or a share. let gives it back.
+func (s *Server) hold(client any, n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most, own := s.o.Bounds.OpenBytes, s.bytesOf[client]
+	if s.bytes > 0 && s.bytes+n > most || own > 0 && own+n > most/2 {
+		return false
+	}
+	s.bytes += n
+	s.bytesOf[client] += n
+	return true
+}
+
+func (s *Server) let(client any, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes -= n
+	if s.bytesOf[client] -= n; s.bytesOf[client] == 0 {
+		delete(s.bytesOf, client)
 	}
 }
 

@@ -13,11 +13,12 @@ var errTooMuch = errors.New("too much is being sent to this gateway at the momen
 
 // limitBodies bounds what the bodies take that are read at the same time, and the time for each: next reads a body
 // whole before it does anything else. What has come counts, not what a client says that it will send; and nothing
-// counts before next reads it, which it does when it has looked at the token.
-func limitBodies(total int64, next http.Handler) http.Handler {
+// counts before next reads it, which it does when it has looked at the token. A body of up to small bytes has room in
+// any case: those who send much keep no ordinary request away.
+func limitBodies(total, small int64, next http.Handler) http.Handler {
 	var taken atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b := &body{ReadCloser: r.Body, w: w, taken: &taken, total: total}
+		b := &body{ReadCloser: r.Body, w: w, taken: &taken, total: total, small: small}
 		defer b.done()
 		r.Body = b
 		next.ServeHTTP(w, r)
@@ -29,7 +30,8 @@ type body struct {
 	io.ReadCloser
 	w            http.ResponseWriter
 	taken        *atomic.Int64 // by all
-	total, mine  int64
+	total, small int64
+	mine         int64
 	begun, ended bool
 }
 
@@ -40,7 +42,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.mine += int64(n)
-	if b.taken.Add(int64(n)) > b.total && n > 0 {
+	if b.taken.Add(int64(n)) > b.total && n > 0 && b.mine > b.small {
 		b.done()
 		b.w.Header().Set("Retry-After", "1")
 		http.Error(b.w, errTooMuch.Error(), http.StatusServiceUnavailable)

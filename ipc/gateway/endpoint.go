@@ -26,6 +26,7 @@ const (
 	// bodiesBytes is what the bodies that are being read may have in all. Who comes beyond it is refused and need not
 	// wait for those who send slowly.
 	bodiesBytes = 256 << 20
+	smallBody   = 64 << 10        // has room beyond that
 	stopTime    = 5 * time.Second // for answers on their way when it closes
 )
 
@@ -51,7 +52,7 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 		token = rand.Text()
 	}
 	mux := http.NewServeMux()
-	mux.Handle(Path, limitBodies(bodiesBytes, g.HTTP(mcpserver.Guard{Token: token})))
+	mux.Handle(Path, limitBodies(bodiesBytes, smallBody, g.HTTP(mcpserver.Guard{Token: token})))
 	e := &Endpoint{Gateway: g, URL: "http://" + l.Addr().String() + Path, Token: token, ended: make(chan struct{}),
 		server: &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime,
 			MaxHeaderBytes: headerBytes, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
