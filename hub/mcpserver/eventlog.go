@@ -123,14 +123,30 @@ func (l *eventLog) drop(st *stream) {
 	}
 }
 
-// follow makes the caller the one who reads the stream, and sends away who did before.
-func (st *stream) follow() (reader int) {
+// follow makes the caller the one who reads the stream behind the event with a number, and sends away who did before;
+// not when what comes behind that is not held.
+func (st *stream) follow(n int) (reader int, held bool) {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
+	if st.from(n) < 0 {
+		return 0, false
+	}
 	st.reader++
 	st.read = true
 	st.awake()
-	return st.reader
+	return st.reader, true
+}
+
+// from is how many of the held events come before those behind a number; -1: what comes behind it is not held. On the
+// stream of a GET, whose notifications may be lost, those that are there go on instead. The lock is held.
+func (st *stream) from(n int) int {
+	if st.of == nil {
+		n = max(n, st.gone)
+	}
+	if n < st.gone || n > st.gone+len(st.events) {
+		return -1
+	}
+	return n - st.gone
 }
 
 // left says that a reader has gone. What it was not sent is kept for the next one, within the bounds.
@@ -149,18 +165,15 @@ func (st *stream) left(reader int) {
 }
 
 // after gives the events behind a number, and tells whether the stream is over with them. mine is false when somebody
-// else reads by now; held is false when one of them is no longer there: on the stream of a GET, whose notifications may
-// be lost, those that are there go on instead.
+// else reads by now; held is false when one of them is no longer there.
 func (st *stream) after(n, reader int) (events []*event, over, mine, held bool) {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
-	if st.of == nil {
-		n = max(n, st.gone)
-	}
-	if n < st.gone || n > st.gone+len(st.events) {
+	from := st.from(n)
+	if from < 0 {
 		return nil, st.over, st.reader == reader, false
 	}
-	return append([]*event(nil), st.events[n-st.gone:]...), st.over, st.reader == reader, true
+	return append([]*event(nil), st.events[from:]...), st.over, st.reader == reader, true
 }
 
 func (e *event) wasSent() {

@@ -27,7 +27,7 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "this server answers on loopback names alone; Host is another", http.StatusForbidden)
 		return false
 	}
-	if origin := r.Header.Get("Origin"); origin != "" {
+	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || !loopback(u.Hostname()) {
 			http.Error(w, "pages of this Origin may not use this server", http.StatusForbidden)
 			return false

@@ -88,9 +88,7 @@ func (h *web) post(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := readBody(w, r, h.s.o.Bounds.Message)
 	if err != nil {
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
-		}
+		refuseBody(w, err)
 		return
 	}
 	var reader jsontext.Reader
@@ -221,9 +219,8 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	} else {
 		seen = st.unsent()
 	}
-	reader := st.follow()
-	if _, _, _, held := st.after(seen, reader); !held {
-		st.left(reader)
+	reader, held := st.follow(seen)
+	if !held {
 		refuseEvent(w)
 		return
 	}
@@ -233,4 +230,19 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 // refuseEvent is not 404, which says that the session is over (2025-11-25 basic/transports, "Session Management").
 func refuseEvent(w http.ResponseWriter) {
 	http.Error(w, "Last-Event-ID names no event that is still held: open a stream without it", http.StatusBadRequest)
+}
+
+// refuseBody answers a request whose body could not be read. A reader that has answered it already says so.
+func refuseBody(w http.ResponseWriter, err error) {
+	if _, done := errors.AsType[interface {
+		error
+		Answered()
+	}](err); done {
+		return
+	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
+		return
+	}
+	http.Error(w, "the message did not come to its end", http.StatusBadRequest)
 }

@@ -177,6 +177,25 @@ func TestLegacyStreamResumes(t *testing.T) {
 	}
 }
 
+// TestForgedEventTakesNoStream: a GET that names an event that never was is refused, and the stream that it names stays
+// with who reads it.
+func TestForgedEventTakesNoStream(t *testing.T) {
+	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
+	id := s.initialize(t)
+	r := s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`,
+		"Mcp-Session-Id", id)
+	for _, last := range []string{"3-999", "3-2", "2-2"} {
+		if forged := s.do(t, t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID",
+			last); forged.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %d", last, forged.StatusCode)
+		}
+	}
+	s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`, "Mcp-Session-Id", id)
+	if got := body(t, r); !strings.Contains(got, `"answers":[{"action":"accept"}]`) {
+		t.Errorf("the stream ended with %s", got)
+	}
+}
+
 // TestQuestionOfAnAbandonedCall: a client that has given up the stream of a call, which is no cancel, is asked on the
 // common one, and loses the question there.
 func TestQuestionOfAnAbandonedCall(t *testing.T) {

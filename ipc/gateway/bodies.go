@@ -1,15 +1,19 @@
 package gateway
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
 )
 
-// errTooMuch ends the body of a request that has no room.
-var errTooMuch = errors.New("too much is being sent to this gateway at the moment")
+// tooMuchError ends the body of a request that has no room.
+type tooMuchError struct{}
+
+func (tooMuchError) Error() string { return "too much is being sent to this gateway at the moment" }
+
+// Answered tells who reads the body that the request is answered.
+func (tooMuchError) Answered() {}
 
 // limitBodies bounds what the bodies take that are read at the same time, and the time for each: next reads a body
 // whole before it does anything else. What has come counts, not what a client says that it will send; and nothing
@@ -45,8 +49,8 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.taken.Add(int64(n)) > b.total && n > 0 && b.mine > b.small {
 		b.done()
 		b.w.Header().Set("Retry-After", "1")
-		http.Error(b.w, errTooMuch.Error(), http.StatusServiceUnavailable)
-		return 0, errTooMuch
+		http.Error(b.w, tooMuchError{}.Error(), http.StatusServiceUnavailable)
+		return 0, tooMuchError{}
 	}
 	if err != nil {
 		b.done()
