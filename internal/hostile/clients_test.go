@@ -182,6 +182,11 @@ func TestHostileClients(t *testing.T) {
 		{"never reads", deaf},
 		{"lies about its protocol", liar},
 		{"1,100 sessions", sessions},
+		{"answers what nobody asked", answers},
+		{"wants another level of logs all the time", flips},
+		{"says all the time that its roots change", roots},
+		{"subscribes to everything", subscribes},
+		{"batches", batches},
 	} {
 		t.Run(a.name, func(t *testing.T) {
 			a.attack(t, e)

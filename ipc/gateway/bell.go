@@ -117,9 +117,9 @@ func (r *rung) server(e *event.ServerChanged) {
 	}
 }
 
-// gather is how long changes of lists are gathered before clients are told of them: a config that was read anew, or a
-// server that comes up, changes several lists, one after the other, and a client asks for a list again each time it is
-// told.
+// gather is how long changes are gathered before others are told of them: a config that was read anew, or a server that
+// comes up, changes several lists, one after the other, and a client asks for a list again each time it is told; and a
+// client may want another level of logs all the time.
 const gather = 20 * time.Millisecond
 
 // tell passes on what has happened until the gateway's life ends.
@@ -130,6 +130,9 @@ func (g *Gateway) tell() {
 		select {
 		case <-g.bell.wake:
 		case <-due:
+			if lists.level {
+				g.tellLevels()
+			}
 			g.tellLists(lists)
 			lists, due = changes{}, nil
 			continue

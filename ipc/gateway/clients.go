@@ -70,10 +70,12 @@ func (g *Gateway) forget(s *mcpserver.Session) {
 	g.mu.Lock()
 	c, before := g.clients[s], g.levelLocked()
 	delete(g.clients, s)
-	now := g.levelLocked()
+	differs := g.levelLocked() != before
 	g.mu.Unlock()
 	g.subs.forget(g, s)
-	g.tellLevels(before, now)
+	if differs {
+		g.bell.ring(func(r *rung) { r.changes.level = true })
+	}
 	if c != nil {
 		g.way.SetRoots(s.ID(), nil)
 	}
@@ -134,17 +136,16 @@ func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
 	if c := g.of(s); c != nil {
 		c.level = jsontext.String(jsontext.Get(params, "level"))
 	}
-	now := g.levelLocked()
+	differs := g.levelLocked() != before
 	g.mu.Unlock()
-	g.tellLevels(before, now)
+	if differs {
+		g.bell.ring(func(r *rung) { r.changes.level = true })
+	}
 }
 
 // tellLevels tells the servers that another level is the most talkative one now. When nobody has asked for one any
 // more, they go on as they do.
-func (g *Gateway) tellLevels(before, now string) {
-	if now == before || now == "" || g.life.Err() != nil {
-		return
-	}
+func (g *Gateway) tellLevels() {
 	servers, _ := g.hub.Servers()
 	for _, info := range servers {
 		g.setLevel(info, false)

@@ -70,11 +70,12 @@ type known struct {
 	again    bool // and has to look once more
 }
 
-// changes are the lists that are others now, or may be.
-type changes struct{ tools, resources, prompts bool }
+// changes are the lists that are others now, or may be, and the level of logs that clients want.
+type changes struct{ tools, resources, prompts, level bool }
 
 func (c *changes) add(o changes) {
 	c.tools, c.resources, c.prompts = c.tools || o.tools, c.resources || o.resources, c.prompts || o.prompts
+	c.level = c.level || o.level
 }
 
 func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
