@@ -92,6 +92,44 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+// TestMCPClientKilled: a client that is killed in the course of a call takes both ends with it, while the server
+// reports: the server hears of it, and nothing is left.
+func TestMCPClientKilled(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	file, record := p.gatewayConfig("allow")
+	s := p.speak(file)
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":60},` +
+		`"_meta":{"progressToken":"t"}}}`)
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err, s.stderr.String())
+		}
+		if strings.Contains(line, `"method":"notifications/progress"`) {
+			break
+		}
+	}
+	var deaths []*doortest.Death
+	for _, pid := range processesOf(t, p.path) {
+		deaths = append(deaths, doortest.Watch(t, pid))
+	}
+	if len(deaths) < 3 { // the gateway, the guard and the server
+		t.Fatalf("there are %d processes", len(deaths))
+	}
+	s.stdout.Close() // as the end of a process closes them: this one is known to nobody before the next line is written
+	s.in.Close()
+	if status := s.wait(); status != exitOK {
+		t.Errorf("status %d\n%s", status, s.stderr.String())
+	}
+	for _, d := range deaths {
+		d.Wait(t, 5*time.Second)
+	}
+	if n := cancelsHeard(t, record, "the client is gone"); n != 1 {
+		t.Errorf("the server heard of it %d times", n)
+	}
+}
+
 // TestMCPKilled: when the gateway itself is killed, its servers end within five seconds.
 func TestMCPKilled(t *testing.T) {
 	t.Parallel()
