@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin"
@@ -108,6 +109,9 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	options := o.gateway()
 	options.Problem = func(p config.Problem) { env.tell("%s", problemReport(p).line()) }
+	options.Trouble = func(server string, e *event.Error) {
+		env.tell("mcphub: no tools of server %s: %s%s", shortName(server), escape(e.Message), helpsWithoutWindow(e))
+	}
 	g, err := inside.OpenGateway(options)
 	if err != nil {
 		return err
@@ -127,6 +131,14 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)
+}
+
+// helpsWithoutWindow says what to do about a server that needs somebody's word to start.
+func helpsWithoutWindow(e *event.Error) string {
+	if e.Reason != event.ReasonNoApprover && e.Reason != event.ReasonInputMissing {
+		return ""
+	}
+	return "; --window serves a page to answer on"
 }
 
 // gatewayStateDir is where the hub of mcphub mcp keeps what a person allows on its page: what is said there does not

@@ -164,6 +164,29 @@ func TestMCPAlwaysStarts(t *testing.T) {
 	}
 }
 
+// TestMCPTellsOfServersThatCannotBeKnown: whose tools are missing in the list, and why, is said on stderr, and to who
+// calls one of them.
+func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.path,
+		"args": []string{"demo-server"}}, "nope": map[string]any{"command": "no-such-program-anywhere"}}})
+	s := p.speak(p.config("folder.json", string(text)), "--scope", "workspace")
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
+		t.Errorf("the list is %s", line)
+	}
+	s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo"}}`)
+	if line := s.answer("2"); !strings.Contains(line, "your consent to start it") {
+		t.Errorf("the call was answered %s", line)
+	}
+	if s.leave(); !strings.Contains(s.stderr.String(), `no tools of server demo`) ||
+		!strings.Contains(s.stderr.String(), "--window serves a page") ||
+		!strings.Contains(s.stderr.String(), "no tools of server nope") {
+		t.Errorf("said\n%s", s.stderr.String())
+	}
+}
+
 // TestMCPLeavesItselfOut: a config that names the gateway as a server does not make it start itself.
 func TestMCPLeavesItselfOut(t *testing.T) {
 	t.Parallel()

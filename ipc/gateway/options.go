@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
@@ -35,6 +36,9 @@ type Options struct {
 	// Problem is told what a profile names and is not there, once for each, as soon as that is known. It must not block
 	// for long. Nil: the log is told.
 	Problem func(config.Problem)
+	// Trouble is told why a server could not be started of which it is not known what it offers: nobody can call what is
+	// not listed. It is told once for each reason, and must not block for long. Nil: the log is told.
+	Trouble func(server string, e *event.Error)
 	// Logger; nil discards. Payloads are never logged.
 	Logger *slog.Logger
 }
@@ -63,6 +67,11 @@ func (o Options) filled(p *config.Profile) Options {
 		cmp.Or(o.Questions, "client"), cmp.Or(o.Tools, ToolsAll)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Trouble == nil {
+		o.Trouble = func(server string, e *event.Error) {
+			o.Logger.Warn("it is not known what a server offers", "server", server, "error", e.Message)
+		}
 	}
 	if o.Problem == nil {
 		o.Problem = func(p config.Problem) { o.Logger.Warn("a profile names what is not there", "problem", p.String()) }

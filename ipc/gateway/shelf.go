@@ -37,6 +37,7 @@ type shelf struct {
 	mode    string               // Options.Tools
 	bound   bool                 // results are bounded
 	problem func(config.Problem) // Options.Problem
+	trouble func(server string, e *event.Error)
 	// changed hears, by method, of lists that are others now. It must not block.
 	changed func(lists changes)
 
@@ -66,8 +67,9 @@ type known struct {
 	ready    bool
 	begun    bool // it is up because it was started to be known: its lists are those of this connection
 	rest     *offers.Rest
-	learning bool // somebody is at it
-	again    bool // and has to look once more
+	trouble  *event.Error // why it could not be started to be known
+	learning bool         // somebody is at it
+	again    bool         // and has to look once more
 }
 
 // changes are the lists that are others now, or may be, and the level of logs that clients want.
@@ -81,7 +83,7 @@ func (c *changes) add(o changes) {
 func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
 	return &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
 		places:  make(chan struct{}, atOnce),
-		problem: o.Problem, said: map[config.Problem]bool{},
+		problem: o.Problem, said: map[config.Problem]bool{}, trouble: o.Trouble,
 		servers: map[string]*known{}, settled: make(chan struct{}), rest: [3]*listing{{}, {}, {}}}
 }
 
@@ -229,6 +231,9 @@ func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest 
 		tools, _, err = s.hub.KnownTools(ctx, server)
 	}
 	if err == nil && len(tools) > 0 {
+		s.mu.Lock()
+		k.trouble = nil
+		s.mu.Unlock()
 		s.warn(server, tools)
 	}
 	if restErr != nil {
@@ -244,12 +249,20 @@ func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	case <-ctx.Done():
 		return
 	}
-	_, troubles, err := s.hub.Tools(ctx, server) // trouble is told in windows, and to who calls a tool of it
+	_, troubles, err := s.hub.Tools(ctx, server)
 	<-s.places
+	trouble := troubles[server]
+	if err != nil && trouble == nil {
+		trouble = event.AsError(err)
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err == nil && troubles[server] == nil {
+	was := k.trouble
+	if k.trouble = trouble; trouble == nil {
 		k.begun, k.again = true, false
+	}
+	s.mu.Unlock()
+	if trouble != nil && ctx.Err() == nil && (was == nil || was.Message != trouble.Message) {
+		s.trouble(server, trouble)
 	}
 }
 
@@ -321,47 +334,6 @@ func (s *shelf) list(ctx context.Context, i int) *listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rest[i]
-}
-
-func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
-	s.mu.Lock()
-	if s.tools != nil {
-		if at, ok := s.tools.from[name]; ok {
-			s.mu.Unlock()
-			return at, nil
-		}
-	}
-	s.mu.Unlock()
-	return s.toolList(ctx).find("tool", name)
-}
-
-// schema is the input schema of a tool that may want arguments in headers; nil for all others.
-func (s *shelf) schema(name string) json.RawMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tools == nil {
-		return nil
-	}
-	return s.tools.schemas[name]
-}
-
-func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
-	at, err := resolve(uri, s.list(ctx, 0), s.list(ctx, 1))
-	if err == nil && !s.profileNow().HasServer(at.server) { // an address of ours
-		return origin{}, invalid("there is no server " + quoted(at.server))
-	}
-	return at, err
-}
-
-func (s *shelf) template(ctx context.Context, uri string) (origin, error) {
-	if at, listed := s.list(ctx, 1).from[uri]; listed {
-		return at, nil
-	}
-	return s.resource(ctx, uri)
-}
-
-func (s *shelf) prompt(ctx context.Context, name string) (origin, error) {
-	return s.list(ctx, 2).find("prompt", name)
 }
 
 func (g *Gateway) listTools(ctx context.Context) (json.RawMessage, error) {

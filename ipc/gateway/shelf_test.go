@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -71,8 +72,8 @@ func (*failing) KnownTools(context.Context, string) ([]event.ToolInfo, map[strin
 	return nil, nil, nil
 }
 
-// TestServerThatComesUpLaterIsListed: one whose start failed is looked at when it is up, and one that was started to be
-// known is not looked at twice.
+// TestServerThatComesUpLaterIsListed: one whose start failed is told of, also to who calls a tool of it, and looked at
+// when it is up; one that was started to be known is not looked at twice.
 func TestServerThatComesUpLaterIsListed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before int // starts, of which the first fails
@@ -82,9 +83,17 @@ func TestServerThatComesUpLaterIsListed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancelCause(t.Context())
 				hub := &failing{starts: tt.before}
-				s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+				told := ""
+				s := newShelf(hub, &Options{Tools: ToolsAll, Trouble: func(server string, e *event.Error) {
+					told += server + ": " + e.Message
+				}}, nil, func(changes) {})
 				s.start(ctx, []event.ServerInfo{{Name: "s"}})
 				<-time.After(2 * time.Second)
+				want := map[string]string{"failed": "s: no"}[name]
+				_, err := s.tool(ctx, "s__t")
+				if err == nil || strings.Contains(err.Error(), `which tools server "s" has: no`) != (want != "") || told != want {
+					t.Errorf("told %q, and to who calls: %v", told, err)
+				}
 				s.see(ctx, event.ServerInfo{Name: "s", State: event.ServerReady}, false)
 				<-time.After(2 * time.Second)
 				if hub.asked != tt.want {

@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// What clients' names mean: which server has what they ask for.
+
+func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
+	s.mu.Lock()
+	if s.tools != nil {
+		if at, ok := s.tools.from[name]; ok {
+			s.mu.Unlock()
+			return at, nil
+		}
+	}
+	s.mu.Unlock()
+	at, err := s.toolList(ctx).find("tool", name)
+	if unknown, ok := err.(*jsonrpc.Error); ok {
+		unknown.Message += s.whyUnknown(name)
+	}
+	return at, err
+}
+
+// whyUnknown says why a tool is not listed that has the name of one of a server that could not be started to be known.
+func (s *shelf) whyUnknown(name string) string {
+	before, _, _ := strings.Cut(name, "__")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for server, k := range s.servers {
+		if own, _, _ := strings.Cut(nameOf(origin{server, "x"}), "__"); own == before && k.trouble != nil {
+			return "; it is not known which tools server " + quoted(server) + " has: " + k.trouble.Message
+		}
+	}
+	return ""
+}
+
+// schema is the input schema of a tool that may want arguments in headers; nil for all others.
+func (s *shelf) schema(name string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		return nil
+	}
+	return s.tools.schemas[name]
+}
+
+func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
+	at, err := resolve(uri, s.list(ctx, 0), s.list(ctx, 1))
+	if err == nil && !s.profileNow().HasServer(at.server) { // an address of ours
+		return origin{}, invalid("there is no server " + quoted(at.server))
+	}
+	return at, err
+}
+
+func (s *shelf) template(ctx context.Context, uri string) (origin, error) {
+	if at, listed := s.list(ctx, 1).from[uri]; listed {
+		return at, nil
+	}
+	return s.resource(ctx, uri)
+}
+
+func (s *shelf) prompt(ctx context.Context, name string) (origin, error) {
+	return s.list(ctx, 2).find("prompt", name)
+}
