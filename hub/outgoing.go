@@ -14,9 +14,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/preview"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -112,8 +114,12 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 			"request_id is %d bytes long; at most %d are allowed", len(o.ID), MaxRequestID)
 	}
+	var level map[string]json.RawMessage
+	if o.LogLevel != "" {
+		level = map[string]json.RawMessage{protocol.MetaLogLevel: jsontext.AppendString(nil, o.LogLevel)}
+	}
 	if o.Meta == "" {
-		return nil, nil
+		return level, nil
 	}
 	var meta map[string]json.RawMessage
 	if json.Unmarshal([]byte(o.Meta), &meta) != nil || meta == nil {
@@ -125,6 +131,7 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 				"meta_json has the key %q, which the hub sets itself", bounds.Printable(k))
 		}
 	}
+	maps.Copy(meta, level)
 	return meta, nil
 }
 

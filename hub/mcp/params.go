@@ -58,11 +58,11 @@ func (s *Session) requestMeta(given map[string]json.RawMessage, token string) ([
 	meta := newObject(size)
 	level := ""
 	if modern {
-		level = s.logLevel()
+		level = moreTalkative(s.logLevel(), stringOf(given[protocol.MetaLogLevel]))
 	}
 	if len(given) > 0 {
 		for _, k := range slices.Sorted(maps.Keys(given)) {
-			if !ownMeta(k, modern, level) {
+			if !ownMeta(k, modern) {
 				meta.raw(k, oneLine(given[k]))
 			}
 		}
@@ -88,14 +88,23 @@ func (s *Session) appendModernMeta(meta *object, declared Capabilities, level st
 	}
 }
 
-func ownMeta(key string, modern bool, level string) bool {
+// moreTalkative is that of two levels, either may be none, from which on more is logged.
+func moreTalkative(a, b string) string {
+	i, j := slices.Index(logLevels, a), slices.Index(logLevels, b)
+	if i < 0 || j >= 0 && j < i {
+		return b
+	}
+	return a
+}
+
+func ownMeta(key string, modern bool) bool {
 	switch key {
 	case protocol.MetaProgressToken:
 		return true
 	case protocol.MetaProtocolVersion, protocol.MetaClientInfo, protocol.MetaCapabilities:
 		return modern
-	case protocol.MetaLogLevel:
-		return level != ""
+	case protocol.MetaLogLevel: // of one request: see moreTalkative
+		return true
 	}
 	return false
 }

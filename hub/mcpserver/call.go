@@ -65,6 +65,14 @@ func (c *Call) Log(level string, params json.RawMessage) {
 	}
 }
 
+// LogLevel is from which level on the client of 2026-07-28 wants log messages in the course of the call; "": none.
+func (c *Call) LogLevel() string {
+	if c.level == "" || !passes(c.level, c.level) { // no such level
+		return ""
+	}
+	return c.level
+}
+
 // Heard tells whether the client would hear now what it is asked in the course of the call. A legacy client over HTTP
 // may have given up its stream, which is no cancel; a modern one that has a round hears of more when it comes back. It
 // does not block.

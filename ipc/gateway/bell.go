@@ -1,12 +1,10 @@
 package gateway
 
 import (
-	"encoding/json"
 	"sync"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
@@ -49,13 +47,22 @@ func (b *bell) ring(note func(r *rung)) {
 	}
 }
 
-// answer gives what has happened.
+// answer gives what has happened, but for what was logged.
 func (b *bell) answer() rung {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rung
-	b.rung = rung{}
+	b.rung = rung{logs: r.logs}
 	return r
+}
+
+// takeLogs gives what was logged.
+func (b *bell) takeLogs() []*event.LogMessage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	logs := b.rung.logs
+	b.rung.logs = nil
+	return logs
 }
 
 // Deliver takes one event.
@@ -161,7 +168,10 @@ func (g *Gateway) tell() {
 		if due == nil && lists != (changes{}) {
 			due = time.After(gather)
 		}
-		g.passOn(&r)
+		g.passLogs()
+		for at := range r.updated {
+			g.subs.updated(at)
+		}
 	}
 }
 
@@ -199,36 +209,4 @@ func (g *Gateway) tellLists(lists changes) {
 			s.ListChanged(method)
 		}
 	}
-}
-
-// passOn tells the clients what servers log, and which resources have changed.
-func (g *Gateway) passOn(r *rung) {
-	if len(r.logs) > 0 {
-		profile := g.shelf.profileNow()
-		for _, s := range g.server.Sessions() {
-			for _, m := range r.logs {
-				if profile.HasServer(m.Server) {
-					s.Log(m.Level, logParams(m))
-				}
-			}
-		}
-	}
-	for at := range r.updated {
-		g.subs.updated(at)
-	}
-}
-
-// logParams are those of notifications/message; the logger names the server first.
-func logParams(m *event.LogMessage) json.RawMessage {
-	logger := m.Server
-	if m.Logger != "" {
-		logger += "/" + m.Logger
-	}
-	data := m.Data
-	if data == "" {
-		data = "null"
-	}
-	b := jsontext.AppendString([]byte(`{"level":`), m.Level)
-	b = append(jsontext.AppendString(append(b, `,"logger":`...), logger), `,"data":`...)
-	return append(append(b, data...), '}')
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/hub/protocol"
@@ -67,15 +65,12 @@ func (g *Gateway) of(s *mcpserver.Session) *client {
 
 // forget is the end of a session: none of its requests runs any more.
 func (g *Gateway) forget(s *mcpserver.Session) {
-	g.mu.Lock()
-	c, before := g.clients[s], g.levelLocked()
-	delete(g.clients, s)
-	differs := g.levelLocked() != before
-	g.mu.Unlock()
+	var c *client
+	g.levels(func() {
+		c = g.clients[s]
+		delete(g.clients, s)
+	})
 	g.subs.forget(g, s)
-	if differs {
-		g.bell.ring(func(r *rung) { r.changes.level = true })
-	}
 	if c != nil {
 		g.way.SetRoots(s.ID(), nil)
 	}
@@ -126,99 +121,4 @@ func rootsIn(result json.RawMessage) (roots []windows.Root) {
 		return len(roots) < maxRoots
 	})
 	return roots
-}
-
-// levelChanged notes the log level that a client wants, and asks the servers for the most talkative one of all. What
-// goes to whom the engine decides.
-func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
-	g.mu.Lock()
-	before := g.levelLocked()
-	if c := g.of(s); c != nil {
-		c.level = jsontext.String(jsontext.Get(params, "level"))
-	}
-	differs := g.levelLocked() != before
-	g.mu.Unlock()
-	if differs {
-		g.bell.ring(func(r *rung) { r.changes.level = true })
-	}
-}
-
-// tellLevels tells the servers that another level is the most talkative one now. When nobody has asked for one any
-// more, they go on as they do.
-func (g *Gateway) tellLevels() {
-	servers, _ := g.hub.Servers()
-	for _, info := range servers {
-		g.setLevel(info, false)
-	}
-}
-
-// logging is the log level of one server: what is wanted of it, and what it was told. Guarded by Gateway.mu.
-type logging struct {
-	want, told string
-	busy       bool // somebody tells it
-}
-
-// setLevel tells a server that is connected and offers logging the level that clients want, if any does. anew says that
-// the connection is a new one, which was told nothing yet.
-func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
-	if info.State != event.ServerReady || info.Era != event.EraLegacy ||
-		jsontext.Get([]byte(info.Capabilities), "logging") == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	level := g.levelLocked()
-	if level == "" || g.life.Err() != nil {
-		return
-	}
-	l := g.logging[info.Name]
-	if l == nil {
-		l = &logging{}
-		g.logging[info.Name] = l
-	}
-	if l.want = level; anew {
-		l.told = ""
-	}
-	if l.busy {
-		return
-	}
-	l.busy = true
-	g.work.Go(func() { g.tellLevel(info.Name, l) })
-}
-
-// tellLevel tells a server its level until it has been told what is wanted.
-func (g *Gateway) tellLevel(server string, l *logging) {
-	for {
-		g.mu.Lock()
-		level := l.want
-		if l.busy = l.told != level && g.life.Err() == nil; !l.busy {
-			g.mu.Unlock()
-			return
-		}
-		l.told = level
-		g.mu.Unlock()
-		ctx, stop := g.within(answerLimit)
-		if err := g.hub.SetLogLevel(ctx, server, level); err != nil {
-			g.log.Info("a server was not asked for another log level", "server", server, "error", err.Error())
-		}
-		stop()
-		rest(g.life)
-	}
-}
-
-// levels of RFC 5424, the most talkative first.
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// levelLocked is the most talkative level that a client has asked for, "" when none has.
-func (g *Gateway) levelLocked() string {
-	least := len(levels)
-	for _, c := range g.clients {
-		if i := slices.Index(levels, c.level); i >= 0 {
-			least = min(least, i)
-		}
-	}
-	if least == len(levels) {
-		return ""
-	}
-	return levels[least]
 }

@@ -34,7 +34,10 @@ type Gateway struct {
 
 	mu      sync.Mutex
 	clients map[*mcpserver.Session]*client
-	logging map[string]*logging // by server
+	logging map[string]*logging        // by server
+	logged  map[*mcpserver.Call]string // the servers of calls of 2026-07-28 that want logs
+
+	passing sync.Mutex // held while log messages are passed on, one after the other
 }
 
 // New opens a gateway to h. It must be closed, before h is. Errors: UNAVAILABLE DRAINING, NOT_FOUND PROFILE_NOT_FOUND.
@@ -45,7 +48,7 @@ func New(h *hub.Hub, o Options) (*Gateway, error) {
 	}
 	o = o.filled(profile)
 	g := &Gateway{hub: h, o: o, log: o.Logger, clients: map[*mcpserver.Session]*client{},
-		logging: map[string]*logging{}, bell: newBell()}
+		logging: map[string]*logging{}, logged: map[*mcpserver.Call]string{}, bell: newBell()}
 	g.life, g.end = context.WithCancelCause(context.Background())
 	g.shelf = newShelf(h, &o, profile, func(c changes) { g.bell.ring(func(r *rung) { r.changes.add(c) }) })
 	g.subs = newSubscriptions()

@@ -157,7 +157,7 @@ func (g *Gateway) request(c *mcpserver.Call, server string) hub.CallRequest {
 		meta = string(foreign)
 	}
 	return hub.CallRequest{Server: server, Meta: meta, Caller: g.callerOf(c), CallerName: clientName(c.Client),
-		Questions: Questions[g.o.Questions]}
+		Questions: Questions[g.o.Questions], LogLevel: c.LogLevel()}
 }
 
 func clientName(c mcpserver.Client) string {
@@ -173,8 +173,13 @@ func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.Call
 	r hub.CallRequest, trouble func(*event.Error) json.RawMessage) (json.RawMessage, error) {
 	inner, stop := g.carrying(ctx)
 	defer stop()
+	c := r.Caller.(*caller)
+	if c.call.LogLevel() != "" {
+		stop := g.hearsLogs(c.call, r.Server)
+		defer stop()
+	}
 	result, err := do(inner, r)
-	if c, ok := r.Caller.(*caller); ok && err != nil {
+	if err != nil {
 		c.leave()
 	}
 	return g.answer(ctx, trouble)(result, err)

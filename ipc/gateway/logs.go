@@ -1,0 +1,182 @@
+package gateway
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+)
+
+// levelChanged notes the log level that a client wants, and asks the servers for the most talkative one of all. What
+// goes to whom the engine decides.
+func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
+	g.levels(func() {
+		if c := g.of(s); c != nil {
+			c.level = jsontext.String(jsontext.Get(params, "level"))
+		}
+	})
+}
+
+// levels makes a change of what clients want, with the lock.
+func (g *Gateway) levels(change func()) {
+	g.mu.Lock()
+	before := g.levelLocked()
+	change()
+	differs := g.levelLocked() != before
+	g.mu.Unlock()
+	if differs {
+		g.bell.ring(func(r *rung) { r.changes.level = true })
+	}
+}
+
+// hearsLogs lets a call of 2026-07-28 hear what its server logs while it runs. stop must be called before it is
+// answered: what the server has logged before its answer is then passed on before that.
+func (g *Gateway) hearsLogs(c *mcpserver.Call, server string) (stop func()) {
+	note := func(change func()) {
+		g.mu.Lock()
+		change()
+		g.mu.Unlock()
+		g.bell.ring(func(r *rung) { r.changes.level = true })
+	}
+	note(func() { g.logged[c] = server })
+	return func() {
+		g.passLogs()
+		note(func() { delete(g.logged, c) })
+	}
+}
+
+// passLogs passes on what servers have logged: to those legacy clients that want it, and in the course of the calls of
+// others.
+func (g *Gateway) passLogs() {
+	g.passing.Lock() // whoever waits for it may go on when all is passed on that had come by then
+	defer g.passing.Unlock()
+	logs := g.bell.takeLogs()
+	if len(logs) == 0 {
+		return
+	}
+	g.mu.Lock()
+	calls := maps.Clone(g.logged)
+	g.mu.Unlock()
+	sessions, profile := g.server.Sessions(), g.shelf.profileNow()
+	for _, m := range logs {
+		if !profile.HasServer(m.Server) {
+			continue
+		}
+		params := logParams(m)
+		for _, s := range sessions {
+			s.Log(m.Level, params)
+		}
+		for c, server := range calls {
+			if server == m.Server {
+				c.Log(m.Level, params)
+			}
+		}
+	}
+}
+
+// tellLevels tells the servers that another level is the most talkative one now. When nobody has asked for one any
+// more, they go on as they do.
+func (g *Gateway) tellLevels() {
+	servers, _ := g.hub.Servers()
+	for _, info := range servers {
+		g.setLevel(info, false)
+	}
+}
+
+// logging is the log level of one server: what is wanted of it, and what it was told. Guarded by Gateway.mu.
+type logging struct {
+	want, told string
+	busy       bool // somebody tells it
+}
+
+// setLevel tells a server that is connected and offers logging the level that clients want, if any does. anew says that
+// the connection is a new one, which was told nothing yet.
+func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
+	if info.State != event.ServerReady || jsontext.Get([]byte(info.Capabilities), "logging") == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	level := g.levelLocked()
+	if info.Era == event.EraLegacy { // others are told with each request
+		for c, server := range g.logged {
+			if server == info.Name {
+				level = moreTalkative(level, c.LogLevel())
+			}
+		}
+	}
+	if level == "" || g.life.Err() != nil {
+		return
+	}
+	l := g.logging[info.Name]
+	if l == nil {
+		l = &logging{}
+		g.logging[info.Name] = l
+	}
+	if l.want = level; anew {
+		l.told = ""
+	}
+	if l.busy {
+		return
+	}
+	l.busy = true
+	g.work.Go(func() { g.tellLevel(info.Name, l) })
+}
+
+// tellLevel tells a server its level until it has been told what is wanted.
+func (g *Gateway) tellLevel(server string, l *logging) {
+	for {
+		g.mu.Lock()
+		level := l.want
+		if l.busy = l.told != level && g.life.Err() == nil; !l.busy {
+			g.mu.Unlock()
+			return
+		}
+		l.told = level
+		g.mu.Unlock()
+		ctx, stop := g.within(answerLimit)
+		if err := g.hub.SetLogLevel(ctx, server, level); err != nil {
+			g.log.Info("a server was not asked for another log level", "server", server, "error", err.Error())
+		}
+		stop()
+		rest(g.life)
+	}
+}
+
+// talkative are the levels of RFC 5424, the most talkative first.
+var talkative = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// moreTalkative is that of two levels, either may be none, from which on more is logged.
+func moreTalkative(a, b string) string {
+	i, j := slices.Index(talkative, a), slices.Index(talkative, b)
+	if i < 0 || j >= 0 && j < i {
+		return b
+	}
+	return a
+}
+
+// levelLocked is the most talkative level that a client has asked for, "" when none has.
+func (g *Gateway) levelLocked() (level string) {
+	for _, c := range g.clients {
+		level = moreTalkative(level, c.level)
+	}
+	return level
+}
+
+// logParams are those of notifications/message; the logger names the server first.
+func logParams(m *event.LogMessage) json.RawMessage {
+	logger := m.Server
+	if m.Logger != "" {
+		logger += "/" + m.Logger
+	}
+	data := m.Data
+	if data == "" {
+		data = "null"
+	}
+	b := jsontext.AppendString([]byte(`{"level":`), m.Level)
+	b = append(jsontext.AppendString(append(b, `,"logger":`...), logger), `,"data":`...)
+	return append(append(b, data...), '}')
+}
