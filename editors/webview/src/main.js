@@ -2,7 +2,12 @@
 
 import { announce } from './elements/announce.js';
 import { bannerPainter } from './connection.js';
+import { iconButton } from './elements/icon.js';
+import { keepFocus } from './elements/keepfocus.js';
+import { pageKeys } from './elements/keys.js';
+import { sectionLinks } from './elements/sectionlinks.js';
 import { historySection } from './history/history.js';
+import { byId } from './page.js';
 import { painter, secondClock, sectionsPainter } from './paint.js';
 import { questionsSection } from './questions/questions.js';
 import { runningSection } from './running/running.js';
@@ -30,6 +35,11 @@ function reveal(promptId) {
   transition(state, { revealPrompt: { promptId } });
   requestPaint();
 }
+
+keepFocus();
+sectionLinks(byId('sections'));
+const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });
+byId('help').append(iconButton('help', 'Keys', { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
 const paintBanner = bannerPainter(page);
 /** @type {import('./page.js').Section[]} */

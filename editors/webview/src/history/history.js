@@ -2,6 +2,7 @@
 
 import { gathered } from '../elements/announce.js';
 import { h, replace, setText, show } from '../elements/dom.js';
+import { iconButton } from '../elements/icon.js';
 import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from './endeddetails.js';
 import { byId, setCount } from '../page.js';
@@ -91,12 +92,9 @@ export function historySection(page) {
   function fill(entry) {
     filled = entry;
     show(details, opened !== undefined);
-    const close = h('button', {
-      'type': 'button',
-      'class': 'close',
-      'aria-label': 'Close the details',
-      'text': '×',
-      'onclick': () => {
+    const close = iconButton('close', 'Close the details', {
+      class: 'close',
+      onclick: () => {
         toggle(entry);
         list.element.focus();
       },
@@ -179,17 +177,17 @@ function rowOf(entry) {
       { class: 'line' },
       h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': icons[outcome] }),
       h('span', { class: 'name', text: titleOf(about) }),
-      h('span', { class: 'of', text: ofWords(about) }),
-      h('span', { class: 'time', text: clockTime(entry.endTime) }),
     ),
     h(
       'div',
       { class: 'line muted' },
       h('span', { class: 'state', text: outcomeWords[outcome] }),
+      h('span', { class: 'of', text: ofWords(about) }),
       h('span', {
-        class: 'of',
+        class: 'why',
         text: [why || durationOf(timings?.active), visible(about.argumentsPreview)].filter(Boolean).join(' · '),
       }),
+      h('span', { class: 'time', text: clockTime(entry.endTime) }),
     ),
   );
 }

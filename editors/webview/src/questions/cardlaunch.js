@@ -77,7 +77,6 @@ export function launchCard(ask, server, kit) {
         ],
         ['Found in', ask.resolvedFrom && visible(ask.resolvedFrom)],
         ['Program', ask.unresolved && `Not known: ${visible(ask.unresolved)}`],
-        ['Arguments', lines(ask.args?.map((arg) => JSON.stringify(arg)))],
         ['Folder', lines(ask.directory ? [ask.directory] : [])],
         ['Sets variables', lines(settings(ask))],
         ['Would see your variables', lines(ask.environmentReferences)],

@@ -1,5 +1,7 @@
 // Parts that several cards are made of.
+import { announce } from '../elements/announce.js';
 import { h } from '../elements/dom.js';
+import { copyButton } from '../elements/icon.js';
 import { bytes, longClass, shortName, startOf, visible } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ApprovalScopeJson} Scope */
@@ -56,18 +58,7 @@ const large = 64 * 1024; // laid out only on demand, so that a card appears at o
 export function block(label, shown, copied = shown) {
   const pre = () =>
     h('pre', { 'class': 'code exact', 'tabindex': 0, 'role': 'group', 'aria-label': label, 'text': visible(shown) });
-  const copy = h('button', {
-    'type': 'button',
-    'class': 'link',
-    'text': 'Copy',
-    'aria-label': `Copy ${label}`,
-    'onclick': () => {
-      navigator.clipboard.writeText(copied).then(
-        () => (copy.textContent = 'Copied'),
-        () => (copy.textContent = 'Copying failed'),
-      );
-    },
-  });
+  const copy = copyButton(`Copy ${label}`, () => copied, announce);
   return h(
     'div',
     { class: 'block' },

@@ -9,6 +9,7 @@ import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
 import { keepDrafts } from './carddraft.js';
 import { h, setText } from '../elements/dom.js';
+import { iconButton } from '../elements/icon.js';
 import { forgetMoves, watchMoves } from '../elements/moves.js';
 import { shortName, visible } from '../words/text.js';
 
@@ -253,6 +254,8 @@ export function promptCard(prompt, actions) {
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
   // What a server asks by itself; all other questions are the hub's own.
+  const dismissing = iconButton('close', 'Dismiss', { dataset: { testid: 'dismiss' }, onclick: once(dismiss) });
+  buttons.push(dismissing);
   const silencing =
     (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl)
     && button('Decline and silence', 'link', once(silence), 'silence');
@@ -264,15 +267,13 @@ export function promptCard(prompt, actions) {
   const article = h(
     'article',
     { 'class': 'card', 'aria-labelledby': `${id}-title`, 'dataset': { testid: `prompt-${promptId}` } },
-    h('div', { class: 'card-head' }, heading, button('×', 'icon', once(dismiss), 'dismiss')),
+    h('div', { class: 'card-head' }, heading, dismissing),
     h(
       'p',
       { class: 'card-from' },
       'Server ',
       exact(shortName(server)),
-      self?.title
-        && self.title !== server
-        && h('span', { class: 'muted', text: `, which calls itself “${shortName(self.title)}”` }),
+      self?.title && self.title !== server && h('span', { class: 'muted', text: `, title “${shortName(self.title)}”` }),
     ),
     prompt.parentRequestId
       && h(
@@ -302,7 +303,6 @@ export function promptCard(prompt, actions) {
       main,
     ),
   );
-  article.querySelector('[data-testid="dismiss"]')?.setAttribute('aria-label', 'Dismiss');
 
   article.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) {

@@ -82,7 +82,7 @@ export function samplingCard(ask, kit) {
     'inputmode': 'numeric',
     'class': 'number',
     'value': most,
-    'aria-label': 'At most tokens',
+    'aria-label': 'Max tokens',
     'hidden': true,
   });
   const limitShown = h('span', { text: most });
@@ -154,16 +154,16 @@ export function samplingCard(ask, kit) {
         && h('div', {}, h('h4', { text: 'System prompt' }), text(['systemPrompt'], system, 'System prompt')),
       h('ol', { 'class': 'messages', 'aria-label': 'Messages' }, ...messages),
       facts([
-        ['At most tokens', most !== '' && [limitShown, limit]],
+        ['Max tokens', most !== '' && [limitShown, limit]],
         ['Temperature', value('temperature')],
-        ['Stops at', value('stopSequences')],
+        ['Stop sequences', value('stopSequences')],
         ['Context', value('includeContext')],
         [
-          'Wanted models',
+          'Model hints',
           lines(arrayOf(preferences.get('hints')).map((hint) => shortName(stringOf(objectOf(hint).get('name'))))),
         ],
         [
-          'Cost, speed, cleverness',
+          'Priorities: cost, speed, intelligence',
           ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key))
             && exact(
               ['costPriority', 'speedPriority', 'intelligencePriority']
@@ -172,7 +172,7 @@ export function samplingCard(ask, kit) {
             ),
         ],
         ['Tools', lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name')))))],
-        ['Choice of tools', value('toolChoice')],
+        ['Tool choice', value('toolChoice')],
       ]),
       disclosure('Whole request', () => [block('Request', pretty(json), json)]),
       hand,

@@ -46,7 +46,7 @@ export function requestRow({ state, ask, reveal }, request) {
     done,
   );
   const preview = visible(request.argumentsPreview);
-  const message = h('p', { class: 'muted prose', dir: 'auto', hidden: true });
+  const message = h('span', { class: 'prose', dir: 'auto', hidden: true });
   const cancelled = h('p', { class: 'cancelling', hidden: true });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const children = h('ol', { 'class': 'requests', 'aria-label': `Caused by ${about}`, 'hidden': true });
@@ -86,17 +86,16 @@ export function requestRow({ state, ask, reveal }, request) {
     { id: rowId(requestId), class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
     h(
       'div',
-      { class: 'line' },
-      h('span', { class: 'name', text: title }),
-      h('span', { class: 'of', text: ofWords(request) }),
-      word,
-      time,
+      { class: 'row-head' },
+      h('div', { class: 'line' }, h('span', { class: 'name', text: title }), time),
+      cancel?.buttons,
     ),
+    cancel?.field,
     preview !== '' && h('p', { class: 'arguments muted', dir: 'auto', title: preview, text: preview }),
     bar,
-    message,
+    h('p', { class: 'status muted' }, h('span', { class: 'of', text: ofWords(request) }), word, message),
     cancelled,
-    h('div', { class: 'actions' }, showQuestion, cancel?.element, dragging),
+    h('div', { class: 'actions' }, showQuestion, dragging),
     problem,
     children,
   );
@@ -144,10 +143,11 @@ export function requestRow({ state, ask, reveal }, request) {
       shown = now;
       const cancelling = now.state === 'REQUEST_STATE_CANCELLING';
       setAttribute(element, 'data-state', now.state);
-      setText(word, cancelling ? '' : stateWord(now.state));
+      setText(word, cancelling ? '' : ` · ${stateWord(now.state)}`);
       if (cancel) {
-        if (cancelling && cancel.element.contains(document.activeElement)) element.focus(); // what had it goes
-        show(cancel.element, !cancelling);
+        const had = cancel.buttons.contains(document.activeElement) || cancel.field.contains(document.activeElement);
+        if (cancelling && had) element.focus(); // what had it goes
+        show(cancel.buttons, !cancelling);
         cancel.disable(clicked || cancelling);
       }
       show(cancelled, cancelling);
@@ -162,7 +162,7 @@ export function requestRow({ state, ask, reveal }, request) {
           .join(' · '),
       );
       show(message, text !== '');
-      setText(message, text);
+      setText(message, ` · ${text}`);
       tick();
     },
   };

@@ -5,6 +5,7 @@ import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
 import { cancellable, isQuestion } from './requestwords.js';
 import { requestRow } from './requestrow.js';
+import { roving } from '../elements/roving.js';
 import { stopControl } from './stopcontrol.js';
 import { plural, visible } from '../words/text.js';
 
@@ -20,15 +21,23 @@ export function runningSection(page) {
   /** @type {Map<string, import('./requestrow.js').RequestRow>} */
   const rows = new Map();
 
+  const keys = roving(
+    list,
+    () => [...rows.values()].map((row) => row.element).filter((element) => element.isConnected),
+    (element) => [
+      .../** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(':scope > :not(.requests) button')),
+    ],
+  );
   const stopProblem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const stopAll = stopControl({
     label: 'Stop everything',
     about: '',
     testid: 'stop-everything',
+    worded: true,
     stop: (reason) => void stopEverything(reason),
   });
-  show(stopAll.element, false);
-  byId('stop-all').append(stopAll.element, stopProblem);
+  show(stopAll.buttons, false);
+  byId('stop-all').append(stopAll.buttons, stopAll.field, stopProblem);
 
   /** @param {string} reason */
   async function stopEverything(reason) {
@@ -103,9 +112,12 @@ export function runningSection(page) {
           title.focus();
         setCount('running', count);
         show(nothing, count === 0);
-        const held = stopAll.element.contains(document.activeElement);
-        show(stopAll.element, [...state.requests.values()].some(cancellable));
-        if (held && stopAll.element.hidden) title.focus();
+        const held = byId('stop-all').contains(document.activeElement);
+        const some = [...state.requests.values()].some(cancellable);
+        show(stopAll.buttons, some);
+        if (!some) show(stopAll.field, false);
+        if (held && !some) title.focus();
+        keys.refresh();
       }
       for (const id of changed.requests) {
         const request = state.requests.get(id);

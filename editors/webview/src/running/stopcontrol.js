@@ -1,46 +1,40 @@
 // Buttons that end something: at once, with a reason, or after a second click where calls would be lost.
 
-import { h, setText, show } from '../elements/dom.js';
+import { h, show } from '../elements/dom.js';
+import { icon, iconButton } from '../elements/icon.js';
 
 let ids = 0;
 
 /**
- * A button that stops, and beside it one that asks for a reason first.
- * @param {{ label: string, about: string, testid: string, stop: (reason: string) => void }} options about: what is
- * stopped, for those who do not see where the button is
- * @returns {{ element: HTMLElement, disable: (disabled: boolean) => void }}
+ * A button that stops, beside it one that asks for a reason first, and the field for that.
+ * @param {{ label: string, about: string, testid: string, worded?: boolean, stop: (reason: string) => void }} options
+ * about: what is stopped, for those who do not see where the button is. worded: it shows its label, and no icon
+ * @returns {{ buttons: HTMLElement, field: HTMLElement, disable: (disabled: boolean) => void }}
  */
-export function stopControl({ label, about, testid, stop }) {
+export function stopControl({ label, about, testid, worded = false, stop }) {
   const id = `reason-${++ids}`;
+  const what = `${label} ${about}`.trim();
   let off = false;
-  const button = h('button', {
-    'type': 'button',
-    'class': 'stop',
-    'text': label,
-    'aria-label': `${label} ${about}`.trim(),
-    'dataset': { testid },
-    // The second click of a double one is for what the first has stopped, and not for the button that has moved up into
-    // its place.
-    'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => {
-      if (clicks < 2) finish('');
-    },
-  });
+  // The second click of a double one is for what the first has stopped, and not for the button that has moved up into
+  // its place.
+  const onclick = (/** @type {MouseEvent} */ { detail: clicks }) => {
+    if (clicks < 2) finish('');
+  };
+  const button = worded
+    ? h('button', { type: 'button', class: 'stop', text: label, dataset: { testid }, onclick })
+    : iconButton('stop', what, { class: 'stop', dataset: { testid }, onclick });
   const field = h('input', {
-    id,
     'type': 'text',
     'maxlength': 256,
     'autocomplete': 'off',
     'aria-label': `Reason to stop ${about || 'everything'}`,
     'placeholder': 'Reason, then Enter',
   });
-  const line = h('span', { class: 'reason', hidden: true }, field);
-  const open = h('button', {
-    'type': 'button',
-    'class': 'link',
-    'text': 'with reason…',
-    'aria-label': `with reason… ${label} ${about}`.trim(),
+  const line = h('span', { class: 'reason', id, hidden: true }, field);
+  const open = iconButton('chat', `${what} with a reason`, {
     'aria-expanded': 'false',
     'aria-controls': id,
+    'dataset': { testid: `${testid}-with-reason` },
     'onclick': () => expand(line.hidden),
   });
 
@@ -66,7 +60,8 @@ export function stopControl({ label, about, testid, stop }) {
     open.focus();
   });
   return {
-    element: h('span', { class: 'stop-control' }, button, open, line),
+    buttons: h('span', { class: 'stop-control' }, ...(worded ? [button, open] : [open, button])),
+    field: line,
     disable: (disabled) => {
       off = disabled;
       // Not the attribute "disabled": that would throw the focus away.
@@ -79,17 +74,19 @@ export function stopControl({ label, about, testid, stop }) {
 /**
  * A button that asks once more, in its own place, when there is a reason to. It forgets the first click when the focus
  * goes elsewhere.
- * @param {{ label: string, about: string, testid?: string, question: () => string, act: () => Promise<unknown> }}
- * options
+ * @param {{ label: string, about: string, testid?: string, glyph?: import('../elements/icon.js').IconName | undefined,
+ * question: () => string, act: () => Promise<unknown> }} options glyph: it shows that, and its label only in words for
+ * those who ask
  *   question: what the second click does, "" = nothing is lost, and the first click does it
  */
-export function confirmButton({ label, about, testid, question, act }) {
+export function confirmButton({ label, about, testid, glyph, question, act }) {
   let asked = false;
   let busy = false;
   const button = h('button', {
     'type': 'button',
-    'text': label,
+    'class': glyph ? 'icon' : '',
     'aria-label': `${label} ${about}`,
+    'title': glyph && label,
     'dataset': testid ? { testid } : {},
     'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => void click(clicks),
     'onblur': () => ask(''),
@@ -99,7 +96,8 @@ export function confirmButton({ label, about, testid, question, act }) {
   function ask(text) {
     asked = text !== '';
     button.classList.toggle('asking', asked);
-    setText(button, text || label);
+    if (glyph) button.classList.toggle('icon', !asked);
+    button.replaceChildren(text === '' && glyph ? icon(glyph) : text || label);
     button.setAttribute('aria-label', text || `${label} ${about}`);
   }
   /** @param {number} clicks */
@@ -117,5 +115,6 @@ export function confirmButton({ label, about, testid, question, act }) {
     busy = false;
     button.removeAttribute('aria-disabled');
   }
+  ask('');
   return button;
 }

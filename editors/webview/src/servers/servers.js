@@ -3,6 +3,7 @@
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
 import { problemLines } from './serverfacts.js';
+import { roving } from '../elements/roving.js';
 import { serverView } from './serverview.js';
 import { plural } from '../words/text.js';
 
@@ -12,11 +13,16 @@ export function serversSection(page) {
   const title = byId('servers-title');
   const problems = h('div', {});
   const dropped = h('p', { class: 'muted', hidden: true, dataset: { testid: 'dropped' } });
-  const list = h('ol', { 'class': 'servers', 'aria-labelledby': 'servers-title' });
+  const list = h('ol', {
+    'class': 'servers',
+    'aria-labelledby': 'servers-title',
+    'dataset': { testid: 'servers-list' },
+  });
   const nothing = h('p', { class: 'muted', text: 'No servers are configured.' });
   byId('servers').append(problems, dropped, nothing, list);
   /** @type {Map<string, import('./serverview.js').ServerView>} */
   const views = new Map();
+  const keys = roving(list, () => [...views.values()].map((view) => view.head));
   const waits = () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined);
 
   return {
@@ -45,6 +51,7 @@ export function serversSection(page) {
           },
         );
         if (held && document.activeElement === document.body) title.focus();
+        keys.refresh();
         setCount('servers', state.servers.size);
         show(nothing, state.servers.size === 0);
       }

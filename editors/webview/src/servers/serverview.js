@@ -27,8 +27,8 @@ const icons = {
 
 /**
  * What can be done. loses: calls that run would end.
- * @type {{ label: string, testid?: string, loses?: string, when: RegExp, message: (server: string) => AttachRequest
- * }[]}
+ * @type {{ label: string, glyph?: import('../elements/icon.js').IconName, testid?: string, loses?: string, when: RegExp,
+ * message: (server: string) => AttachRequest }[]}
  */
 const actions = [
   // An entry of the workspace that counts only after a yes: the question shows what it would run.
@@ -38,22 +38,34 @@ const actions = [
     when: /waiting/,
     message: (server) => ({ startServer: { server, workspaceEntry: true } }),
   },
-  { label: 'Start', when: /STOPPED|FAILED|GIVEN_UP/, message: (server) => ({ startServer: { server } }) },
+  {
+    label: 'Start',
+    glyph: 'start',
+    when: /STOPPED|FAILED|GIVEN_UP/,
+    message: (server) => ({ startServer: { server } }),
+  },
   {
     label: 'Restart',
+    glyph: 'restart',
     testid: 'restart-server',
     loses: 'Restart',
     when: /READY|CONNECTING/,
     message: (server) => ({ restartServer: { server } }),
   },
-  { label: 'Stop', loses: 'Stop', when: /READY|CONNECTING/, message: (server) => ({ stopServer: { server } }) },
   {
-    label: 'Switch off',
-    loses: 'Switch off',
+    label: 'Stop',
+    glyph: 'stop',
+    loses: 'Stop',
+    when: /READY|CONNECTING/,
+    message: (server) => ({ stopServer: { server } }),
+  },
+  {
+    label: 'Disable',
+    loses: 'Disable',
     when: /^SERVER_STATE_(?!DISABLED|BROKEN)/,
     message: (server) => ({ setServerEnabled: { server, enabled: false } }),
   },
-  { label: 'Switch on', when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
+  { label: 'Enable', when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
   {
     label: 'Allow questions',
     testid: 'allow-questions',
@@ -67,6 +79,7 @@ const actions = [
 /**
  * @typedef {object} ServerView
  * @property {HTMLElement} element
+ * @property {HTMLElement} head opens it
  * @property {() => void} update
  * @property {() => void} updateLogs
  * @property {() => void} toolsChanged
@@ -113,6 +126,7 @@ export function serverView(page, name) {
     button: confirmButton({
       label: action.label,
       about: shownName,
+      glyph: action.glyph,
       ...(action.testid && { testid: action.testid }),
       question: () => (action.loses && calls() ? `${action.loses}, which cancels ${plural(calls(), 'request')}?` : ''),
       act: async () => {
@@ -186,6 +200,7 @@ export function serverView(page, name) {
 
   return {
     element,
+    head,
     update,
     updateLogs,
     tick,
@@ -203,10 +218,10 @@ function stateText(
   if (nextStartTime)
     parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
   if (failures > 1) parts.push(`${failures} failures in a row`);
-  if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in needed');
+  if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in required');
   if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push('start declined');
   if (questionsMuted) parts.push('questions are silenced');
-  if (waitingForConsent?.length) parts.push('another entry waits for your yes');
+  if (waitingForConsent?.length) parts.push('another entry waits for your consent');
   return parts.join(' · ');
 }
 

@@ -1,13 +1,16 @@
 // The tools of one server: listed when they are looked at, and again when they have changed.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
-import { shortName, visible } from '../words/text.js';
+import { roving } from '../elements/roving.js';
+import { plural, shortName, visible } from '../words/text.js';
 import { toolView } from './toolview.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
 
 // So many tools are found without a filter.
 const few = 8;
+// So many are shown at first: what follows the list must not be a long way off.
+const atFirst = 20;
 
 /** @param {import('../page.js').Page} page @param {string} server */
 export function toolList(page, server) {
@@ -29,13 +32,30 @@ export function toolList(page, server) {
     hidden: true,
     onclick: () => void listTools(false),
   });
+  const more = h('button', {
+    type: 'button',
+    class: 'link',
+    hidden: true,
+    dataset: { testid: 'all-tools' },
+    onclick: () => {
+      all = true;
+      paint();
+      shownViews()[atFirst]?.focus();
+    },
+  });
+  let all = false;
   const count = h('span', { class: 'count' });
   const heading = h('h4', { tabindex: -1 }, 'Tools ', count);
-  const element = h('div', {}, heading, filter, note, connect, list);
+  const element = h('div', {}, heading, filter, note, connect, list, more);
   /** @type {Tool[]} */
   let tools = [];
   /** @type {Map<string, ReturnType<typeof toolView>>} */
   const views = new Map();
+  /** @type {Tool[]} */
+  let shown = [];
+  const keyOf = (/** @type {Tool} */ tool) => `${tool.name} ${tool.definitionHash}`;
+  const shownViews = () => shown.flatMap((tool) => views.get(keyOf(tool)) ?? []);
+  const keys = roving(list, () => shownViews().map((view) => view.head));
   let stale = true;
   let asked = 0;
 
@@ -60,9 +80,11 @@ export function toolList(page, server) {
             ? 'None are known.'
             : '',
     );
+    const had = document.activeElement === connect;
     show(connect, cached || (tools.length === 0 && page.state.servers.get(server)?.state !== 'SERVER_STATE_READY'));
     setText(count, tools.length ? String(tools.length) : '');
     paint();
+    if (had && connect.hidden) (shownViews()[0] ?? heading).focus();
   }
 
   function paint() {
@@ -71,13 +93,15 @@ export function toolList(page, server) {
     const found = tools.filter((tool) =>
       `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(words),
     );
+    shown = all || found.length <= atFirst + few ? found : found.slice(0, atFirst);
+    show(more, shown.length < found.length);
+    setText(more, `Show all ${plural(found.length, 'tool')}`);
     // What is being filled in stays as it is for as long as the definition is the same, and goes over into the form for
     // another one.
-    const keyOf = (/** @type {Tool} */ tool) => `${tool.name} ${tool.definitionHash}`;
     const held = list.contains(document.activeElement);
     /** @type {ReturnType<typeof toolView> | undefined} */
     let heir;
-    patchList(list, found, keyOf, (tool) => {
+    patchList(list, shown, keyOf, (tool) => {
       const view = views.get(keyOf(tool)) ?? toolView(page, tool);
       const before = [...views].find(
         ([key, other]) => other !== view && other.name === tool.name && !tools.some((one) => keyOf(one) === key),
@@ -87,7 +111,8 @@ export function toolList(page, server) {
       if (before?.element.contains(document.activeElement)) heir = view;
       return view.element;
     });
-    for (const tool of found) views.get(keyOf(tool))?.update(tool);
+    for (const tool of shown) views.get(keyOf(tool))?.update(tool);
+    keys.refresh();
     if (held && document.activeElement === document.body) (heir ?? { focus: () => heading.focus() }).focus();
     const known = new Set(tools.map(keyOf));
     for (const key of views.keys()) if (!known.has(key)) views.delete(key);

@@ -13,18 +13,18 @@ import { shortName, stateWord, visible } from '../words/text.js';
 
 /** @type {Record<string, string>} */
 const policies = {
-  APPROVAL_POLICY_ALLOW: 'called without a question',
-  APPROVAL_POLICY_ASK: 'called after a question',
-  APPROVAL_POLICY_DENY: 'never called',
+  APPROVAL_POLICY_ALLOW: 'allowed',
+  APPROVAL_POLICY_ASK: 'asks first',
+  APPROVAL_POLICY_DENY: 'denied',
 };
 /** Untrusted: what a server says of its own tool. @type {[key: string, value: boolean, text: string][]} */
 const hints = [
-  ['readOnlyHint', true, 'only reads'],
-  ['destructiveHint', true, 'may destroy things'],
-  ['destructiveHint', false, 'destroys nothing'],
-  ['idempotentHint', true, 'may be called twice'],
-  ['openWorldHint', true, 'reaches the outside world'],
-  ['openWorldHint', false, 'stays within its own world'],
+  ['readOnlyHint', true, 'read-only'],
+  ['destructiveHint', true, 'destructive'],
+  ['destructiveHint', false, 'not destructive'],
+  ['idempotentHint', true, 'idempotent'],
+  ['openWorldHint', true, 'open world'],
+  ['openWorldHint', false, 'closed world'],
 ];
 
 /**
@@ -106,8 +106,8 @@ export function toolView(page, tool) {
       prose(tool.description),
       facts([
         ['Name', fullName(name)],
-        ['It says that it', said.join(', ')],
-        ['Known from', tool.cached ? 'an earlier connection' : ''],
+        ['Annotations, unverified', said.join(', ')],
+        ['Definition', tool.cached ? 'from an earlier connection' : ''],
       ]),
       fields,
       h('div', { class: 'actions' }, call),
@@ -195,6 +195,7 @@ export function toolView(page, tool) {
 
   return {
     element,
+    head,
     name,
     requestsChanged,
     leave,

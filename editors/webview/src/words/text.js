@@ -190,14 +190,14 @@ const requestStates = {
 /** @type {Record<ServerState, string>} */
 const serverStates = {
   SERVER_STATE_UNSPECIFIED: 'Unknown',
-  SERVER_STATE_STOPPED: 'Not started',
-  SERVER_STATE_CONNECTING: 'Connecting',
-  SERVER_STATE_READY: 'Ready',
+  SERVER_STATE_STOPPED: 'Stopped',
+  SERVER_STATE_CONNECTING: 'Starting',
+  SERVER_STATE_READY: 'Running',
   SERVER_STATE_STOPPING: 'Stopping',
-  SERVER_STATE_FAILED: 'Failed',
-  SERVER_STATE_DISABLED: 'Off',
-  SERVER_STATE_BROKEN: 'Cannot be used',
-  SERVER_STATE_GIVEN_UP: 'Given up',
+  SERVER_STATE_FAILED: 'Error',
+  SERVER_STATE_DISABLED: 'Disabled',
+  SERVER_STATE_BROKEN: 'Configuration error',
+  SERVER_STATE_GIVEN_UP: 'Error, given up',
 };
 
 /** Who ended something: "Cancelled by " + originWord(origin). @param {Origin | undefined} origin */

@@ -40,10 +40,10 @@ pageTest(
   setup,
   async ({ by, settle }) => {
     await settle();
-    assert.match(await by('server-files').innerText(), /files\s+Ready/);
+    assert.match(await by('server-files').innerText(), /files\s+Running/);
     assert.match(
       await by('server-broken').innerText(),
-      /broken\s+Given up.*5 failures in a row\s+it ended with status 3/s,
+      /broken\s+Error, given up.*5 failures in a row\s+it ended with status 3/s,
       'what went wrong is there without a click',
     );
     assert.doesNotMatch(
@@ -97,7 +97,7 @@ pageTest(
   'an entry of the workspace that waits for a yes is told of, and can be looked at',
   { snapshot: { servers: [waiting] } },
   async ({ by, hub, settle }) => {
-    assert.match(await by('server-shared').innerText(), /another entry waits for your yes/);
+    assert.match(await by('server-shared').innerText(), /another entry waits for your consent/);
     await by('server-shared').getByRole('button').first().click();
     await settle();
     assert.match(await by('server-shared').innerText(), /\/repos\/shop\/\.mcp\.json:7/);

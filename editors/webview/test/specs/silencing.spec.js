@@ -97,7 +97,7 @@ pageTest(
   { snapshot: { servers: [server('booking', { questionsMuted: true }), server('files')] } },
   async ({ by, hub, page, settle, focused }) => {
     const row = by('server-booking');
-    assert.match(await row.innerText(), /Ready · questions are silenced/);
+    assert.match(await row.innerText(), /Running · questions are silenced/);
     for (const name of ['booking', 'files']) await by(`server-${name}`).getByRole('button').first().click();
     await settle();
     await row.getByTestId('server-details').locator('summary').first().click();

@@ -165,7 +165,7 @@ pageTest(
   async ({ by, hub, settle }) => {
     const card = by('prompt-p-launch');
     await hub.next('promptsInView');
-    await card.getByTestId('accept').scrollIntoViewIfNeeded();
+    await card.evaluate((element) => element.scrollIntoView({ block: 'end' }));
     const heading = await card.locator('h3').boundingBox();
     assert.ok(heading && heading.y + heading.height < 0, 'the heading is out of view');
     await settle();

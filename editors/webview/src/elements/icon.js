@@ -1,0 +1,74 @@
+// Icons in the colour of the text around them, drawn on 16 by 16 as those of VS Code's own views.
+
+import { h } from './dom.js';
+
+/** What each icon is drawn with: lines, but for those that are filled. @type {Record<string, string>} */
+const lines = {
+  chat: 'M2.5 3.5h11v7H8l-3 2.5v-2.5H2.5z',
+  check: 'M3 8.5 6.5 12 13 4.5',
+  close: 'M4 4l8 8M12 4l-8 8',
+  copy: 'M5.5 5.5h7v8h-7zM3.5 10.5v-8h7',
+  help: 'M6 6.2a2 2 0 1 1 2.9 1.8c-.7.4-.9.8-.9 1.5M8 11.8v.4M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0z',
+  more: 'M3 8h.01M8 8h.01M13 8h.01',
+  restart: 'M12.5 8a4.5 4.5 0 1 1-1.4-3.2M11.5 1.8v3.3H8.2',
+};
+/** @type {Record<string, string>} */
+const fills = {
+  start: 'M4.5 2.8v10.4L13 8z',
+  stop: 'M3.5 3.5h9v9h-9z',
+};
+
+/** @typedef {'chat' | 'check' | 'close' | 'copy' | 'help' | 'more' | 'restart' | 'start' | 'stop'} IconName */
+
+const svg = 'http://www.w3.org/2000/svg';
+
+/** Says nothing by itself: what has it brings the name. @param {IconName} name */
+export function icon(name) {
+  const element = document.createElementNS(svg, 'svg');
+  const path = document.createElementNS(svg, 'path');
+  const attributes = { 'viewBox': '0 0 16 16', 'class': 'glyph', 'aria-hidden': 'true', 'data-icon': name };
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  path.setAttribute('d', lines[name] ?? fills[name] ?? '');
+  if (fills[name]) path.setAttribute('class', 'filled');
+  element.append(path);
+  return element;
+}
+
+/**
+ * A button that shows an icon alone: its name is read out, and seen when the pointer rests on it.
+ * @param {IconName} name
+ * @param {string} label
+ * @param {import('./dom.js').Props} [props]
+ * @returns {HTMLButtonElement}
+ */
+export function iconButton(name, label, props = {}) {
+  const { class: more = '', ...rest } = props;
+  return h(
+    'button',
+    { 'type': 'button', 'class': `icon ${more}`.trim(), 'aria-label': label, 'title': label, ...rest },
+    icon(name),
+  );
+}
+
+/**
+ * A button that copies, and says for a moment that it has.
+ * @param {string} label
+ * @param {() => string} text
+ * @param {(said: string) => void} [tell] for those who do not see the icon change
+ */
+export function copyButton(label, text, tell) {
+  const button = iconButton('copy', label, {
+    onclick: () => {
+      const done = (/** @type {IconName} */ name, /** @type {string} */ said) => {
+        button.replaceChildren(icon(name));
+        button.title = said;
+        tell?.(said);
+      };
+      navigator.clipboard.writeText(text()).then(
+        () => done('check', 'Copied'),
+        () => done('close', 'Copying failed'),
+      );
+    },
+  });
+  return button;
+}

@@ -1,0 +1,66 @@
+// The keys of the page: "?" lists them, and one leads to the open question from wherever the focus is.
+
+import { h } from './dom.js';
+
+/** @param {EventTarget | null} target */
+const typesInto = (target) =>
+  target instanceof HTMLElement
+  && target.matches('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
+
+/**
+ * @param {{ editor: boolean, toQuestion: () => void }} options editor: the page is in VS Code, which has keys of its
+ * own for it
+ * @returns {{ show: () => void }} shows the list
+ */
+export function pageKeys({ editor, toQuestion }) {
+  const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+  const chord = (/** @type {string} */ key) => [mac ? 'Cmd+Alt+M' : 'Ctrl+Alt+M', key];
+  /** @type {[what: string, ...keys: string[][]][]} */
+  const rows = [
+    ['Go to the open question', [mac ? 'Option+Q' : 'Alt+Q'], ...(editor ? [chord('Q')] : [])],
+    ...(editor
+      ? /** @type {[string, ...string[][]][]} */ ([
+          ['Answer a question', chord('A')],
+          ['Cancel a request', chord('S')],
+        ])
+      : []),
+    ['Move in a list of servers, tools or requests', ['↑'], ['↓'], ['Home'], ['End']],
+    ['Find in a list by the start of a name', ['a', 'b', 'c …']],
+    ['Open or close what is in a list', ['→'], ['←'], ['Enter']],
+    ['Go from a list to the next part of the page', ['Tab']],
+    ['Dismiss a question; leave a field for a reason', ['Esc']],
+    ['Show these keys', ['?']],
+  ];
+  const close = h('button', { type: 'button', class: 'secondary', text: 'Close' });
+  const dialog = h(
+    'dialog',
+    { 'class': 'keys', 'aria-labelledby': 'keys-title', 'dataset': { testid: 'keys' } },
+    h('h2', { id: 'keys-title', text: 'Keys' }),
+    h(
+      'dl',
+      {},
+      ...rows.flatMap(([what, ...all]) => [
+        h('dt', { text: what }),
+        h(
+          'dd',
+          {},
+          ...all.flatMap((keys, i) => [i > 0 ? ' or ' : '', ...keys.flatMap((key) => [h('kbd', { text: key }), ' '])]),
+        ),
+      ]),
+    ),
+    close,
+  );
+  close.addEventListener('click', () => dialog.close());
+  document.body.append(dialog);
+  const show = () => {
+    if (!dialog.open) dialog.showModal();
+  };
+  document.addEventListener('keydown', (event) => {
+    if (event.isComposing || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+    if (event.key === '?' && !event.altKey && !typesInto(event.target)) show();
+    else if (event.code === 'KeyQ' && event.altKey && !event.shiftKey && !dialog.open) toQuestion();
+    else return;
+    event.preventDefault();
+  });
+  return { show };
+}
