@@ -3,7 +3,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { binaryPath, graceMilliseconds, keepKey } from '../src/hub/hubplace.js';
 import { logText } from '../src/log/logtext.js';
-import { chooseModel, modelRequest, modelResult } from '../src/questions/modelrequest.js';
+import { chooseModel, modelRequest, modelResult, withinTokens } from '../src/questions/modelrequest.js';
 import { secretKey } from '../src/questions/secretkeys.js';
 import { statusWords } from '../src/status/statustext.js';
 import { argumentsProblem, skeleton, takesArguments } from '../src/commands/toolarguments.js';
@@ -128,6 +128,7 @@ test('a sampling request becomes a chat, and what a model is not given is refuse
         { role: 'assistant', content: [text('a'), text('b')] },
       ],
       modelPreferences: { hints: [{ name: 'gpt-5' }, {}] },
+      maxTokens: 200,
     }),
   );
   assert.deepEqual(request, {
@@ -137,6 +138,7 @@ test('a sampling request becomes a chat, and what a model is not given is refuse
       { role: 'assistant', text: 'a\nb' },
     ],
     hints: ['gpt-5'],
+    maxTokens: 200,
   });
   assert.throws(
     () => modelRequest(JSON.stringify({ messages: [{ role: 'user', content: { type: 'image', data: '' } }] })),
@@ -154,10 +156,35 @@ test('the model is the one that a hint names, else the first', () => {
   assert.equal(chooseModel(models, ['nothing', 'gpt-5'])?.id, 'b');
   assert.equal(chooseModel(models, [])?.id, 'a');
   assert.equal(chooseModel<(typeof models)[number]>([], ['a']), undefined);
-  assert.deepEqual(JSON.parse(modelResult('b', 'Hello')), {
+  const close = [
+    { id: 'x-mini', name: 'X mini', family: 'x' },
+    { id: 'x', name: 'X', family: 'big' },
+  ];
+  assert.equal(chooseModel(close, ['x'])?.id, 'x', 'what is chosen exactly is meant');
+  assert.deepEqual(JSON.parse(modelResult('b', 'Hello', 'endTurn')), {
     role: 'assistant',
     content: { type: 'text', text: 'Hello' },
     model: 'b',
     stopReason: 'endTurn',
   });
+});
+
+test('what a model says ends where the server wants no more, and the rest is not waited for', async () => {
+  const words = (text: string): Promise<number> => Promise.resolve(text.split(' ').filter((w) => w !== '').length);
+  let asked = 0;
+  async function* endless(): AsyncGenerator<string> {
+    for (;;) {
+      asked++;
+      yield await Promise.resolve('parrot ');
+    }
+  }
+  const { text, cut } = await withinTokens(endless(), 5, words);
+  assert.equal(await words(text), 5);
+  assert.equal(cut, true);
+  assert.ok(asked < 100, `${asked} parts were read`);
+  async function* brief(): AsyncGenerator<string> {
+    yield await Promise.resolve('Little happened.');
+  }
+  assert.deepEqual(await withinTokens(brief(), 5, words), { text: 'Little happened.', cut: false });
+  assert.deepEqual(await withinTokens(brief(), undefined, words), { text: 'Little happened.', cut: false });
 });

@@ -3,12 +3,15 @@
 import { h } from './elements/dom.js';
 import { nativeParse } from './words/jsontext.js';
 
+/** @typedef {{ id: string, name: string, family: string }} Model */
 /**
  * @typedef {object} Surface
  * @property {'vscode' | 'web'} kind
  * @property {boolean} [opensUrls] the page opens URLs itself
  * @property {string} [socket] path of the WebSocket
  * @property {string} [model] name of the model that the host runs for sampling
+ * @property {Model[]} [models] the models that the host could run, the one it
+ * would choose first
  * @property {string[]} [commands] commands that links may run
  */
 

@@ -1,11 +1,13 @@
 // The page's template, filled in for a webview. The page itself is editors/webview; the build copies it to media/page.
 import { randomBytes } from 'node:crypto';
+import type { ModelName } from '../questions/modelrequest.js';
 
 /** What the page is told about where it runs. */
 export interface Surface {
   readonly kind: 'vscode';
   readonly opensUrls: boolean;
   readonly model?: string;
+  readonly models?: readonly ModelName[];
   readonly commands: readonly string[];
 }
 

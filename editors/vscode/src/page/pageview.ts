@@ -166,12 +166,18 @@ export class PageView implements vscode.Disposable {
     if (this.#disposed) {
       return;
     }
-    const { model } = this.#world.sampling;
+    const { models } = this.#world.sampling;
+    const model = models[0]?.name;
     this.#webview.html = fillPage(template, {
       cspSource: this.#webview.cspSource,
       base: `${this.#webview.asWebviewUri(folder).toString()}/`,
       nonce: newNonce(),
-      surface: { kind: 'vscode', opensUrls: false, commands: pageCommands, ...(model === undefined ? {} : { model }) },
+      surface: {
+        kind: 'vscode',
+        opensUrls: false,
+        commands: pageCommands,
+        ...(model === undefined ? {} : { model, models }),
+      },
     });
   }
 

@@ -8,7 +8,8 @@ export interface ChatTurn {
 
 export interface ModelRequest {
   readonly turns: readonly ChatTurn[];
-  readonly hints: readonly string[]; // names of models that the server would like, best first
+  readonly hints: readonly string[]; // names of models, best first: the user's choice, then what the server would like
+  readonly maxTokens: number | undefined;
 }
 
 export interface ModelName {
@@ -37,14 +38,23 @@ export function modelRequest(requestJson: string): ModelRequest {
     const text = blocks.map((block) => textOf(object(block, 'a content block'))).join('\n');
     turns.push({ role: role === 'assistant' ? 'assistant' : 'user', text });
   }
-  return { turns, hints: hintsOf(params['modelPreferences']) };
+  const most = params['maxTokens'];
+  const maxTokens = typeof most === 'number' && most >= 1 ? Math.floor(most) : undefined;
+  return { turns, hints: hintsOf(params['modelPreferences']), maxTokens };
 }
 
-/** The first model that a hint names, else the first there is. */
+/**
+ * The first model that a hint names, else the first there is. One that is named exactly is meant before those whose name
+ * has the hint in it.
+ */
 export function chooseModel<M extends ModelName>(models: readonly M[], hints: readonly string[]): M | undefined {
   for (const hint of hints) {
     const wanted = hint.toLowerCase();
-    const found = models.find((m) => [m.id, m.family, m.name].some((n) => n.toLowerCase().includes(wanted)));
+    const names = (m: M): string[] => [m.id, m.family, m.name].map((n) => n.toLowerCase());
+    const found =
+      models.find((m) => m.id === hint)
+      ?? models.find((m) => names(m).includes(wanted))
+      ?? models.find((m) => names(m).some((n) => n.includes(wanted)));
     if (found !== undefined) {
       return found;
     }
@@ -53,8 +63,45 @@ export function chooseModel<M extends ModelName>(models: readonly M[], hints: re
 }
 
 /** JSON text of the result of sampling/createMessage. */
-export function modelResult(model: string, text: string): string {
-  return JSON.stringify({ role: 'assistant', content: { type: 'text', text }, model, stopReason: 'endTurn' });
+export function modelResult(model: string, text: string, stopReason: 'endTurn' | 'maxTokens'): string {
+  return JSON.stringify({ role: 'assistant', content: { type: 'text', text }, model, stopReason });
+}
+
+/**
+ * What a model says, up to so many tokens: the editor's models take no bound that all of them keep. The rest is not
+ * waited for.
+ */
+export async function withinTokens(
+  parts: AsyncIterable<string>,
+  most: number | undefined,
+  count: (text: string) => PromiseLike<number>,
+): Promise<{ readonly text: string; readonly cut: boolean }> {
+  let text = '';
+  let counted = 0; // characters, when their tokens were counted last
+  for await (const part of parts) {
+    text += part;
+    // Counting costs: the next time when there could be that many more again, at four characters a token.
+    if (most !== undefined && text.length - counted > Math.max(most, 64) * 4) {
+      counted = text.length;
+      if ((await count(text)) > most) {
+        break;
+      }
+    }
+  }
+  if (most === undefined || (await count(text)) <= most) {
+    return { text, cut: false };
+  }
+  const points = Array.from(text);
+  let [fits, beyond] = [0, points.length];
+  while (beyond - fits > 1) {
+    const middle = Math.floor((fits + beyond) / 2);
+    if ((await count(points.slice(0, middle).join(''))) <= most) {
+      fits = middle;
+    } else {
+      beyond = middle;
+    }
+  }
+  return { text: points.slice(0, fits).join(''), cut: true };
 }
 
 function textOf(block: Record<string, unknown>): string {

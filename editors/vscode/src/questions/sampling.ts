@@ -4,31 +4,35 @@ import * as vscode from 'vscode';
 import { HubError } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
-import { chooseModel, modelRequest, modelResult } from './modelrequest.js';
+import { chooseModel, modelRequest, modelResult, withinTokens, type ModelName } from './modelrequest.js';
 import { brief, inMessage, quoted, visible } from '../plaintext.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
+
+/** What a page offers: more are no choice any more. */
+const mostModels = 50;
 
 export class Sampling implements vscode.Disposable {
   readonly #watcher: WatcherWindow;
   readonly #listening: vscode.Disposable;
-  #model: string | undefined;
+  #models: readonly ModelName[] = [];
 
   constructor(watcher: WatcherWindow) {
     this.#watcher = watcher;
     this.#listening = vscode.lm.onDidChangeChatModels(() => void this.look());
   }
 
-  /** Name of the model that would run, for the page. */
-  get model(): string | undefined {
-    return this.#model;
+  /** The models that could run, for the page. */
+  get models(): readonly ModelName[] {
+    return this.#models;
   }
 
   /** Looks which models there are. It may wake up the extension that brings them, so nobody should wait for it long. */
   async look(): Promise<void> {
     try {
-      this.#model = (await vscode.lm.selectChatModels())[0]?.name;
+      const all = await vscode.lm.selectChatModels();
+      this.#models = all.slice(0, mostModels).map(({ id, name, family }) => ({ id, name, family }));
     } catch {
-      this.#model = undefined; // as good as none
+      this.#models = []; // as good as none
     }
   }
 
@@ -54,7 +58,7 @@ export class Sampling implements vscode.Disposable {
       if (model === undefined) {
         throw new Error('The editor has no model. Answer by hand, or deny.');
       }
-      const text = await vscode.window.withProgress(
+      const { text, cut } = await vscode.window.withProgress(
         {
           location: vscode.ProgressLocation.Notification,
           cancellable: true,
@@ -69,14 +73,14 @@ export class Sampling implements vscode.Disposable {
           );
           const response = await model.sendRequest(
             messages,
-            { justification: `The MCP server ${prompt.server} asks for it.` },
+            {
+              justification: `The MCP server ${prompt.server} asks for it.`,
+              // A hint to those models that know it; what others say beyond it is cut below.
+              ...(request.maxTokens !== undefined && { modelOptions: { max_tokens: request.maxTokens } }),
+            },
             source.token,
           );
-          let all = '';
-          for await (const part of response.text) {
-            all += part;
-          }
-          return all;
+          return withinTokens(response.text, request.maxTokens, (said) => model.countTokens(said));
         },
       );
       if (source.token.isCancellationRequested) {
@@ -85,7 +89,7 @@ export class Sampling implements vscode.Disposable {
       if (!(await reviewed(prompt.server, model.name, text))) {
         throw new Error('What the model says was not sent.');
       }
-      return modelResult(model.id, text);
+      return modelResult(model.id, text, cut ? 'maxTokens' : 'endTurn');
     } catch (error) {
       throw new HubError('failed_precondition', 'SAMPLING_FAILED', describe(error), { cause: error });
     } finally {

@@ -34,6 +34,33 @@ export function withEdits(requestJson, edits) {
   return stringify(request);
 }
 
+/**
+ * The request with the model that the user has chosen as the first that is wanted.
+ * @param {string} requestJson @param {string} id
+ */
+export function withModel(requestJson, id) {
+  const request = parse(requestJson);
+  if (!(request instanceof Map)) return requestJson;
+  const preferences = objectOf(request.get('modelPreferences'));
+  preferences.set('hints', [new Map([['name', id]]), ...arrayOf(preferences.get('hints'))]);
+  request.set('modelPreferences', preferences);
+  return stringify(request);
+}
+
+/**
+ * The model that the host would run: the first that a hint of the server names, else the first there is.
+ * @param {readonly import('../surface.js').Model[]} models @param {readonly string[]} hints
+ */
+function preferred(models, hints) {
+  for (const hint of hints.map((one) => one.toLowerCase()).filter(Boolean)) {
+    const found =
+      models.find(({ id, name, family }) => [id, name, family].some((one) => one.toLowerCase() === hint))
+      ?? models.find(({ id, name, family }) => [id, name, family].some((one) => one.toLowerCase().includes(hint)));
+    if (found) return found;
+  }
+  return models[0];
+}
+
 /** @param {string} requestJson */
 function read(requestJson) {
   try {
@@ -51,7 +78,27 @@ function read(requestJson) {
 export function samplingCard(ask, kit) {
   const json = ask.requestJson ?? '';
   const request = read(json);
-  const { model } = kit.surface;
+  const preferences = objectOf(request.get('modelPreferences'));
+  const hints = arrayOf(preferences.get('hints')).map((hint) => stringOf(objectOf(hint).get('name')));
+  const { models = [] } = kit.surface;
+  const own = preferred(models, hints);
+  let chosen = own;
+  const model = own?.name ?? kit.surface.model;
+  const runs = (/** @type {string} */ name) => `Run with ${shortName(name)}`;
+  const select =
+    models.length > 1
+    && h(
+      'select',
+      {
+        'aria-label': 'Model',
+        'dataset': { testid: 'model' },
+        'onchange': (/** @type {Event} */ { currentTarget: me }) => {
+          chosen = me instanceof HTMLSelectElement ? models[me.selectedIndex] : own;
+          if (chosen) kit.label(runs(chosen.name));
+        },
+      },
+      ...models.map((one) => h('option', { value: one.id, selected: one === own, text: shortName(one.name) })),
+    );
   /** @type {{ path: Edit['path'], was: string, shown: HTMLElement, field: HTMLTextAreaElement }[]} */
   const texts = [];
   const text = (/** @type {Edit['path']} */ path, /** @type {string} */ was, /** @type {string} */ label) => {
@@ -111,7 +158,6 @@ export function samplingCard(ask, kit) {
     ...texts.map(({ path, was, field }) => ({ path, was, text: field.value })),
     { path: ['maxTokens'], was: most, text: limit.value.trim() },
   ];
-  const preferences = objectOf(request.get('modelPreferences'));
   const value = (/** @type {string} */ key, from = request) => from.has(key) && exact(stringify(from.get(key) ?? null));
 
   const answer = h('textarea', { class: 'grows', rows: 3, id: `${kit.id}-text` });
@@ -158,10 +204,7 @@ export function samplingCard(ask, kit) {
         ['Temperature', value('temperature')],
         ['Stop sequences', value('stopSequences')],
         ['Context', value('includeContext')],
-        [
-          'Model hints',
-          lines(arrayOf(preferences.get('hints')).map((hint) => shortName(stringOf(objectOf(hint).get('name'))))),
-        ],
+        ['Model hints', lines(hints.map((hint) => shortName(hint)))],
         [
           'Priorities: cost, speed, intelligence',
           ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key))
@@ -180,7 +223,7 @@ export function samplingCard(ask, kit) {
     ],
     accept: model
       ? {
-          text: `Run with ${visible(model)}`,
+          text: runs(model),
           note: 'Answered by the model',
           runs: true,
           content() {
@@ -188,10 +231,13 @@ export function samplingCard(ask, kit) {
               most === '' || (numberPattern.test(limit.value.trim()) && Number(limit.value) > 0)
                 ? ''
                 : 'Enter a number of tokens, 500 say.';
-            return wrong.textContent ? undefined : { requestJson: withEdits(json, edits()), contentJson: '' };
+            if (wrong.textContent) return undefined;
+            const edited = withEdits(json, edits());
+            return { requestJson: chosen && chosen !== own ? withModel(edited, chosen.id) : edited, contentJson: '' };
           },
         }
       : { text: 'Send the answer', note: 'Answered by hand', content: byHand },
+    ...(select && { choices: [select] }),
     decline: { text: 'Decline', note: 'Declined' },
     draft: () => answer.value,
     restore: (draft) => {

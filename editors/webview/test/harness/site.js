@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
- * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, commands?: string[] }}
+ * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, models?:
+ * { id: string, name: string, family: string }[], commands?: string[] }}
  * Surface
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */

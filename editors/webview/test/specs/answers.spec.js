@@ -266,6 +266,39 @@ for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
   );
 }
 
+const models = [
+  { id: 'small-2', name: 'Small Model 2', family: 'small' },
+  { id: 'large-9', name: 'Large Model 9', family: 'large' },
+];
+pageTest(
+  'sampling with several models: the one that the server would like is offered, and another can be chosen',
+  {
+    snapshot: {
+      prompts: [
+        {
+          ...prompts.sampling,
+          sampling: {
+            requestJson:
+              '{"messages":[{"role":"user","content":{"type":"text","text":"Hi"}}],"maxTokens":100,"modelPreferences":{"hints":[{"name":"large"}],"costPriority":0.50}}',
+          },
+        },
+      ],
+    },
+    surface: { model: 'Small Model 2', models },
+  },
+  async ({ by, hub, pass }) => {
+    const card = by('prompt-p-sampling');
+    await pass(700);
+    assert.equal(await card.getByTestId('accept').innerText(), 'Run with Large Model 9');
+    await card.getByRole('combobox', { name: 'Model' }).selectOption('Small Model 2');
+    assert.equal(await card.getByTestId('accept').innerText(), 'Run with Small Model 2');
+    await pass(700);
+    await card.getByTestId('accept').click();
+    const { accept } = (await hub.next('answerPrompt')).answerPrompt;
+    assert.match(accept?.requestJson ?? '', /"hints":\[\{"name":"small-2"\},\{"name":"large"\}\],"costPriority":0\.50/);
+  },
+);
+
 pageTest(
   'sampling with a model: unedited, the request goes back byte for byte, and the card says that the model runs',
   { snapshot: { prompts: [prompts.sampling] }, surface: { model: 'Small Model 2' } },

@@ -153,12 +153,12 @@ describe('the demo in a browser', { skip }, () => {
     const row = page.locator('#running .request').filter({ hasText: 'sleep' });
     await row.getByText(/slept .* of 2m0s/).waitFor();
     assert.ok(Number(await row.getByRole('progressbar').first().getAttribute('aria-valuenow')) > 0);
-    await row.getByRole('button', { name: /with reason/ }).click();
+    await row.getByRole('button', { name: /with a reason/ }).click();
     await row.getByRole('textbox').fill('took too long');
     await row.getByRole('textbox').press('Enter');
     await row.waitFor({ state: 'detached' });
     const entry = by(page, 'history-list').getByRole('option').filter({ hasText: 'took too long' });
-    assert.match(await entry.innerText(), /Cancelled\s*by you: took too long/);
+    assert.match(await entry.innerText(), /Cancelled[^]*by you: took too long/);
     await entry.click();
     await page
       .locator('#history .details')
@@ -184,7 +184,7 @@ describe('the demo in a browser', { skip }, () => {
     await card.waitFor({ state: 'detached' });
     await by(page, 'history-list')
       .getByRole('option')
-      .filter({ hasText: /Withdrawn\s*by the server: found it elsewhere/ })
+      .filter({ hasText: /Withdrawn[^]*by the server: found it elsewhere/ })
       .first()
       .waitFor();
   });

@@ -88,7 +88,7 @@ pageTest(
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    assert.equal((await hub.next('cancelMcpRequest')).cancelMcpRequest?.requestId, 'r-7');
+    assert.equal((await hub.next('cancelMcpRequest')).cancelMcpRequest.requestId, 'r-7');
   },
 );
 
