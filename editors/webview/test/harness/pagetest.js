@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 import { Hub } from './hub.js';
 import { serveSite } from './site.js';
 import { forgetTabs, giveBack, takeTab } from './tab.js';
-import { bodyClassOf, themeSheet } from './themes.js';
+import { bodyClass, bodyClassOf, themeSheet } from './themes.js';
 import { installVsCode } from './vscodeapi.js';
 
 /**
@@ -23,7 +23,7 @@ import { installVsCode } from './vscodeapi.js';
  * @typedef {object} Setup
  * @property {SnapshotJson} [snapshot] what the hub shows first
  * @property {Record<string, ToolJson[]>} [tools] tools by server
- * @property {import('./themes.js').ThemeName} [theme]
+ * @property {string} [theme] of themes.js
  * @property {Partial<import('./site.js').Surface>} [surface]
  * @property {{ width: number, height: number }} [viewport]
  * @property {'sideBar' | 'editor'} [place] where in VS Code it is shown
@@ -40,7 +40,7 @@ import { installVsCode } from './vscodeapi.js';
  * @property {string[]} noise what the page complained about; a test that provokes it takes it out
  * @property {() => Promise<void>} settle waits until the page has painted and all that it has sent is heard
  * @property {(ms: number) => Promise<void>} pass lets time pass
- * @property {(theme: import('./themes.js').ThemeName) => Promise<void>} retheme switches the theme, as VS Code does it
+ * @property {(theme: string) => Promise<void>} retheme switches the theme, as VS Code does it
  * @property {() => Promise<void>} freeze from now on time passes only by pass, and 50 ms by settle
  * @property {(id: string) => Locator} by an element by its test id
  * @property {() => Promise<string>} focused what has the focus, in words
@@ -143,16 +143,16 @@ export async function openPage(setup) {
     complain: (text) => noise.push(text),
   };
   await page.setViewportSize(setup.viewport ?? { width: 480, height: 900 });
-  /** @param {import('./themes.js').ThemeName} name */
+  /** @param {string} name */
   const emulate = (name) =>
     page.emulateMedia({
-      colorScheme: name.endsWith('light') ? 'light' : 'dark',
+      colorScheme: bodyClass(name).includes('light') ? 'light' : 'dark',
       reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
       forcedColors: setup.forcedColors ? 'active' : 'none',
     });
   await emulate(theme);
   if (!setup.realTime) await setClock(page, setup.frozen ?? false);
-  const address = `${site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
+  const address = `${site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClass(theme) : ''}`;
   const place = setup.place ?? 'sideBar';
   const sheet = JSON.stringify(themeSheet(theme, place));
   /** @param {string} state */
@@ -202,7 +202,7 @@ export async function openPage(setup) {
         },
         {
           classes: Object.values(bodyClassOf).flatMap((names) => names.split(' ')),
-          of: bodyClassOf[next].split(' '),
+          of: bodyClass(next).split(' '),
           text: themeSheet(next, place),
         },
       );

@@ -2,6 +2,9 @@
 // Dark and Light High Contrast) with the colour registry's defaults, and nothing more. A variable that a theme leaves
 // out is left out here too, so a page that counts on it is seen to fail.
 
+import { readFileSync } from 'node:fs';
+import { nativeParse } from '../../src/words/jsontext.js';
+
 /** @typedef {'light' | 'dark' | 'high-contrast' | 'high-contrast-light'} ThemeName */
 
 /** @type {ThemeName[]} */
@@ -367,17 +370,39 @@ export const themes = {
 };
 
 /**
+ * All themes that VS Code 1.139 brings, as one of its own webviews had them: of the colours only those that the page
+ * may use. builtinthemes.json was written by an extension that chose each theme and read the variables of its webview.
+ *
+ * @type {Record<string, { body: string, colours: Record<string, string> }>}
+ */
+const builtIn = /** @type {typeof builtIn} */ (
+  nativeParse(readFileSync(new URL('./builtinthemes.json', import.meta.url), 'utf8'))
+);
+export const builtInNames = Object.keys(builtIn);
+
+const isOwn = (/** @type {string} */ name) => /** @type {string[]} */ (themeNames).includes(name);
+
+/** The classes that VS Code gives the body of a webview. @param {string} name of either kind of theme */
+export const bodyClass = (name) =>
+  isOwn(name) ? bodyClassOf[/** @type {ThemeName} */ (name)] : (builtIn[name]?.body ?? '');
+
+/** @param {string} name of either kind of theme @returns {Record<string, string>} */
+export const coloursOf = (name) =>
+  isOwn(name) ? themes[/** @type {ThemeName} */ (name)] : { ...fonts, ...builtIn[name]?.colours };
+
+/**
  * The style sheet that VS Code adds to a webview: the variables, and its default rules in a layer, the padding of the
  * body among them.
  *
- * @param {ThemeName} name
+ * @param {string} name
  * @param {'sideBar' | 'editor'} place
  */
 export function themeSheet(name, place) {
-  const variables = Object.entries(themes[name])
+  const colours = coloursOf(name);
+  const variables = Object.entries(colours)
     .map(([key, value]) => `--vscode-${key}: ${value};`)
     .join(' ');
-  return `:root { ${variables} background-color: ${themes[name][place === 'sideBar' ? 'sideBar-background' : 'editor-background']}; }
+  return `:root { ${variables} background-color: ${colours[place === 'sideBar' ? 'sideBar-background' : 'editor-background']}; }
     @layer vscode-default {
       body { overscroll-behavior-x: none; background-color: transparent; color: var(--vscode-editor-foreground); font-family: var(--vscode-font-family);
         font-weight: var(--vscode-font-weight); font-size: var(--vscode-font-size); margin: 0; padding: 0 20px; }

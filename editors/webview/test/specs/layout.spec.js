@@ -113,7 +113,7 @@ pageTest(
     });
     assert.ok(border > 0, 'a card has an edge');
     for (const name of ['files', 'booking', 'old'])
-      assert.match(await by(`server-${name}`).innerText(), /ready|failed|disabled|off/i);
+      assert.match(await by(`server-${name}`).innerText(), /running|error|disabled/i);
   },
 );
 
