@@ -71,6 +71,9 @@ type Options struct {
 	Fatal func(text string)
 	// WindowReturn is how long a window whose stream broke may take to come back before what belongs to it ends; 0 = 10 s.
 	WindowReturn time.Duration
+	// LeftFile is where a hub that is closed writes which requests it ended by that, for the next one with this file to
+	// tell its windows; "" = nowhere.
+	LeftFile string
 }
 
 // Hub is the domain. All methods may be called concurrently.
@@ -120,6 +123,7 @@ type fixed struct {
 	check func(*Hub) string // which invariant of the state does not hold, "" = all do; nil but in tests
 
 	record *journal.Recorder // has locks of its own
+	left   *journal.Left
 
 	// What these rooms hold is guarded by the hub's lock. Each of their methods says whether it takes the lock.
 	table   *servers.Table
@@ -180,6 +184,8 @@ func New(o Options) *Hub {
 	h.sharing = flight.New[sharedKey](h.within, st.pauseFor)
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
+	h.left = journal.OpenLeft(o.LeftFile, h.log)
+	h.windows.History.Recall(h.left.Take())
 	h.Offers = offers.New(house{h})
 	h.models = modeltools.New(h, o.StateDir, h.log)
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
@@ -282,12 +288,20 @@ const killGrace = time.Second
 // Close drains, ends every window, and waits for every goroutine of the hub. When ctx ends first, what is left of the
 // servers is killed at once, and an error says so. Idempotent: whoever closes again waits for the same end.
 func (h *Hub) Close(ctx context.Context) error {
-	h.Drain(ctx, "")
+	began := time.Now()
+	cancelled, _ := h.Drain(ctx, "")
 	var over chan struct{}
+	var ended []event.Ended
 	h.update(func(st *state) {
+		if cancelled > 0 {
+			ended = st.endedSince(began)
+		}
 		st.shut()
 		over = st.over
 	})
+	if len(ended) > 0 {
+		_ = h.left.Write(ended) // its file logs that it cannot
+	}
 	defer h.models.Close()
 	defer h.contained.Close() // ends what is left of the servers, and the guard
 	select {
@@ -303,6 +317,24 @@ func (h *Hub) Close(ctx context.Context) error {
 	case <-grace.C:
 	}
 	return context.Cause(ctx)
+}
+
+// endedSince gives the requests that a cancel has ended since then, and those that one is ending. Once a hub closes,
+// that is what its end has ended.
+func (st *state) endedSince(began time.Time) (list []event.Ended) {
+	for _, e := range st.windows.History.All() {
+		if !e.Time.Before(began) {
+			list = append(list, e)
+		}
+	}
+	for _, r := range st.requestsInOrder() {
+		if r.cancellation != nil {
+			list = append(list, event.Ended{Time: time.Now(), Body: &event.RequestCancelled{RequestID: r.id,
+				Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Caller: r.callerName,
+				ServerMayContinue: true}})
+		}
+	}
+	return list
 }
 
 // shut ends every window and the watcher, and lets one goroutine, in all, wait for the others: a WaitGroup is not to be

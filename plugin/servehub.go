@@ -49,7 +49,7 @@ func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(
 	h := hub.New(hub.Options{
 		Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
 		WindowReturn: max(back, 10*time.Second), EnvironmentCommand: environment,
-		Desktop: os.Getenv(handshake.EnvDesktop) == "1",
+		Desktop: os.Getenv(handshake.EnvDesktop) == "1", LeftFile: os.Getenv(handshake.EnvLeftFile),
 	})
 	gateways := gateway.NewHouse(h)
 	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}

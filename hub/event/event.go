@@ -159,6 +159,7 @@ type Snapshot struct {
 
 // Ended is a request that is over: Body is its *RequestCancelled or *RequestFinished.
 type Ended struct {
-	Time time.Time
-	Body Body
+	Time       time.Time
+	Body       Body
+	EarlierHub bool // it was a request of the hub before this one, which ended it when it ended itself
 }

@@ -34,8 +34,9 @@ type History struct {
 }
 
 type endedEvent struct {
-	event event.Event
-	size  int
+	event   event.Event
+	size    int
+	earlier bool
 }
 
 // Add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what Add gives
@@ -59,6 +60,14 @@ func (y *History) Add(e event.Event) (without []event.Event) {
 		without = y.dropOldest(without)
 	}
 	return without
+}
+
+// Recall puts in what the hub before this one left, before anything of this one.
+func (y *History) Recall(left []event.Ended) {
+	for _, e := range left {
+		y.keep(event.Event{Time: e.Time, Body: e.Body})
+		y.ended[len(y.ended)-1].earlier = true
+	}
 }
 
 // Delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
@@ -136,7 +145,8 @@ func (y *History) within(n, results, errors int) []event.Ended {
 	}
 	list := make([]event.Ended, n)
 	for i := n - 1; i >= 0; i-- {
-		e := y.ended[len(y.ended)-n+i].event
+		kept := y.ended[len(y.ended)-n+i]
+		e := kept.event
 		if f, ok := e.Body.(*event.RequestFinished); ok {
 			if results -= len(f.Result); results < 0 { // and so for all before it
 				e, _ = bared(e)
@@ -147,7 +157,7 @@ func (y *History) within(n, results, errors int) []event.Ended {
 				}
 			}
 		}
-		list[i] = event.Ended{Time: e.Time, Body: e.Body}
+		list[i] = event.Ended{Time: e.Time, Body: e.Body, EarlierHub: kept.earlier}
 	}
 	return list
 }

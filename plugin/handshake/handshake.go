@@ -34,6 +34,9 @@ const (
 	// socket's address, the hub's certificate and its own with the key (docs/adr/0023-host-comes-back.md). Not set: it
 	// does not wait.
 	EnvReturnGrace = "MCPHUB_RETURN_GRACE"
+	// EnvLeftFile names a file, private to the user, where a hub that ends without its host writes which requests it
+	// ended: the next hub with this file tells its windows. A host gives hubs of one workspace the same. Not set: nowhere.
+	EnvLeftFile = "MCPHUB_LEFT_FILE"
 	// EnvDumpable set to 1 leaves a hub on Linux open to debuggers, core dumps and /proc for all processes of its user,
 	// its servers included, which read its environment there. Not set: only root looks into it.
 	EnvDumpable = "MCPHUB_DUMPABLE"

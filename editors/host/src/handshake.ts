@@ -46,6 +46,8 @@ export interface Introduction {
   readonly clientCert: string | undefined;
   /** How long the hub waits for another host when this one has gone; undefined: not at all. */
   readonly returnGraceMs: number | undefined;
+  /** Where it writes what it ended, when nobody has come back. */
+  readonly leftFile?: string | undefined;
 }
 
 /** The environment of a hub: that of its host, and what the handshake needs, which wins. */
@@ -68,6 +70,9 @@ export function hubEnvironment(
   }
   if (intro.returnGraceMs !== undefined) {
     env['MCPHUB_RETURN_GRACE'] = `${Math.max(0, Math.round(intro.returnGraceMs))}ms`;
+  }
+  if (intro.leftFile !== undefined) {
+    env['MCPHUB_LEFT_FILE'] = intro.leftFile;
   }
   return env;
 }

@@ -1,6 +1,6 @@
 // What survives this process so that the next one finds its hub again: one small file a hub, private to the user, since
 // it holds the key of the door.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,6 +55,11 @@ export class KeptFile {
   #path(hostPid: number): string {
     return join(this.#directory, fileName(this.#id, hostPid));
   }
+}
+
+/** Where a hub with this key writes what it ended when nobody has come back for it, for the next one to tell. */
+export function leftFile(directory: string, key: string): string {
+  return join(directory, `left-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }
 
 const nobody = 0;

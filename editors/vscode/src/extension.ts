@@ -11,6 +11,7 @@ import { CommandWorld } from './commands/commandworld.js';
 import { ConfigFiles } from './config/configfiles.js';
 import { Documents } from './commands/documents.js';
 import { HubProcess, describe } from './hub/hubprocess.js';
+import { EndedAway } from './hub/endedaway.js';
 import { tellOfTrouble } from './hub/hubtrouble.js';
 import { Notifier } from './questions/notify.js';
 import { Output } from './log/output.js';
@@ -59,9 +60,11 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   });
 
   const preapprovals = new Preapprovals(context.globalState);
-
+  const endedAway = new EndedAway(() => sidebar.show());
   const stopServerLogs = watcher.listen({
-    event: ({ event }) => {
+    event: (said) => {
+      endedAway.event(said);
+      const { event } = said;
       if (event.case === 'logMessage') {
         output.serverSaid(event.value);
       }

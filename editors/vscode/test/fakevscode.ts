@@ -75,6 +75,10 @@ export class Editor {
   focused = true;
   readonly focusChanged = new EventEmitter<void>();
   readonly messages: string[] = [];
+  /** What the user clicks on a message. */
+  choose: (message: string, items: readonly unknown[]) => unknown = () => undefined;
+  /** Translations of texts; what has none stays as it is. */
+  readonly texts = new Map<string, string>();
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
   /** What the user answers to a message that has this among its choices. */
@@ -120,9 +124,17 @@ export const workspace = {
   },
 };
 
-const say = (message: string, ...choices: unknown[]): Promise<string | undefined> => {
+const say = (message: string, ...items: unknown[]): Promise<unknown> => {
   editor.messages.push(message);
-  return Promise.resolve(choices.includes(editor.answer) ? editor.answer : undefined);
+  return Promise.resolve(items.includes(editor.answer) ? editor.answer : editor.choose(message, items));
+};
+
+/** As the editor's own: {0} is the first argument. */
+export const l10n = {
+  t: (text: string, ...args: readonly (string | number)[]): string =>
+    (editor.texts.get(text) ?? text).replace(/\{(\d+)\}/gu, (mark, index: string) =>
+      String(args[Number(index)] ?? mark),
+    ),
 };
 
 export const window = {

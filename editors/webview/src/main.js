@@ -1,6 +1,7 @@
 // The page: messages change the state, the state is painted, clicks become messages.
 
 import { announce } from './elements/announce.js';
+import { awayPainter } from './away.js';
 import { bannerPainter } from './connection.js';
 import { iconButton } from './elements/icon.js';
 import { keepFocus } from './elements/keepfocus.js';
@@ -42,9 +43,11 @@ const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => rev
 byId('help').append(iconButton('help', 'Keys', { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
 const paintBanner = bannerPainter(page);
+const paintAway = awayPainter(page);
 /** @type {import('./page.js').Section[]} */
 const sections = [
   { paint: (changed) => changed.connection && paintBanner() },
+  { paint: (changed) => changed.history && paintAway() },
   questionsSection(page),
   runningSection(page),
   serversSection(page),

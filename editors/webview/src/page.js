@@ -8,7 +8,7 @@
  * @property {import('./surface.js').Surface} surface
  * @property {import('./hub/state.js').State} state
  * @property {import('./hub/stream.js').Stream['ask']} ask
- * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft'>} drafts
+ * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft' | 'dismissed'>} drafts
  * @property {typeof import('./elements/announce.js').announce} announce
  * @property {(promptId: string) => void} reveal brings the card of a question into view
  */

@@ -1589,7 +1589,9 @@ type EndedRequest struct {
 	//
 	//	*EndedRequest_Cancelled
 	//	*EndedRequest_Finished
-	End           isEndedRequest_End `protobuf_oneof:"end"`
+	End isEndedRequest_End `protobuf_oneof:"end"`
+	// It was a request of the hub before this one, which ended it when nobody came back in time. Nothing else is known of it here.
+	EarlierHub    bool `protobuf:"varint,4,opt,name=earlier_hub,json=earlierHub,proto3" json:"earlier_hub,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1654,6 +1656,13 @@ func (x *EndedRequest) GetFinished() *McpRequestFinished {
 		}
 	}
 	return nil
+}
+
+func (x *EndedRequest) GetEarlierHub() bool {
+	if x != nil {
+		return x.EarlierHub
+	}
+	return false
 }
 
 type isEndedRequest_End interface {
@@ -3063,11 +3072,13 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\brequests\x18\x02 \x03(\v2\x12.mcphub.v1.RequestR\brequests\x12+\n" +
 	"\aprompts\x18\x03 \x03(\v2\x11.mcphub.v1.PromptR\aprompts\x124\n" +
 	"\bproblems\x18\x04 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x121\n" +
-	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\"\xc9\x01\n" +
+	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\"\xea\x01\n" +
 	"\fEndedRequest\x125\n" +
 	"\bend_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12>\n" +
 	"\tcancelled\x18\x02 \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\tcancelled\x12;\n" +
-	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinishedB\x05\n" +
+	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
+	"\vearlier_hub\x18\x04 \x01(\bR\n" +
+	"earlierHubB\x05\n" +
 	"\x03end\"\xe7\x02\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +

@@ -36,6 +36,9 @@ export function keepKey(folders: readonly string[], workspaceFile: string | unde
     .slice(0, 32);
 }
 
+/** The default of mcphub.reloadGraceSeconds for a window whose extensions run on another machine. */
+export const remoteGraceSeconds = 120;
+
 /** Milliseconds of the setting; what is no number is the default. */
 export function graceMilliseconds(seconds: unknown): number {
   const value = typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : 20;

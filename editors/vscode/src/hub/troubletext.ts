@@ -1,5 +1,20 @@
 // What the user is told when the hub cannot be started, and what there is to do about it.
+import * as vscode from 'vscode';
 import { inMessage } from '../plaintext.js';
+
+/** What an earlier hub ended, in one sentence. */
+export function endedAwayText(requests: number, questions: number): string {
+  const what = [
+    ...(requests === 0 ? [] : [requests === 1 ? vscode.l10n.t('1 request') : vscode.l10n.t('{0} requests', requests)]),
+    ...(questions === 0
+      ? []
+      : [questions === 1 ? vscode.l10n.t('1 question') : vscode.l10n.t('{0} questions', questions)]),
+  ];
+  return vscode.l10n.t(
+    'While this window was away, McpHub ended {0}: nobody came back in time.',
+    what.length === 2 ? vscode.l10n.t('{0} and {1}', what[0] ?? '', what[1] ?? '') : (what[0] ?? ''),
+  );
+}
 
 export type TroubleAction = 'Restart McpHub' | 'Open Settings' | 'Show Logs';
 

@@ -80,6 +80,7 @@ export class WatcherWindow {
       promptKinds: [...everyKind],
       roots: this.#rootInits(),
       maxProgressRate: 4,
+      maxHistory: 200, // what an earlier hub has ended is the first of it
     });
     this.#window = window;
     this.#forget();

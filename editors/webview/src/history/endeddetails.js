@@ -76,6 +76,7 @@ export function endedDetails(page, entry) {
         'The hub',
         outcome === 'lost' && 'It ended while this was open. Whether the server has carried it out is not known.',
       ],
+      ['The hub', entry.away && 'It ended itself, and this with it: nobody came back to it in time.'],
       ['Started', about.startTime && clockTime(about.startTime)],
       ['Ended', clockTime(entry.endTime)],
       ['Waited before', took(end?.timings?.queued)],
@@ -96,9 +97,10 @@ export function endedDetails(page, entry) {
       'div',
       { class: 'actions' },
       restart,
-      !entry.earlier && showTrace,
+      !entry.earlier && !entry.away && showTrace,
       surface.commands?.includes('mcphub.showTrace')
         && !entry.earlier
+        && !entry.away
         && commandLink(surface, 'mcphub.showTrace', [entry.requestId], 'Open the timeline as a document'),
     ),
     problem,

@@ -8,8 +8,8 @@ import { originWord, shortName, visible } from '../words/text.js';
 /** @typedef {'done' | 'tool-error' | 'failed' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost'} Outcome */
 
 /**
- * @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished']
- * }} End
+ * @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished'],
+ * earlierHub?: boolean }} End
  */
 
 /**
@@ -17,6 +17,7 @@ import { originWord, shortName, visible } from '../words/text.js';
  * @property {string} key of this entry alone: a host may use a request id again
  * @property {string} requestId
  * @property {boolean} earlier it was an earlier hub's, and no other hub knows of it
+ * @property {boolean} away it was an earlier hub's, which ended it since nobody came back to it in time
  * @property {string} endTime
  * @property {Outcome} outcome
  * @property {string} words what the filter looks through
@@ -99,6 +100,7 @@ function entryOf(end, request) {
     key: `e${++keys}`,
     requestId: about.requestId ?? '',
     earlier: false,
+    away: end.earlierHub ?? false,
     endTime: end.endTime ?? '',
     outcome,
     about,

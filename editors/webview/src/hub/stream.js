@@ -18,6 +18,7 @@ import { relayTransport, socketTransport } from './transport.js';
  * @property {(promptId: string) => string | undefined} draft what was typed for a question before the page was loaded
  * anew, once the hub is known to be the same
  * @property {(promptId: string, text: string) => void} keepDraft for after the next reload; '' keeps none
+ * @property {(mark?: boolean) => boolean} dismissed whether the user has read what an earlier hub had ended; mark: now
  */
 
 /**
@@ -80,6 +81,7 @@ export function overTransport(open, title, handlers) {
   let windowId = memory?.windowId ?? crypto.randomUUID();
   /** @type {Map<string, string>} */
   const drafts = new Map(Object.entries(memory?.drafts ?? {}));
+  let dismissedOf = memory?.dismissedOf;
   let draftsOf = memory?.hubId; // prompts of another hub may have the same ids
   if (transport.open) hello();
 
@@ -148,7 +150,12 @@ export function overTransport(open, title, handlers) {
 
   /** @param {string} hubId */
   function remember(hubId) {
-    transport.remember({ windowId, hubId, ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }) });
+    transport.remember({
+      windowId,
+      hubId,
+      ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }),
+      ...(dismissedOf === hubId && { dismissedOf }),
+    });
   }
 
   // Whether the hub got what is not answered yet is not known; what runs is told by the events after the next welcome.
@@ -166,6 +173,13 @@ export function overTransport(open, title, handlers) {
       const taken = [...drafts.values()].reduce((sum, one) => sum + one.length, text.length);
       if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
       remember(seen.hubId);
+    },
+    dismissed: (mark = false) => {
+      if (mark && seen) {
+        dismissedOf = seen.hubId;
+        remember(seen.hubId);
+      }
+      return dismissedOf !== undefined && dismissedOf === seen?.hubId;
     },
     send: (message) => void transport.post(message),
     ask: (message) => {

@@ -8,8 +8,9 @@ import { nativeParse } from '../words/jsontext.js';
 /** @typedef {import('../surface.js').Surface} Surface */
 
 /**
- * What a window keeps over a reload of its page. drafts: what was typed for open questions, by prompt.
- * @typedef {{ windowId: string, hubId: string, drafts?: Record<string, string> }} Memory
+ * What a window keeps over a reload of its page. drafts: what was typed for open questions, by prompt. dismissedOf: the
+ * hub of which the user has read what the one before it had ended.
+ * @typedef {{ windowId: string, hubId: string, drafts?: Record<string, string>, dismissedOf?: string }} Memory
  */
 
 /**

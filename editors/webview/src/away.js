@@ -1,0 +1,36 @@
+// What the hub before this one ended since nobody had come back to it in time, as a banner until it was read.
+
+import { h, replace, show } from './elements/dom.js';
+import { iconButton } from './elements/icon.js';
+import { byId } from './page.js';
+import { plural } from './words/text.js';
+
+/** @param {import('./page.js').Page} page @returns {() => void} */
+export function awayPainter({ state, drafts, announce }) {
+  const banner = byId('away');
+  let said = '';
+  const dismiss = () => {
+    drafts.dismissed(true);
+    show(banner, false);
+    byId('history-title').focus();
+  };
+  return () => {
+    const ends = drafts.dismissed() ? [] : state.history.filter((entry) => entry.away);
+    const questions = ends.filter(({ about }) => about.direction === 'REQUEST_DIRECTION_INCOMING').length;
+    const calls = ends.length - questions;
+    const what = [calls && plural(calls, 'request'), questions && plural(questions, 'question')].filter(Boolean);
+    const text = ends.length
+      ? `While this window was away, McpHub ended ${what.join(' and ')}: nobody came back in time. They are in the history.`
+      : '';
+    if (text === said) return;
+    said = text;
+    show(banner, text !== '');
+    replace(
+      banner,
+      h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': '!' }),
+      h('span', { class: 'grows-wide', text }),
+      iconButton('close', 'Close, and go to the history', { dataset: { testid: 'close-away' }, onclick: dismiss }),
+    );
+    announce(text);
+  };
+}
