@@ -13,6 +13,16 @@ import { parseArgs } from 'node:util';
 import { buildExtension, shipPage } from './build.mjs';
 import { targets } from './targets.mjs';
 
+/** Where the README's links and pictures lead from a page that is not in the repository. */
+const repository = 'https://github.com/mcphub-go/mcphub';
+const links = [
+  ['--baseContentUrl', `${repository}/blob/main/editors/vscode`],
+  ['--baseImagesUrl', `${repository}/raw/main/editors/vscode`],
+].flat();
+
+/** What of this folder is in the package, as far as .vscodeignore lets it. */
+const shipped = ['dist', 'media', 'bin', 'l10n', 'package.nls.json', 'package.nls.de.json', 'README.md'];
+
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, '../..');
 
@@ -52,7 +62,7 @@ await chmod(join(here, 'bin', program), 0o755);
 // Packed from a folder of its own: vsce wants the licence beside package.json, and knows no workspaces.
 const stage = await mkdtemp(join(tmpdir(), 'mcphub-vsix-'));
 try {
-  for (const name of ['dist', 'media', 'bin', 'README.md', '.vscodeignore']) {
+  for (const name of [...shipped, '.vscodeignore']) {
     await cp(join(here, name), join(stage, name), { recursive: true });
   }
   await cp(join(root, 'LICENSE'), join(stage, 'LICENSE'));
@@ -63,14 +73,10 @@ try {
   const out = resolve(values.out ?? join(here, `mcphub-${target}.vsix`));
   await mkdir(dirname(out), { recursive: true });
   const vsce = createRequire(import.meta.url).resolve('@vscode/vsce/vsce');
-  execFileSync(
-    process.execPath,
-    [vsce, 'package', '--no-dependencies', '--allow-missing-repository', '--target', target, '--out', out],
-    {
-      cwd: stage,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
-  );
+  execFileSync(process.execPath, [vsce, 'package', '--no-dependencies', ...links, '--target', target, '--out', out], {
+    cwd: stage,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   const { size } = await stat(join(here, 'bin', program));
   console.log(`${out}: bundle ${bundle} bytes, page ${page} bytes, program ${size} bytes`);
 } finally {

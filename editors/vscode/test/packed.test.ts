@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
+import { inflateSync } from 'node:zlib';
 
 interface Manifest {
   engines: { vscode: string };
@@ -14,6 +15,7 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+const texts = JSON.parse(readFileSync('package.nls.json', 'utf8')) as Record<string, string>;
 const bundle = readFileSync('dist/extension.js', 'utf8');
 
 test('the bundle is at most 700 KB', () => {
@@ -42,7 +44,7 @@ test('menus name commands that there are', () => {
 test('no setting can be made by a workspace', () => {
   for (const [name, { scope, markdownDescription }] of Object.entries(manifest.contributes.configuration.properties)) {
     assert.equal(scope, 'machine', name);
-    assert.ok(markdownDescription.length > 20, name);
+    assert.ok((texts[markdownDescription.slice(1, -1)] ?? '').length > 20, name);
   }
 });
 
@@ -60,4 +62,61 @@ test('a panel that was open when the window was reloaded activates it', () => {
   assert.equal(viewType, 'viewType');
   assert.ok(manifest.activationEvents.includes('onWebviewPanel:mcphub.panel'), manifest.activationEvents.join());
   assert.match(readFileSync('src/page/panel.ts', 'utf8'), /const viewType = 'mcphub\.panel';/u);
+});
+
+/** The alpha of each dot of a PNG with 8 bits for each of four colours, as a browser writes it (PNG 3, section 9). */
+function alphas(file: string): number[][] {
+  const bytes = readFileSync(file);
+  const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  assert.deepEqual([bytes[24], bytes[25]], [8, 6], 'RGBA');
+  const parts: Buffer[] = [];
+  for (let at = 8; at < bytes.length;) {
+    const length = bytes.readUInt32BE(at);
+    if (bytes.toString('latin1', at + 4, at + 8) === 'IDAT') {
+      parts.push(bytes.subarray(at + 8, at + 8 + length));
+    }
+    at += 12 + length;
+  }
+  const lines = inflateSync(Buffer.concat(parts));
+  const row = 4 * width;
+  let above = new Uint8Array(row);
+  return Array.from({ length: height }, (_, y) => {
+    const filter = lines[y * (row + 1)];
+    const now = Uint8Array.from(lines.subarray(y * (row + 1) + 1, (y + 1) * (row + 1)));
+    for (let x = 0; x < row; x++) {
+      const [left, up, corner] = [now[x - 4] ?? 0, above[x] ?? 0, above[x - 4] ?? 0];
+      const [a, b, c] = [up - corner, left - corner, left + up - 2 * corner].map(Math.abs) as [number, number, number];
+      const paeth = a <= b && a <= c ? left : b <= c ? up : corner;
+      now[x] = (now[x] ?? 0) + ([0, left, up, (left + up) >> 1, paeth][filter ?? 0] ?? 0);
+    }
+    above = now;
+    return Array.from({ length: width }, (_unused, x) => now[4 * x + 3] ?? 0);
+  });
+}
+
+test('the icon fills its square', () => {
+  const icon = alphas('media/icon.png');
+  assert.ok(icon.length >= 128 && icon[0]?.length === icon.length, `${icon.length} dots high`);
+  const middle = icon.length / 2;
+  for (const [x, y] of [
+    [middle, 2],
+    [middle, icon.length - 3],
+    [2, middle],
+    [icon.length - 3, middle],
+  ] as const) {
+    assert.equal(icon[y]?.[x], 255, `at ${x}, ${y}`);
+  }
+});
+
+test('the manifest says where to look, and the pictures of the README are files of the repository', () => {
+  const whole = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
+  for (const field of ['repository', 'bugs', 'homepage', 'license', 'icon', 'l10n', 'keywords', 'categories']) {
+    assert.ok(field in whole, field);
+  }
+  const pictures = [...readFileSync('README.md', 'utf8').matchAll(/!\[[^\]]+\]\(([^)]+)\)/gu)];
+  assert.ok(pictures.length > 0);
+  for (const [, path = ''] of pictures) {
+    assert.ok(statSync(path).size > 1000, path);
+    assert.doesNotMatch(path, /\.svg$/u, 'the Marketplace takes none');
+  }
 });

@@ -83,8 +83,8 @@ scenario(
     await window.close();
     await untilGone('the hub', gone, (briefGraceSeconds + 15) * 1_000);
     const again = await act.open(workspace);
-    await again.notification('While this window was away, McpHub ended 1 request').waitFor({ timeout: 30_000 });
     const late = await again.openSideBar();
+    await again.notification('While this window was away, McpHub ended 1 request').waitFor();
     await late.frame.locator('#away').filter({ hasText: 'ended 1 request' }).waitFor();
     await late.endedAs('long_task', /cancelled/i);
   },

@@ -13,7 +13,7 @@ import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 export async function callTool(world: CommandWorld): Promise<void> {
   const server = await pickServer(
     world,
-    'Call Tool: Which Server?',
+    vscode.l10n.t('Call Tool: Which Server?'),
     (s) => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN,
   );
   if (server === undefined) {
@@ -25,7 +25,7 @@ export async function callTool(world: CommandWorld): Promise<void> {
     return;
   }
   const requestId = randomUUID();
-  const title = `${quoted(tool.name)} of ${quoted(server.name)}`;
+  const title = vscode.l10n.t('{0} of {1}', quoted(tool.name), quoted(server.name));
   let cancelled = false;
   const call = vscode.window.withProgress<CallToolResponse | undefined>(
     { location: vscode.ProgressLocation.Notification, cancellable: true, title },
@@ -44,7 +44,9 @@ export async function callTool(world: CommandWorld): Promise<void> {
       token.onCancellationRequested(() => {
         cancelled = true;
         world.cancel(requestId, 'cancelled in the editor').catch((error: unknown) => {
-          void vscode.window.showErrorMessage(`${title} was not cancelled: ${inMessage(describe(error), 300)}`);
+          void vscode.window.showErrorMessage(
+            vscode.l10n.t('{0} was not cancelled: {1}', title, inMessage(describe(error), 300)),
+          );
         });
       });
       try {
@@ -75,7 +77,7 @@ export async function callTool(world: CommandWorld): Promise<void> {
 }
 
 async function pickTool(world: CommandWorld, server: string): Promise<Tool | undefined> {
-  const listed = await withStop(`Asking ${quoted(server)} for its tools`, (signal) =>
+  const listed = await withStop(vscode.l10n.t('Asking {0} for its tools', quoted(server)), (signal) =>
     world.process.hub.servers.listTools({ server }, { signal }),
   );
   if (listed === undefined) {
@@ -88,11 +90,11 @@ async function pickTool(world: CommandWorld, server: string): Promise<Tool | und
     tool,
   }));
   if (items.length === 0) {
-    void vscode.window.showInformationMessage(`The server ${quoted(server)} has no tools.`);
+    void vscode.window.showInformationMessage(vscode.l10n.t('The server {0} has no tools.', quoted(server)));
     return undefined;
   }
   const chosen = await vscode.window.showQuickPick(items, {
-    title: `Call Tool of ${inMessage(server)}`,
+    title: vscode.l10n.t('Call Tool of {0}', inMessage(server)),
     matchOnDescription: true,
     matchOnDetail: true,
   });
@@ -112,9 +114,12 @@ async function typeArguments(tool: Tool): Promise<string | undefined> {
 function typeInBox(tool: Tool, start: string): Promise<{ json: string } | { edit: string } | undefined> {
   return new Promise((resolve) => {
     const box = vscode.window.createInputBox();
-    const edit: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('edit'), tooltip: 'Edit in an Editor' };
-    box.title = `Arguments of ${inMessage(tool.name)}`;
-    box.prompt = 'A JSON object. Press Enter to call the tool.';
+    const edit: vscode.QuickInputButton = {
+      iconPath: new vscode.ThemeIcon('edit'),
+      tooltip: vscode.l10n.t('Edit in an Editor'),
+    };
+    box.title = vscode.l10n.t('Arguments of {0}', inMessage(tool.name));
+    box.prompt = vscode.l10n.t('A JSON object. Press Enter to call the tool.');
     box.value = start;
     box.ignoreFocusOut = true;
     box.buttons = [edit];
@@ -149,8 +154,8 @@ async function typeInEditor(tool: Tool, start: string): Promise<string | undefin
   const document = await vscode.workspace.openTextDocument({ language: 'json', content: `${pretty}\n` });
   await vscode.window.showTextDocument(document);
   for (let problem = ''; ;) {
-    const call = 'Call Tool';
-    const text = `${problem}Call ${quoted(tool.name)} with the JSON in the editor?`;
+    const call = vscode.l10n.t('Call Tool');
+    const text = problem + vscode.l10n.t('Call {0} with the JSON in the editor?', quoted(tool.name));
     if ((await vscode.window.showInformationMessage(text, call)) !== call) {
       return undefined;
     }
@@ -166,12 +171,19 @@ async function showResponse(world: CommandWorld, tool: Tool, response: CallToolR
   const { outcome } = response;
   if (outcome.case === 'error') {
     void vscode.window.showErrorMessage(
-      `${quoted(tool.name)}: the server answered with error ${outcome.value.code}: ${inMessage(outcome.value.message, 300)}`,
+      vscode.l10n.t(
+        '{0}: the server answered with error {1}: {2}',
+        quoted(tool.name),
+        String(outcome.value.code),
+        inMessage(outcome.value.message, 300),
+      ),
     );
     return;
   }
   await world.documents.show(`${tool.name}-result`, outcome.value ?? '');
   if (response.isError) {
-    void vscode.window.showWarningMessage(`${quoted(tool.name)} says that it failed. Its result is in the editor.`);
+    void vscode.window.showWarningMessage(
+      vscode.l10n.t('{0} says that it failed. Its result is in the editor.', quoted(tool.name)),
+    );
   }
 }

@@ -47,13 +47,13 @@ function needsHub(id: string): boolean {
 }
 
 async function cancelRequest(world: CommandWorld): Promise<void> {
-  const request = await pickRequest(world, 'Cancel Request');
+  const request = await pickRequest(world, vscode.l10n.t('Cancel Request'));
   if (request === undefined) {
     return;
   }
   const reason = await vscode.window.showInputBox({
-    title: `Cancel ${inMessage(request.tool || request.subject || request.method)}`,
-    prompt: 'Why? The server is told. May be left empty.',
+    title: vscode.l10n.t('Cancel {0}', inMessage(request.tool || request.subject || request.method)),
+    prompt: vscode.l10n.t('Why? The server is told. May be left empty.'),
   });
   if (reason !== undefined) {
     await world.cancel(request.requestId, reason);
@@ -64,8 +64,10 @@ async function stopEverything(world: CommandWorld): Promise<void> {
   const stopped = await world.stopAll('everything was stopped in the editor');
   vscode.window.setStatusBarMessage(
     stopped === 0
-      ? 'McpHub: nothing ran'
-      : `McpHub: ${stopped} ${stopped === 1 ? 'request is' : 'requests are'} being cancelled`,
+      ? vscode.l10n.t('McpHub: nothing ran')
+      : stopped === 1
+        ? vscode.l10n.t('McpHub: 1 request is being cancelled')
+        : vscode.l10n.t('McpHub: {0} requests are being cancelled', stopped),
     5000,
   );
 }
@@ -74,11 +76,11 @@ async function restartServer(world: CommandWorld, name: unknown): Promise<void> 
   const server =
     typeof name === 'string'
       ? (await serversOf(world)).find((s) => s.name === name)
-      : await pickServer(world, 'Restart Server');
+      : await pickServer(world, vscode.l10n.t('Restart Server'));
   if (server === undefined) {
     return;
   }
-  await withStop(`Restarting ${quoted(server.name)}`, (signal) =>
+  await withStop(vscode.l10n.t('Restarting {0}', quoted(server.name)), (signal) =>
     world.process.hub.servers.restartServer({ server: server.name, reason: 'restarted in the editor' }, { signal }),
   );
 }
@@ -93,11 +95,11 @@ async function openConfig(world: CommandWorld, what: unknown, line: unknown): Pr
       ...problems.map((p) => p.file),
     ];
     if (!known.includes(what)) {
-      throw new Error(`${quoted(what)} is neither a server nor a config file`);
+      throw new Error(vscode.l10n.t('{0} is neither a server nor a config file', quoted(what)));
     }
     return openFile(what, typeof line === 'number' ? line : 1);
   }
-  const server = named ?? (await pickServer(world, 'Open Config'));
+  const server = named ?? (await pickServer(world, vscode.l10n.t('Open Config')));
   if (server !== undefined) {
     await openFile(server.configFile, server.configLine);
   }
@@ -115,7 +117,7 @@ async function showTrace(world: CommandWorld, requestId: unknown): Promise<void>
   }
   const { traces, bundleJson } = await world.process.hub.requests.getTrace({ requestId: id, bundle: true });
   if (traces.length === 0) {
-    void vscode.window.showInformationMessage('The timeline of this request is no longer kept.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('The timeline of this request is no longer kept.'));
     return;
   }
   await world.documents.show(`trace-${id}`, `${JSON.stringify(JSON.parse(bundleJson), undefined, 2)}\n`);
@@ -135,8 +137,13 @@ async function pickTraced(world: CommandWorld): Promise<string | undefined> {
         ],
   );
   if (items.length === 0) {
-    void vscode.window.showInformationMessage('No timeline is kept yet: nothing has been called.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('No timeline is kept yet: nothing has been called.'));
     return undefined;
   }
-  return (await vscode.window.showQuickPick(items, { title: 'Show Trace', placeHolder: 'The latest first' }))?.id;
+  return (
+    await vscode.window.showQuickPick(items, {
+      title: vscode.l10n.t('Show Trace'),
+      placeHolder: vscode.l10n.t('The latest first'),
+    })
+  )?.id;
 }

@@ -6,17 +6,18 @@ import type { CommandWorld } from './commandworld.js';
 import { inPick } from '../plaintext.js';
 import { runningRequests } from '../hub/standing.js';
 
-const stateWords: Readonly<Record<ServerState, string>> = {
+/** Made when they are asked for: the editor has its language then. */
+const stateWords = (): Readonly<Record<ServerState, string>> => ({
   [ServerState.UNSPECIFIED]: '',
-  [ServerState.STOPPED]: 'stopped',
-  [ServerState.CONNECTING]: 'connecting',
-  [ServerState.READY]: 'ready',
-  [ServerState.STOPPING]: 'stopping',
-  [ServerState.FAILED]: 'failed',
-  [ServerState.DISABLED]: 'disabled',
-  [ServerState.BROKEN]: 'broken',
-  [ServerState.GIVEN_UP]: 'given up',
-};
+  [ServerState.STOPPED]: vscode.l10n.t('stopped'),
+  [ServerState.CONNECTING]: vscode.l10n.t('connecting'),
+  [ServerState.READY]: vscode.l10n.t('ready'),
+  [ServerState.STOPPING]: vscode.l10n.t('stopping'),
+  [ServerState.FAILED]: vscode.l10n.t('failed'),
+  [ServerState.DISABLED]: vscode.l10n.t('disabled'),
+  [ServerState.BROKEN]: vscode.l10n.t('broken'),
+  [ServerState.GIVEN_UP]: vscode.l10n.t('given up'),
+});
 
 /**
  * As the hub has them now. Its window may lag behind, and behind a start it knows none yet. Rejects when there is no
@@ -33,12 +34,14 @@ export async function pickServer(
 ): Promise<Server | undefined> {
   const servers = (await serversOf(world)).filter(fits);
   if (servers.length === 0) {
-    void vscode.window.showInformationMessage('No MCP server is configured that this could be done with.');
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('No MCP server is configured that this could be done with.'),
+    );
     return undefined;
   }
   const items = servers.map((server) => ({
     label: inPick(server.name),
-    description: stateWords[server.state],
+    description: stateWords()[server.state],
     detail: inPick(server.lastError),
     server,
   }));
@@ -49,7 +52,7 @@ export async function pickServer(
 export async function pickRequest(world: CommandWorld, title: string): Promise<Request | undefined> {
   const requests = runningRequests(world.watcher.standing);
   if (requests.length === 0) {
-    void vscode.window.showInformationMessage('Nothing runs.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing runs.'));
     return undefined;
   }
   const items = requests.map((request) => ({

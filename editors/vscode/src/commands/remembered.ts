@@ -16,20 +16,20 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
   const items: Item[] = [
     ...remembered.map((r) => ({ ...words(r), rememberedId: r.rememberedId })),
     ...world.secrets.kept().map((kept) => ({
-      label: `Value of the input ${inPick(kept.inputId)}`,
-      description: 'kept by the editor',
+      label: vscode.l10n.t('Value of the input {0}', inPick(kept.inputId)),
+      description: vscode.l10n.t('kept by the editor'),
       detail: inPick(kept.file),
       kept,
     })),
   ];
   if (items.length === 0) {
-    void vscode.window.showInformationMessage('Nothing is remembered.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing is remembered.'));
     return;
   }
   const chosen = await vscode.window.showQuickPick(items, {
-    title: 'Forget Remembered Answers',
+    title: vscode.l10n.t('Forget Remembered Answers'),
     canPickMany: true,
-    placeHolder: 'What is forgotten is asked again',
+    placeHolder: vscode.l10n.t('What is forgotten is asked again'),
   });
   if (chosen === undefined || chosen.length === 0) {
     return;
@@ -45,20 +45,20 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
   }
 }
 
-const scopeWords: Readonly<Record<ApprovalScope, string>> = {
+const scopeWords = (): Readonly<Record<ApprovalScope, string>> => ({
   [ApprovalScope.UNSPECIFIED]: '',
-  [ApprovalScope.ONCE]: 'for this hub',
-  [ApprovalScope.WINDOW]: 'for this window',
-  [ApprovalScope.ALWAYS]: 'always',
-  [ApprovalScope.WORKSPACE]: 'in this workspace',
-};
+  [ApprovalScope.ONCE]: vscode.l10n.t('for this hub'),
+  [ApprovalScope.WINDOW]: vscode.l10n.t('for this window'),
+  [ApprovalScope.ALWAYS]: vscode.l10n.t('always'),
+  [ApprovalScope.WORKSPACE]: vscode.l10n.t('in this workspace'),
+});
 
 function words(r: Remembered): { label: string; description: string; detail: string } {
   const what =
     r.kind === RememberedKind.TOOL_APPROVAL
-      ? `Tool ${inPick(r.tool)} of ${inPick(r.server)} may be called`
+      ? vscode.l10n.t('Tool {0} of {1} may be called', inPick(r.tool), inPick(r.server))
       : r.kind === RememberedKind.SERVER_LAUNCH
-        ? `Server ${inPick(r.server)} may be started`
-        : `Value of the input ${inPick(r.inputId)}`;
-  return { label: what, description: scopeWords[r.scope], detail: r.folders.map((f) => inPick(f)).join(', ') };
+        ? vscode.l10n.t('Server {0} may be started', inPick(r.server))
+        : vscode.l10n.t('Value of the input {0}', inPick(r.inputId));
+  return { label: what, description: scopeWords()[r.scope], detail: r.folders.map((f) => inPick(f)).join(', ') };
 }

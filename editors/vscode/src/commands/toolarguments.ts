@@ -1,5 +1,6 @@
 // The arguments of a tool as a person types them: a JSON object to begin with, and what is wrong with the one that was
 // typed. Pure.
+import * as vscode from 'vscode';
 
 /** A JSON object with the required members of a tool's input schema, to be filled in. */
 export function skeleton(definitionJson: string): string {
@@ -30,11 +31,11 @@ export function argumentsProblem(text: string): string | undefined {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return `This is no JSON yet: ${error instanceof Error ? error.message : String(error)}`;
+    return vscode.l10n.t('This is no JSON yet: {0}', error instanceof Error ? error.message : String(error));
   }
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? undefined
-    : 'Arguments are a JSON object: {"name": value}';
+    : vscode.l10n.t('Arguments are a JSON object: {0}', '{"name": value}');
 }
 
 function placeholder(schema: unknown): unknown {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { HubState } from '@mcphub/host';
 import { setting, type HubProcess } from './hubprocess.js';
 import { inMessage } from '../plaintext.js';
-import { failure, type TroubleAction } from './troubletext.js';
+import { actionLabel, failure, type TroubleAction } from './troubletext.js';
 
 export function tellOfTrouble(process: HubProcess): vscode.Disposable {
   let told: HubState | undefined;
@@ -24,7 +24,9 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
     if (state === 'restarting') {
       told = state;
       void offer(
-        `McpHub has ended and is being started anew. Calls that ran are lost. ${inMessage(message, 200)}`.trim(),
+        vscode.l10n
+          .t('McpHub has ended and is being started anew. Calls that ran are lost. {0}', inMessage(message, 200))
+          .trim(),
         vscode.window.showWarningMessage,
         'Show Logs',
       );
@@ -40,21 +42,28 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
 /** It may go on by itself meanwhile, and then a restart would end what runs for nothing. */
 async function tellOfSilence(process: HubProcess): Promise<void> {
   const hub = process.hub;
-  const choice = await vscode.window.showWarningMessage(
-    'McpHub does not answer: it hangs, was stopped or is very busy. A restart ends all that it runs.',
-    ...(['Restart McpHub', 'Show Logs'] satisfies TroubleAction[]),
+  const choice = await choose(
+    vscode.l10n.t('McpHub does not answer: it hangs, was stopped or is very busy. A restart ends all that it runs.'),
+    vscode.window.showWarningMessage,
+    'Restart McpHub',
+    'Show Logs',
   );
   if (choice === 'Restart McpHub' && (process.hub !== hub || hub.responsive)) {
-    void vscode.window.showInformationMessage('McpHub answers again: it was not restarted.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('McpHub answers again: it was not restarted.'));
   } else {
     await act(choice);
   }
 }
 
-type Show = (message: string, ...items: TroubleAction[]) => Thenable<TroubleAction | undefined>;
+type Show = (message: string, ...items: string[]) => Thenable<string | undefined>;
 
 async function offer(message: string, show: Show, ...items: TroubleAction[]): Promise<void> {
-  await act(await show(message, ...items));
+  await act(await choose(message, show, ...items));
+}
+
+async function choose(message: string, show: Show, ...items: TroubleAction[]): Promise<TroubleAction | undefined> {
+  const label = await show(message, ...items.map(actionLabel));
+  return items.find((item) => actionLabel(item) === label);
 }
 
 async function act(choice: TroubleAction | undefined): Promise<void> {

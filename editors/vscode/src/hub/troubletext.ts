@@ -18,6 +18,18 @@ export function endedAwayText(requests: number, questions: number): string {
 
 export type TroubleAction = 'Restart McpHub' | 'Open Settings' | 'Show Logs';
 
+/** What its button says. */
+export function actionLabel(action: TroubleAction): string {
+  switch (action) {
+    case 'Restart McpHub':
+      return vscode.l10n.t('Restart McpHub');
+    case 'Open Settings':
+      return vscode.l10n.t('Open Settings');
+    case 'Show Logs':
+      return vscode.l10n.t('Show Logs');
+  }
+}
+
 export interface Trouble {
   readonly text: string;
   readonly actions: readonly TroubleAction[];
@@ -30,23 +42,36 @@ export interface Trouble {
 export function failure(reason: string, message: string, named: string): Trouble {
   const ofProgram = reason === 'BINARY_NOT_FOUND' || reason === 'BINARY_NOT_STARTED';
   if (ofProgram && named.trim() !== '') {
-    const what =
-      reason === 'BINARY_NOT_FOUND'
-        ? 'there is no such file'
-        : 'it cannot be run: check that it may be executed and was built for this machine';
     const path = inMessage(named, 200);
     return {
-      text: `McpHub does not run. The setting mcphub.binaryPath names ${path}, and ${what}. Change or clear it, then restart McpHub.`,
+      text:
+        reason === 'BINARY_NOT_FOUND'
+          ? vscode.l10n.t(
+              'McpHub does not run. The setting mcphub.binaryPath names {0}, and there is no such file. Change or clear it, then restart McpHub.',
+              path,
+            )
+          : vscode.l10n.t(
+              'McpHub does not run. The setting mcphub.binaryPath names {0}, and it cannot be run: check that it may be executed and was built for this machine. Change or clear it, then restart McpHub.',
+              path,
+            ),
       actions: ['Open Settings', 'Restart McpHub', 'Show Logs'],
     };
   }
   if (ofProgram) {
-    const what = reason === 'BINARY_NOT_FOUND' ? 'is missing' : 'cannot be run on this machine';
-    const help = 'install the extension for this platform again, or name a program in the setting mcphub.binaryPath';
     return {
-      text: `McpHub does not run. Its program ${what}: ${help}.`,
+      text:
+        reason === 'BINARY_NOT_FOUND'
+          ? vscode.l10n.t(
+              'McpHub does not run. Its program is missing: install the extension for this platform again, or name a program in the setting mcphub.binaryPath.',
+            )
+          : vscode.l10n.t(
+              'McpHub does not run. Its program cannot be run on this machine: install the extension for this platform again, or name a program in the setting mcphub.binaryPath.',
+            ),
       actions: ['Open Settings', 'Show Logs'],
     };
   }
-  return { text: `McpHub does not run. ${inMessage(message, 300)}`.trim(), actions: ['Restart McpHub', 'Show Logs'] };
+  return {
+    text: vscode.l10n.t('McpHub does not run. {0}', inMessage(message, 300)).trim(),
+    actions: ['Restart McpHub', 'Show Logs'],
+  };
 }

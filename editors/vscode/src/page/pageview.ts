@@ -184,7 +184,7 @@ export class PageView implements vscode.Disposable {
   #cannotFill(error: unknown): void {
     this.#world.output.hub.error(`The page could not be drawn: ${describe(error)}`);
     if (!this.#disposed) {
-      const text = 'The page could not be drawn: see the log of McpHub, or install the extension again.';
+      const text = vscode.l10n.t('The page could not be drawn: see the log of McpHub, or install the extension again.');
       this.#webview.html = `<!DOCTYPE html><html><body><p>${text}</p></body></html>`;
     }
   }

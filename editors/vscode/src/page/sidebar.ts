@@ -87,7 +87,8 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #paintBadge(): void {
     if (this.#view !== undefined) {
       const value = this.#questions;
-      const tooltip = value === 1 ? '1 question waits for you' : `${value} questions wait for you`;
+      const tooltip =
+        value === 1 ? vscode.l10n.t('1 question waits for you') : vscode.l10n.t('{0} questions wait for you', value);
       this.#view.badge = value === 0 ? undefined : { value, tooltip };
     }
   }

@@ -1,5 +1,6 @@
 // The params of sampling/createMessage as a chat with the editor's model, and the model's text as the result of it.
 // Pure.
+import * as vscode from 'vscode';
 
 export interface ChatTurn {
   readonly role: 'user' | 'assistant';
@@ -22,11 +23,13 @@ export interface ModelName {
 export function modelRequest(requestJson: string): ModelRequest {
   const params = object(JSON.parse(requestJson), 'the request');
   if (Array.isArray(params['tools']) && params['tools'].length > 0) {
-    throw new Error('The request brings tools, which the model of the editor is not given. Answer by hand, or deny.');
+    throw new Error(
+      vscode.l10n.t('The request brings tools, which the model of the editor is not given. Answer by hand, or deny.'),
+    );
   }
   const messages = params['messages'];
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw new Error('The request has no messages. Answer by hand, or deny.');
+    throw new Error(vscode.l10n.t('The request has no messages. Answer by hand, or deny.'));
   }
   const turns: ChatTurn[] = [];
   if (typeof params['systemPrompt'] === 'string' && params['systemPrompt'] !== '') {
@@ -109,7 +112,10 @@ function textOf(block: Record<string, unknown>): string {
     return block['text'];
   }
   throw new Error(
-    `The request brings content of type ${String(block['type'])}, which the model of the editor is not given. Answer by hand, or deny.`,
+    vscode.l10n.t(
+      'The request brings content of type {0}, which the model of the editor is not given. Answer by hand, or deny.',
+      String(block['type']),
+    ),
   );
 }
 
@@ -131,7 +137,7 @@ function hintsOf(preferences: unknown): string[] {
 
 function object(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`In the request, ${what} is no object. Answer by hand, or deny.`);
+    throw new Error(vscode.l10n.t('The request is not as the protocol has it ({0}). Answer by hand, or deny.', what));
   }
   return value as Record<string, unknown>;
 }

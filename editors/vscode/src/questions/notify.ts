@@ -126,7 +126,7 @@ export class Notifier implements vscode.Disposable {
     const { title, detail, choices } = question(prompt);
     this.#shown = { promptId: prompt.promptId, takeBack: () => undefined };
     const items = choices.map((c) => ({ title: c.label, choice: c.choice }));
-    const later = { title: 'Decide Later', isCloseAffordance: true, choice: { kind: 'later' } as const };
+    const later = { title: vscode.l10n.t('Decide Later'), isCloseAffordance: true, choice: { kind: 'later' } as const };
     const chosen = await vscode.window.showWarningMessage<vscode.MessageItem & { choice: Choice }>(
       title,
       { modal: true, detail },
@@ -158,10 +158,10 @@ export class Notifier implements vscode.Disposable {
       commandLink(label, `mcphub.question.${command}`, prompt.promptId);
     const decline = choices.find((c) => c.choice.kind === 'decline');
     const links = [
-      link('Show', 'open'),
-      ...(choices.some((c) => c.choice.kind === 'accept') ? [link('Answer...', 'choose')] : []),
+      link(vscode.l10n.t('Show'), 'open'),
+      ...(choices.some((c) => c.choice.kind === 'accept') ? [link(vscode.l10n.t('Answer...'), 'choose')] : []),
       ...(decline === undefined ? [] : [link(decline.label, 'decline')]),
-      link('Later', 'later'),
+      link(vscode.l10n.t('Later'), 'later'),
     ];
     // The links first: the editor cuts a long text at the end of its line.
     return `${links.join('  ')}  ${title}`;
@@ -231,12 +231,14 @@ export class Notifier implements vscode.Disposable {
   async #pickQuestion(): Promise<void> {
     const prompts = [...this.#watcher.standing.prompts.values()];
     if (prompts.length === 0) {
-      void vscode.window.showInformationMessage('No question is open.');
+      void vscode.window.showInformationMessage(vscode.l10n.t('No question is open.'));
       return;
     }
     const items = prompts.map((prompt) => ({ label: questionLabel(prompt), prompt }));
     const chosen =
-      items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title: 'Answer Question' });
+      items.length === 1
+        ? items[0]
+        : await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Answer Question') });
     if (chosen !== undefined) {
       await this.#pick(chosen.prompt);
     }

@@ -1,5 +1,6 @@
 // A prompt as the editor's own messages show it while no page can be seen: in which form, in which words, with which
 // choices.
+import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import { inPick, quoted, visible } from '../plaintext.js';
@@ -33,10 +34,11 @@ export interface Question {
   readonly choices: readonly ChoiceItem[];
 }
 
-const open: ChoiceItem = { label: 'Show in McpHub', choice: { kind: 'open' } };
+const showIt = (): ChoiceItem => ({ label: vscode.l10n.t('Show in McpHub'), choice: { kind: 'open' } });
 
 export function question(prompt: Prompt): Question {
   const server = quoted(prompt.server);
+  const open = showIt();
   const asked = prompt.question;
   switch (asked.case) {
     case 'toolApproval': {
@@ -45,20 +47,20 @@ export function question(prompt: Prompt): Question {
       // What a server says of its own tool is a hint. It may make a question louder, never quieter than a notification.
       const form = changed || saysDestructive(definitionJson) ? 'modal' : 'notification';
       const change = changed
-        ? '\nThe server has changed this tool since you allowed it: see the difference in McpHub.'
+        ? `\n${vscode.l10n.t('The server has changed this tool since you allowed it: see the difference in McpHub.')}`
         : '';
       return {
         form,
-        title: `May the tool ${quoted(tool)} of ${server} be called?`,
-        detail: `${visible(argumentsJson === '' ? 'Without arguments.' : `Arguments: ${argumentsJson}`)}${change}`,
+        title: vscode.l10n.t('May the tool {0} of {1} be called?', quoted(tool), server),
+        detail: `${visible(argumentsJson === '' ? vscode.l10n.t('Without arguments.') : vscode.l10n.t('Arguments: {0}', argumentsJson))}${change}`,
         choices: changed
-          ? [open, decline('Deny')]
+          ? [open, decline(vscode.l10n.t('Deny'))]
           : [
               open,
-              decline('Deny'),
-              accept('Allow Once', ApprovalScope.ONCE),
-              accept('Allow in This Workspace', ApprovalScope.WORKSPACE),
-              accept('Always Allow', ApprovalScope.ALWAYS),
+              decline(vscode.l10n.t('Deny')),
+              accept(vscode.l10n.t('Allow Once'), ApprovalScope.ONCE),
+              accept(vscode.l10n.t('Allow in This Workspace'), ApprovalScope.WORKSPACE),
+              accept(vscode.l10n.t('Always Allow'), ApprovalScope.ALWAYS),
             ],
       };
     }
@@ -66,69 +68,78 @@ export function question(prompt: Prompt): Question {
       const launch = asked.value;
       const run = launch.url === '' ? commandLine(launch.command, launch.args) : launch.url;
       const path = [launch.resolvedCommand, launch.resolvedTarget].filter((part) => part !== '').join(' -> ');
-      const found = launch.resolvedFrom === '' ? '' : ` (found in ${visible(launch.resolvedFrom)})`;
-      const program = launch.resolvedCommand === '' ? '' : `\nProgram: ${visible(path)}${found}`;
+      const found =
+        launch.resolvedFrom === '' ? '' : ` ${vscode.l10n.t('(found in {0})', visible(launch.resolvedFrom))}`;
+      const program = launch.resolvedCommand === '' ? '' : `\n${vscode.l10n.t('Program: {0}', visible(path))}${found}`;
       const loading = launch.environment
         .filter((v) => v.loadsCode)
-        .map((v) => visible(v.unset ? `${v.name} (taken away)` : `${v.name}=${v.value}`));
+        .map((v) => visible(v.unset ? vscode.l10n.t('{0} (taken away)', v.name) : `${v.name}=${v.value}`));
       const danger =
         loading.length === 0
           ? ''
-          : `\nDANGER: it sets what can make the program load other code: ${loading.join(', ')}`;
-      const change = launch.changed ? '\nIt has changed since you agreed to it: see the difference in McpHub.' : '';
+          : `\n${vscode.l10n.t('DANGER: it sets what can make the program load other code: {0}', loading.join(', '))}`;
+      const change = launch.changed
+        ? `\n${vscode.l10n.t('It has changed since you agreed to it: see the difference in McpHub.')}`
+        : '';
       const names = [...launch.environmentReferences, ...launch.inputReferences];
-      const sees = names.length === 0 ? '' : `\nIt would see the values of: ${names.map(visible).join(', ')}`;
-      const from = `\nFrom: ${visible(launch.configFile)}:${launch.configLine}`;
+      const sees =
+        names.length === 0
+          ? ''
+          : `\n${vscode.l10n.t('It would see the values of: {0}', names.map(visible).join(', '))}`;
+      const from = `\n${vscode.l10n.t('From: {0}', `${visible(launch.configFile)}:${launch.configLine}`)}`;
       const inherits =
         launch.inheritedNames.length === 0
           ? ''
-          : `\nIt inherits your settings: ${launch.inheritedNames.map(visible).join(', ')}`;
+          : `\n${vscode.l10n.t('It inherits your settings: {0}', launch.inheritedNames.map(visible).join(', '))}`;
       return {
         form: 'modal',
-        title: `May the server ${server} of this workspace be ${launch.url === '' ? 'started' : 'connected to'}?`,
+        title:
+          launch.url === ''
+            ? vscode.l10n.t('May the server {0} of this workspace be started?', server)
+            : vscode.l10n.t('May the server {0} of this workspace be connected to?', server),
         detail: `${visible(run)}${program}${danger}${from}${sees}${inherits}${change}`,
         // What a file may want beyond a command line (allow lists, other files, differences) is more than a dialog can
         // show.
         choices:
           launch.changed || loading.length > 0 || launch.allowedTools.length > 0 || launch.files.length > 0
-            ? [open, decline('Do Not Start')]
+            ? [open, decline(vscode.l10n.t('Do Not Start'))]
             : [
                 open,
-                decline('Do Not Start'),
-                accept('Start This Time', ApprovalScope.ONCE),
-                accept('Start Whenever This Workspace Is Open', ApprovalScope.WORKSPACE),
+                decline(vscode.l10n.t('Do Not Start')),
+                accept(vscode.l10n.t('Start This Time'), ApprovalScope.ONCE),
+                accept(vscode.l10n.t('Start Whenever This Workspace Is Open'), ApprovalScope.WORKSPACE),
               ],
       };
     }
     case 'sampling':
       return {
         form: 'notification',
-        title: `The server ${server} asks for a completion of your model.`,
+        title: vscode.l10n.t('The server {0} asks for a completion of your model.', server),
         detail: '',
-        choices: [open, decline('Deny')],
+        choices: [open, decline(vscode.l10n.t('Deny'))],
       };
     case 'elicitationForm':
       return {
         form: 'notification',
-        title: `The server ${server} asks: ${quoted(asked.value.message)}`,
+        title: vscode.l10n.t('The server {0} asks: {1}', server, quoted(asked.value.message)),
         detail: visible(asked.value.message),
-        choices: [open, decline('Decline')],
+        choices: [open, decline(vscode.l10n.t('Decline'))],
       };
     case 'elicitationUrl': {
       const { waiting, urlHost, url, message } = asked.value;
       if (waiting) {
         return {
           form: 'waiting',
-          title: `Have you finished on ${quoted(urlHost)} for the server ${server}?`,
+          title: vscode.l10n.t('Have you finished on {0} for the server {1}?', quoted(urlHost), server),
           detail: visible(url),
-          choices: [open, decline('No'), accept('I Have Finished', ApprovalScope.ONCE)],
+          choices: [open, decline(vscode.l10n.t('No')), accept(vscode.l10n.t('I Have Finished'), ApprovalScope.ONCE)],
         };
       }
       return {
         form: 'notification',
-        title: `The server ${server} asks you to visit ${quoted(urlHost)}: ${quoted(message)}`,
+        title: vscode.l10n.t('The server {0} asks you to visit {1}: {2}', server, quoted(urlHost), quoted(message)),
         detail: visible(url),
-        choices: [open, decline('Decline')],
+        choices: [open, decline(vscode.l10n.t('Decline'))],
       };
     }
     case 'signIn': {
@@ -136,31 +147,39 @@ export function question(prompt: Prompt): Question {
       if (waiting) {
         return {
           form: 'waiting',
-          title: `Waiting until you have signed in to ${server} on ${quoted(urlHost)}, in the browser.`,
+          title: vscode.l10n.t(
+            'Waiting until you have signed in to {0} on {1}, in the browser.',
+            server,
+            quoted(urlHost),
+          ),
           detail: visible(url),
-          choices: [open, decline('Stop')],
+          choices: [open, decline(vscode.l10n.t('Stop'))],
         };
       }
       return {
         form: 'notification',
-        title: `The server ${server} wants you to sign in on ${quoted(urlHost)}.`,
+        title: vscode.l10n.t('The server {0} wants you to sign in on {1}.', server, quoted(urlHost)),
         detail: visible(url),
-        choices: [open, decline('Decline')],
+        choices: [open, decline(vscode.l10n.t('Decline'))],
       };
     }
     case 'configInput':
       return {
         form: 'notification',
-        title: `The config of ${server} needs a value: ${quoted(asked.value.description === '' ? asked.value.inputId : asked.value.description)}`,
-        detail: `From: ${visible(asked.value.configFile)}:${asked.value.configLine}`,
-        choices: [open, decline('Decline')],
+        title: vscode.l10n.t(
+          'The config of {0} needs a value: {1}',
+          server,
+          quoted(asked.value.description === '' ? asked.value.inputId : asked.value.description),
+        ),
+        detail: vscode.l10n.t('From: {0}', `${visible(asked.value.configFile)}:${asked.value.configLine}`),
+        choices: [open, decline(vscode.l10n.t('Decline'))],
       };
     default:
       return {
         form: 'notification',
-        title: `The server ${server} asks something that this version of the extension does not know.`,
+        title: vscode.l10n.t('The server {0} asks something that this version of the extension does not know.', server),
         detail: '',
-        choices: [open, decline('Decline')],
+        choices: [open, decline(vscode.l10n.t('Decline'))],
       };
   }
 }
@@ -168,8 +187,8 @@ export function question(prompt: Prompt): Question {
 /** The one sentence that tells how a question ended that was answered too late. */
 export function goneSentence(prompt: Prompt | undefined): string {
   return prompt === undefined
-    ? 'This question is no longer open.'
-    : `The question of ${quoted(prompt.server)} is no longer open.`;
+    ? vscode.l10n.t('This question is no longer open.')
+    : vscode.l10n.t('The question of {0} is no longer open.', quoted(prompt.server));
 }
 
 // The contract's destructive_hint is true too when the server says nothing, as the protocol has it; that would be a

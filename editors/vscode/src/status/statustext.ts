@@ -1,4 +1,5 @@
 // The words of the status bar item.
+import * as vscode from 'vscode';
 import type { HubState } from '@mcphub/host';
 
 export interface StatusCounts {
@@ -19,31 +20,44 @@ export interface StatusWords {
 export function statusWords(counts: StatusCounts): StatusWords {
   const { hub, responsive, running, prompts, message } = counts;
   if (hub === 'failed') {
-    return words('$(error) MCP', `McpHub does not run. ${message}`.trim(), 'error');
+    return words('$(error) MCP', vscode.l10n.t('McpHub does not run. {0}', message).trim(), 'error');
   }
   if (hub === 'starting') {
-    return words('$(loading~spin) MCP', 'McpHub is starting.', 'plain');
+    return words('$(loading~spin) MCP', vscode.l10n.t('McpHub is starting.'), 'plain');
   }
   if (hub === 'restarting') {
-    return words('$(loading~spin) MCP', `McpHub is being started anew. ${message}`.trim(), 'warning');
+    return words('$(loading~spin) MCP', vscode.l10n.t('McpHub is being started anew. {0}', message).trim(), 'warning');
   }
   if (hub === 'stopped') {
-    return words('$(plug) MCP', 'McpHub is stopped.', 'plain');
+    return words('$(plug) MCP', vscode.l10n.t('McpHub is stopped.'), 'plain');
   }
   if (!responsive) {
-    return words('$(warning) MCP', 'McpHub does not answer.', 'warning', 'Click to open McpHub, and to restart it.');
+    return words(
+      '$(warning) MCP',
+      vscode.l10n.t('McpHub does not answer.'),
+      'warning',
+      vscode.l10n.t('Click to open McpHub, and to restart it.'),
+    );
   }
   const parts = [
-    ...(running > 0 ? [plural(running, 'request runs', 'requests run')] : []),
-    ...(prompts > 0 ? [plural(prompts, 'question waits for you', 'questions wait for you')] : []),
+    ...(running > 0
+      ? [running === 1 ? vscode.l10n.t('1 request runs') : vscode.l10n.t('{0} requests run', running)]
+      : []),
+    ...(prompts > 0
+      ? [
+          prompts === 1
+            ? vscode.l10n.t('1 question waits for you')
+            : vscode.l10n.t('{0} questions wait for you', prompts),
+        ]
+      : []),
   ];
   const numbers = [...(running > 0 ? [String(running)] : []), ...(prompts > 0 ? [`$(question) ${prompts}`] : [])];
   const icon = running > 0 ? '$(sync~spin)' : '$(plug)';
   return words(
     [icon, 'MCP', ...numbers].join(' '),
-    parts.length === 0 ? 'Nothing runs.' : `${parts.join(', ')}.`,
+    parts.length === 0 ? vscode.l10n.t('Nothing runs.') : `${parts.join(', ')}.`,
     prompts > 0 ? 'warning' : 'plain',
-    prompts > 0 ? 'Click to see the question.' : undefined,
+    prompts > 0 ? vscode.l10n.t('Click to see the question.') : undefined,
   );
 }
 
@@ -51,11 +65,7 @@ function words(
   text: string,
   tooltip: string,
   prominence: StatusWords['prominence'],
-  click = 'Click to open McpHub.',
+  click = vscode.l10n.t('Click to open McpHub.'),
 ): StatusWords {
   return { text, tooltip: `${tooltip} ${click}`, label: `McpHub: ${tooltip}`, prominence };
-}
-
-function plural(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
 }
