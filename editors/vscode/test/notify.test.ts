@@ -139,3 +139,38 @@ test('beside an open page what is dangerous is a notification, which can be take
   await settle();
   assert.equal(editor.messages.length, 1);
 });
+
+// Finding E2: a screen reader reads the text of a notification as it was given, and with it the commands of its links.
+test('for a screen reader a question has buttons with names, which say when it is gone', async (t) => {
+  const { editor, change, revealed } = scene(t);
+  editor.settings['accessibilitySupport'] = 'on';
+  let choose: (title: string) => void = () => assert.fail('nothing is shown');
+  let labels: string[] = [];
+  editor.choose = (_, items) => {
+    const buttons = items as { title: string }[];
+    labels = buttons.map(({ title }) => title);
+    return new Promise((resolve) => {
+      choose = (title) => resolve(buttons.find((button) => button.title === title));
+    });
+  };
+  change({ opened: [prompt('a')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.equal(editor.notifications.size, 0);
+  assert.doesNotMatch(editor.messages.join(), /command:/);
+  assert.deepEqual(labels, ['Show', 'Deny', 'Later']);
+  choose('Show');
+  await settle();
+  assert.deepEqual(revealed, ['a']);
+
+  change({ closed: [{ prompt: prompt('a'), end: undefined }], opened: [prompt('b')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.equal(editor.messages.length, 2);
+  const late = choose;
+  change({ closed: [{ prompt: prompt('b'), end: undefined }] });
+  await settle();
+  late('Deny');
+  await settle();
+  assert.match(editor.messages.at(-1) ?? '', /is no longer open/);
+});

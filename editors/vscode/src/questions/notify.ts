@@ -110,7 +110,11 @@ export class Notifier implements vscode.Disposable {
   #show(prompt: Prompt): void {
     // Beside a page a dialog would be about what is in the strip there already, and stay when the card has come into view.
     const modal = question(prompt).form === 'modal' && !this.#pages.visible;
-    const gone = modal ? this.#showModal(prompt) : this.#showNotification(prompt);
+    const gone = modal
+      ? this.#showModal(prompt)
+      : readAloud()
+        ? this.#showButtons(prompt)
+        : this.#showNotification(prompt);
     const over = (): void => {
       this.#shown = undefined;
       this.#look();
@@ -150,6 +154,38 @@ export class Notifier implements vscode.Disposable {
       { location: vscode.ProgressLocation.Notification, title: this.#text(prompt) },
       () => over,
     );
+  }
+
+  /**
+   * For those who hear the editor: it would read the commands of links aloud, letter by letter. Buttons it reads by their
+   * names, but the message stays when its question goes; its buttons say so then.
+   */
+  async #showButtons(prompt: Prompt): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      this.#shown = { promptId: prompt.promptId, takeBack: resolve };
+    });
+    const { title, choices } = question(prompt);
+    const decline = choices.find((c) => c.choice.kind === 'decline');
+    type Button = vscode.MessageItem & { readonly choice: Choice | { readonly kind: 'pick' } };
+    const buttons: Button[] = [
+      { title: vscode.l10n.t('Show'), choice: { kind: 'open' } },
+      ...(choices.some((c) => c.choice.kind === 'accept')
+        ? [{ title: vscode.l10n.t('Answer...'), choice: { kind: 'pick' } } as const]
+        : []),
+      ...(decline === undefined ? [] : [{ title: decline.label, choice: decline.choice }]),
+      { title: vscode.l10n.t('Later'), choice: { kind: 'later' } },
+    ];
+    const answered = vscode.window.showInformationMessage<Button>(title, ...buttons).then(async (chosen) => {
+      const choice = chosen?.choice ?? { kind: 'later' };
+      if (!this.#noticed.has(prompt.promptId)) {
+        if (choice.kind !== 'later') {
+          void vscode.window.showInformationMessage(goneSentence(prompt));
+        }
+      } else {
+        await (choice.kind === 'pick' ? this.#pick(prompt) : this.#choose(prompt, choice));
+      }
+    });
+    await Promise.race([over, answered]);
   }
 
   #text(prompt: Prompt): string {
@@ -243,6 +279,11 @@ export class Notifier implements vscode.Disposable {
       await this.#pick(chosen.prompt);
     }
   }
+}
+
+/** Whether the user has told the editor of a screen reader. */
+function readAloud(): boolean {
+  return vscode.workspace.getConfiguration('editor').get('accessibilitySupport') === 'on';
 }
 
 function pickWhile<T extends vscode.QuickPickItem>(
