@@ -211,6 +211,12 @@ endif
 test-page: build $(EDITORS_STAMP) ## the page in Chromium, as it is shipped
 	$(TEST_PAGE)
 
+# What the READMEs show: after a change that is seen.
+.PHONY: pictures
+pictures: $(EDITORS_STAMP) ## take the pictures of the READMEs anew, into docs/images
+	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/screenshots.js docs/images
+	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/loop.js
+
 # The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its packaged form.
 .PHONY: e2e-editors
 e2e-editors: build package peers ## the packaged extension in real VS Codes, which it installs
