@@ -161,6 +161,27 @@ const scenes = [
     },
   },
   {
+    what: 'the list of keys',
+    snapshot: busySnapshot(),
+    act: async ({ page }) => {
+      await page.keyboard.press('?');
+    },
+  },
+  {
+    what: 'what ended while the window was away',
+    snapshot: { servers: [server('files')], history: [{ ...cancelled('h-1'), earlierHub: true }, finished('h-2')] },
+  },
+  {
+    what: 'a request for a completion with several models',
+    snapshot: { servers: [server('review')], prompts: [prompts.sampling] },
+    surface: {
+      models: [
+        { id: 'a', name: 'Model A', family: 'a' },
+        { id: 'b', name: 'Model B', family: 'b' },
+      ],
+    },
+  },
+  {
     what: 'a hub that does not answer',
     snapshot: busySnapshot(),
     surface: { commands: ['mcphub.restartHub'] },
