@@ -45,17 +45,22 @@ export class Preapprovals {
   }
 
   async #ask({ id, name }: Extension): Promise<boolean> {
+    const allow = vscode.l10n.t('Allow');
     const choice = await vscode.window.showWarningMessage(
-      `Allow ${inMessage(name, 60)} (${inMessage(id, 80)}) to call MCP tools without a question of McpHub?`,
+      vscode.l10n.t(
+        'Allow {0} ({1}) to call MCP tools without a question of McpHub?',
+        inMessage(name, 60),
+        inMessage(id, 80),
+      ),
       {
         modal: true,
-        detail:
-          'It says that it asks you itself before each call. What the config denies stays denied. '
-          + '"McpHub: Extensions That Ask You Themselves..." takes this back.',
+        detail: vscode.l10n.t(
+          'It says that it asks you itself before each call. What the config denies stays denied. "McpHub: Extensions That Ask You Themselves..." takes this back.',
+        ),
       },
-      'Allow',
+      allow,
     );
-    if (choice !== 'Allow') {
+    if (choice !== allow) {
       return false;
     }
     await this.#memory.update(key, [...this.granted.filter((one) => one !== id), id]);
@@ -67,15 +72,22 @@ export class Preapprovals {
 export async function managePreapprovals(preapprovals: Preapprovals): Promise<void> {
   const { granted } = preapprovals;
   if (granted.length === 0) {
-    void vscode.window.showInformationMessage('No extension may call MCP tools without a question of McpHub.');
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('No extension may call MCP tools without a question of McpHub.'),
+    );
     return;
   }
   const chosen = await vscode.window.showQuickPick(
-    granted.map((id) => ({ label: id, description: 'asks you itself before it calls MCP tools' })),
-    { title: 'Extensions That Ask You Themselves', placeHolder: 'Choose one that is to ask by McpHub from now on' },
+    granted.map((id) => ({ label: id, description: vscode.l10n.t('asks you itself before it calls MCP tools') })),
+    {
+      title: vscode.l10n.t('Extensions That Ask You Themselves'),
+      placeHolder: vscode.l10n.t('Choose one that is to ask by McpHub from now on'),
+    },
   );
   if (chosen !== undefined) {
     await preapprovals.revoke(chosen.label);
-    void vscode.window.showInformationMessage(`McpHub asks again before ${chosen.label} calls a tool.`);
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('McpHub asks again before {0} calls a tool.', chosen.label),
+    );
   }
 }

@@ -115,7 +115,10 @@ export class ChatOffer implements vscode.Disposable {
   async #tell(possible: boolean): Promise<void> {
     if (!possible) {
       void vscode.window.showWarningMessage(
-        `${vscode.env.appName} takes MCP servers from extensions from version 1.101 on: McpHub cannot offer it its own.`,
+        vscode.l10n.t(
+          '{0} takes MCP servers from extensions from version 1.101 on: McpHub cannot offer it its own.',
+          vscode.env.appName,
+        ),
       );
       return;
     }
@@ -124,7 +127,7 @@ export class ChatOffer implements vscode.Disposable {
     const twice = startedTwice(servers).map((server: Server) => inMessage(server.name, 60));
     const choice = await vscode.window.showInformationMessage(
       twiceText(vscode.env.appName, twice),
-      ...(twice.length > 0 ? ['Show MCP Servers'] : []),
+      ...(twice.length > 0 ? [vscode.l10n.t('Show MCP Servers')] : []),
     );
     if (choice !== undefined) {
       await vscode.commands.executeCommand('workbench.mcp.listServer');

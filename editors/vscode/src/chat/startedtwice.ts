@@ -1,4 +1,5 @@
 // Which servers the editor would start itself, beside the hub.
+import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
 
@@ -9,13 +10,14 @@ export function startedTwice(servers: readonly Server[]): Server[] {
 
 /** `names` are fit for a message. */
 export function twiceText(editor: string, names: readonly string[]): string {
-  const offered = `${editor} may now use all servers of McpHub in chat, as one server named McpHub.`;
+  const offered = vscode.l10n.t('{0} may now use all servers of McpHub in chat, as one server named McpHub.', editor);
   if (names.length === 0) {
     return offered;
   }
-  const shown = names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
-  return (
-    `${offered} It starts some of them itself as well, from its own mcp.json, so that they run twice: ${shown}. `
-    + 'Stop or disable them in its list of MCP servers.'
-  );
+  const first = names.slice(0, 5).join(', ');
+  const shown = names.length > 5 ? vscode.l10n.t('{0} and {1} more', first, names.length - 5) : first;
+  return `${offered} ${vscode.l10n.t(
+    'It starts some of them itself as well, from its own mcp.json, so that they run twice: {0}. Stop or disable them in its list of MCP servers.',
+    shown,
+  )}`;
 }
