@@ -266,9 +266,8 @@ func zeros(v reflect.Value, path string) (found []string) {
 func TestConversionInFillsEveryField(t *testing.T) {
 	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b",
 		"baggage", "c=d"))
-	gateways := []string{"CallRequest.Caller", "CallRequest.Questions"} // no host sets them
-	unnamed := []string{"CallRequest.Caller", "CallRequest.CallerName", "CallRequest.Questions"}
-	gateways, unnamed = slices.Clip(gateways), slices.Clip(unnamed)
+	gateways := []string{"CallRequest.Caller", "CallRequest.Questions", "CallRequest.LogLevel"} // no host sets them
+	unnamed := []string{"CallRequest.Caller", "CallRequest.CallerName", "CallRequest.Questions", "CallRequest.LogLevel"}
 	for _, c := range []struct {
 		message proto.Message
 		convert func(proto.Message) any

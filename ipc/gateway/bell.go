@@ -27,6 +27,7 @@ type bell struct {
 type rung struct {
 	changes changes
 	tools   bool                // lists of tools changed
+	level   bool                // a client has said which logs it wants
 	config  bool                // the config was read anew
 	servers []event.ServerInfo  // that changed, each once, as it is now
 	gone    []string            // servers that were removed
@@ -133,12 +134,17 @@ const gather = 20 * time.Millisecond
 func (g *Gateway) tell() {
 	var lists changes // not told yet
 	var due <-chan time.Time
+	var levels time.Time // when servers were told last
+	tellLevels := func() {
+		levels, lists.level = time.Now(), false
+		g.tellLevels()
+	}
 	for {
 		select {
 		case <-g.bell.wake:
 		case <-due:
 			if lists.level {
-				g.tellLevels()
+				tellLevels()
 			}
 			g.tellLists(lists)
 			lists, due = changes{}, nil
@@ -165,6 +171,10 @@ func (g *Gateway) tell() {
 			g.shelf.outdated()
 		}
 		lists.add(r.changes)
+		lists.level = lists.level || r.level
+		if r.level && time.Since(levels) >= gather { // who says what it wants to hear calls next
+			tellLevels()
+		}
 		if due == nil && lists != (changes{}) {
 			due = time.After(gather)
 		}

@@ -14,6 +14,6 @@
 // # Locks
 //
 // A Gateway has one (its clients), the shelf one (what servers offer), a subscriptions one. No two are held at once,
-// and nobody waits for anything with one held, nor calls the hub. Log messages are passed on by one goroutine at a time,
-// with Gateway.passing held, under which the others may be taken.
+// and nobody waits for anything with one held, nor calls the hub. Log messages are passed on by one goroutine at a
+// time, with Gateway.passing held, under which the others may be taken.
 package gateway

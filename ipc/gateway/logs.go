@@ -28,7 +28,7 @@ func (g *Gateway) levels(change func()) {
 	differs := g.levelLocked() != before
 	g.mu.Unlock()
 	if differs {
-		g.bell.ring(func(r *rung) { r.changes.level = true })
+		g.bell.ring(func(r *rung) { r.level = true })
 	}
 }
 
