@@ -25,13 +25,14 @@ import (
 //	NAME offers    what a server answers by itself: lines of "METHOD RESULT"; without a result it just takes the message
 //	NAME http      says that the client NAME comes over HTTP: each of its lines is a POST, what comes back says on which
 //	               stream (see webClient)
+//	NAME second    says that the client NAME comes to a second gateway of the same hub
 //	NAME           lines that the server, or the client, NAME sends. A client is one that the config does not name; it
 //	               connects when it is first named. STATE stands for the last requestState, TOKEN for the last progress
 //	               token of a task.
 //	do             commands: wait DURATION, eof CLIENT, deaf CLIENT, hears CLIENT, window KIND..., answer ACTION CONTENT,
 //	               cancel REASON (all), cancelnewest REASON, kill SERVER, stop SERVER, restart SERVER, load CONFIG (the
-//	               host's), loadfolder CONFIG (a workspace's); over HTTP get CLIENT [STREAM], resume CLIENT STREAM,
-//	               hangup CLIENT STREAM, delete CLIENT
+//	               host's), loadfolder CONFIG (a workspace's), closesecond; over HTTP get CLIENT [STREAM], resume CLIENT
+//	               STREAM, hangup CLIENT STREAM, delete CLIENT
 //
 // LONG stands for 50,000 letters.
 //
@@ -56,7 +57,8 @@ func (s *stage) play(steps []txtar.File) string {
 	state, result, token := "", "", ""
 	for _, step := range steps {
 		name, what, _ := strings.Cut(step.Name, " ")
-		if name == "config" || name == "gateway" || what == "offers" || what == "http" {
+		if name == "config" || name == "gateway" || what == "offers" || what == "http" ||
+			what == "second" {
 			continue
 		}
 		fmt.Fprintf(&got, "# %s\n", step.Name)
@@ -160,6 +162,8 @@ func (s *stage) act(line string) {
 			[]hub.ConfigSource{{Path: "test.json", Scope: scope, JSON: rest}}); err != nil {
 			s.t.Error(err)
 		}
+	case "closesecond":
+		s.second.Close(nil)
 	case "kill":
 		s.party(first).hangUp()
 	case "restart":

@@ -108,6 +108,8 @@ type stage struct {
 	running sync.WaitGroup
 	web     *web
 	onWeb   map[string]bool // clients
+	second  *gateway.Gateway
+	atOther map[string]bool // clients of the second gateway
 
 	mu      sync.Mutex
 	parties map[string]*party
@@ -120,7 +122,7 @@ type stage struct {
 
 func newStage(t *testing.T, steps []txtar.File) *stage {
 	s := &stage{t: t, parties: map[string]*party{}, offers: map[string]map[string]string{},
-		onWeb: map[string]bool{}}
+		onWeb: map[string]bool{}, atOther: map[string]bool{}}
 	text, options := `{}`, gateway.Options{}
 	for _, step := range steps {
 		switch name, what, _ := strings.Cut(step.Name, " "); {
@@ -130,6 +132,8 @@ func newStage(t *testing.T, steps []txtar.File) *stage {
 			if err := json.Unmarshal(step.Data, &options); err != nil {
 				t.Fatal(err)
 			}
+		case what == "second":
+			s.atOther[name] = true
 		case what == "http":
 			s.onWeb[name] = true
 		case what == "offers":
@@ -149,6 +153,11 @@ func newStage(t *testing.T, steps []txtar.File) *stage {
 	var err error
 	if s.gateway, err = gateway.New(s.hub, options); err != nil {
 		t.Fatal(err)
+	}
+	if len(s.atOther) > 0 {
+		if s.second, err = gateway.New(s.hub, options); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.web = newWeb(s.gateway.HTTP(webGuard))
 	synctest.Wait()
@@ -198,8 +207,12 @@ func (s *stage) party(name string) *party {
 	p = &party{in: in}
 	s.add(name, p)
 	s.running.Go(func() { p.read(ear{p, out}) })
+	at := s.gateway
+	if s.atOther[name] {
+		at = s.second
+	}
 	s.running.Go(func() {
-		err := s.gateway.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway, jsonrpc.LineConnOptions{
+		err := at.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway, jsonrpc.LineConnOptions{
 			Close: func() error {
 				_ = toGateway.Close()
 				return fromGateway.Close()
@@ -213,6 +226,9 @@ func (s *stage) party(name string) *party {
 
 func (s *stage) close() {
 	s.gateway.Close(nil)
+	if s.second != nil {
+		s.second.Close(nil)
+	}
 	if err := s.hub.Close(context.Background()); err != nil {
 		s.t.Error(err)
 	}

@@ -32,6 +32,9 @@ func TestHouse(t *testing.T) {
 	if _, err := house.Open(gateway.Options{}, 0); !errors.As(err, &failed) || failed.Reason != event.ReasonBoundExceeded {
 		t.Errorf("one too many: %v", err)
 	}
+	if advice := opened[0].Endpoint.Gateway.Options().Advice; !strings.Contains(advice, "open McpHub's view") {
+		t.Errorf("where nobody can agree, a model is told %q", advice)
+	}
 	if got := status(t, opened[0], opened[1].Endpoint.Token); got != http.StatusUnauthorized {
 		t.Errorf("with the token of another gateway: %d", got)
 	}
