@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -165,7 +166,11 @@ func (o *callOptions) readArguments(stdin io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("--args: %w", err)
 	}
-	o.args = strings.TrimSpace(string(text))
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return fmt.Errorf("--args: %s is UTF-16, as Windows PowerShell writes with >; save it as UTF-8", what)
+	}
+	// Editors on Windows put a mark before UTF-8, and end lines with two characters.
+	o.args = strings.TrimSpace(strings.TrimPrefix(string(text), "\uFEFF"))
 	return nil
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +175,28 @@ func TestPairsAreCheckedBeforeAnythingStarts(t *testing.T) {
 		_, err := parseCall("--tool", "echo", "--stdio", "srv", "-a", pair)
 		if err == nil || !strings.Contains(err.Error(), "NAME=VALUE") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-a %s: %v", pair, err)
+		}
+	}
+}
+
+// Arguments come from files as editors and shells on Windows write them, or the error says how to save them.
+func TestArgumentsOfFilesFromWindows(t *testing.T) {
+	dir := t.TempDir()
+	for name, row := range map[string]struct{ text, want, err string }{
+		"plain":      {`{"a":1}`, `{"a":1}`, ""},
+		"mark, CRLF": {"\uFEFF{\r\n  \"a\": 1\r\n}\r\n", "{\r\n  \"a\": 1\r\n}", ""},
+		"UTF-16":     {"\xff\xfe{\x00}\x00", "", "is UTF-16, as Windows PowerShell writes with >; save it as UTF-8"},
+	} {
+		file := filepath.Join(dir, "args.json")
+		if err := os.WriteFile(file, []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for way, o := range map[string]*callOptions{"@": {args: "@" + file}, "-": {args: "-"}} {
+			err := o.readArguments(strings.NewReader(row.text))
+			if row.err != "" && (err == nil || !strings.Contains(err.Error(), row.err)) || row.err == "" &&
+				(err != nil || o.args != row.want) {
+				t.Errorf("%s by %s: %q, %v", name, way, o.args, err)
+			}
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (r *entryReader) file(key string, v value) string {
 		r.fail(v.at(), key, "must be an absolute path: this configuration is no file to which it could be relative")
 		return ""
 	}
-	return filepath.Join(r.folder, s)
+	return under(r.folder, s)
 }
 
 func (r *entryReader) identityProvider(key string, v value) (p IdentityProvider) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -26,9 +27,18 @@ func (e *expander) below(name string) string {
 		return name
 	}
 	if folder := e.folder(""); folder != "" {
-		return filepath.Join(folder, name)
+		return under(folder, name)
 	}
-	return filepath.Join(e.beside(), name)
+	return under(e.beside(), name)
+}
+
+// under is a name that is not absolute, in a folder. What begins with a separator begins, on Windows, at the root of
+// the folder's drive or share, as it does in the applications whose files these are.
+func under(folder, name string) string {
+	if name != "" && os.IsPathSeparator(name[0]) {
+		return filepath.Join(filepath.VolumeName(folder)+string(filepath.Separator), name)
+	}
+	return filepath.Join(folder, name)
 }
 
 // beside is the folder of the file that the server is written in. A name of a file that is not absolute, and a text
