@@ -132,8 +132,10 @@ says the same.
 `+signInHelp+`
 `+startHelp+`
 `+exitHelp+`
-`, `  mcphub call --stdio 'npx -y @modelcontextprotocol/server-everything' echo -a message=hi
-  mcphub call mcp.json demo sleep -a seconds=60 --cancel-after 2s --reason 'took too long'
+`, `  mcphub call --stdio 'npx -y @modelcontextprotocol/server-everything' \
+      echo -a message=hi
+  mcphub call mcp.json demo sleep -a seconds=60 \
+      --cancel-after 2s --reason 'took too long'
   mcphub call demo echo --args @arguments.json`)
 	request("read", "read [FILE...] [SERVER] URI [FLAGS]", "read one resource",
 		`Reads one resource as mcphub call calls a tool; the last line under --json is {"readResourceResponse":...} or
