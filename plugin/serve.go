@@ -46,8 +46,7 @@ type Options struct {
 	// New makes the hub. It is called once, after it is sure that the process may start and before anybody can connect.
 	// The logger writes to the host and never blocks.
 	New func(l *slog.Logger) (Hub, error)
-	// Stderr is where logs go. Default: os.Stderr as it is when Serve is called; go-plugin exchanges that variable soon
-	// after.
+	// Stderr is where logs go. Default: os.Stderr as it is when Serve is called; that variable is exchanged soon after.
 	Stderr io.Writer
 }
 
@@ -164,7 +163,7 @@ func (d *door) run() int {
 	}
 }
 
-// stopServer closes the listener, and with it the socket file, and waits a moment for go-plugin to notice.
+// stopServer closes the listener, and with it the socket file, and waits a moment for serve to notice.
 func (d *door) stopServer() {
 	if s := d.server.Load(); s != nil {
 		s.Stop() // never GracefulStop: an attached window would hold it up for ever

@@ -13,8 +13,7 @@ func StartedByHost() bool {
 	return os.Getenv(handshake.CookieKey) == handshake.CookieValue
 }
 
-// startProblem says why this process must not serve, or "". These are the cases that go-plugin would let through, or
-// would leave by os.Exit.
+// startProblem says why this process must not serve, or "".
 func startProblem(goos string, getenv func(string) string) string {
 	switch got := getenv(handshake.CookieKey); got {
 	case handshake.CookieValue:
@@ -26,7 +25,7 @@ func startProblem(goos string, getenv func(string) string) string {
 	cert := getenv(handshake.EnvClientCert)
 	if cert == "" {
 		switch {
-		case goos == "windows": // go-plugin listens on TCP there, where every local user could call
+		case goos == "windows": // it listens on TCP there, where every local user could call
 			return handshake.EnvClientCert +
 				" is not set; on Windows a hub is served over TLS only, switch AutoMTLS on in the host"
 		case getenv(handshake.EnvPlaintext) != "1": // a host that forgot it, and whose socket may be in a directory for all
@@ -36,7 +35,7 @@ func startProblem(goos string, getenv func(string) string) string {
 		}
 		return ""
 	}
-	// go-plugin would serve all the same, and refuse every connection.
+	// It could be served all the same, and would refuse every connection.
 	if !x509.NewCertPool().AppendCertsFromPEM([]byte(cert)) {
 		return handshake.EnvClientCert + " is no certificate in PEM; the host must pass it whole, line breaks included"
 	}

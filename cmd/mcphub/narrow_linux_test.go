@@ -19,6 +19,7 @@ func TestNarrowTerminal(t *testing.T) {
 		"with-quite-a-long-name-of-a-server": {"command": "npx -y server", "args": ["stdio", "--flag", "and-a-value"]},
 		"gone": {"command": "sh", "args": ["-c", "echo 'Error: the key FOO_KEY is not set, and nothing works without it' >&2; exit 1"]},
 		"remote": {"url": "https://mcp.example.com/some/path"}}}`, p.path))
+	trace := p.config("trace.json", bundleOfTests)
 	const columns = 60
 	for _, args := range [][]string{
 		{"servers", file},
@@ -33,6 +34,7 @@ func TestNarrowTerminal(t *testing.T) {
 		{"call", file, "demo", "slep"},
 		{"call", file, "gone", "x"},
 		{"call", file, "demo", "sleep", "--no-such-flag"},
+		{"trace", trace},
 		{"help", "call"},
 	} {
 		term := p.onTerminalOf(columns, []string{"TERM=xterm", "NO_COLOR=1"}, args...)

@@ -40,9 +40,13 @@ func runTrace(env environment, o traceOptions, files []string) int {
 	if err != nil {
 		return usageError(env, "trace", fmt.Errorf("%s: %w", files[0], err))
 	}
-	out := b.String()
-	if o.json {
-		out = strings.TrimRight(string(text), "\n") + "\n"
+	out := strings.TrimRight(string(text), "\n") + "\n"
+	if !o.json {
+		var lines strings.Builder
+		for line := range strings.Lines(b.String()) {
+			lines.WriteString(toRead(env.stdout, strings.TrimRight(line, "\n")))
+		}
+		out = lines.String()
 	}
 	if _, err := io.WriteString(env.stdout, out); err != nil {
 		env.tell("mcphub trace: %v", err)
