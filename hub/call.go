@@ -29,7 +29,8 @@ func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]jso
 			[]string{"server", c.Server, "request_id", c.ID, "field", "arguments_json"},
 			"the arguments of tool %q are no JSON object", c.Tool)
 	}
-	return h.accept(&outgoing{CallRequest: c, method: methodCallTool, tool: c.Tool, ofWindow: ofWindow})
+	return h.accept(&outgoing{CallRequest: c, method: methodCallTool, tool: c.Tool, given: c.Arguments,
+		ofWindow: ofWindow})
 }
 
 // runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand

@@ -143,7 +143,7 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 			}
 		}
 		w.call(hub.CallRequest{ID: "host", Server: "s", Tool: "echo"}).ok(t)
-		if end, _ := one.terminalOf("host").(*event.RequestFinished); end == nil || end.Result != "" || end.ResultSize != 0 {
+		if end, _ := one.terminalOf("host").(*event.RequestFinished); end == nil || end.Result != "" || end.ResultSize == 0 {
 			t.Errorf("of a host's call the windows were told %+v", end)
 		}
 	})

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/hub/kept"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/modeltools"
@@ -124,6 +125,7 @@ type fixed struct {
 
 	record *journal.Recorder // has locks of its own
 	left   *journal.Left
+	kept   *kept.Requests // has a lock of its own
 
 	// What these rooms hold is guarded by the hub's lock. Each of their methods says whether it takes the lock.
 	table   *servers.Table
@@ -188,6 +190,7 @@ func New(o Options) *Hub {
 	h.windows.History.Recall(h.left.Take())
 	h.Offers = offers.New(house{h})
 	h.models = modeltools.New(h, o.StateDir, h.log)
+	h.kept = kept.Open(o.StateDir, h.log)
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
@@ -303,6 +306,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		_ = h.left.Write(ended) // its file logs that it cannot
 	}
 	defer h.models.Close()
+	defer h.kept.Close()
 	defer h.contained.Close() // ends what is left of the servers, and the guard
 	select {
 	case <-over:

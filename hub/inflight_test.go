@@ -245,6 +245,7 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 				if _, err := w.hub.CallTool(context.Background(), call); err != nil {
 					t.Fatal(err)
 				}
+				synctest.Wait() // it is kept, and counts until it is written
 				if held := w.hub.ResultsInFlight(); held != 0 {
 					t.Errorf("%d bytes count for a caller of whom nothing more is known", held)
 				}

@@ -19,7 +19,20 @@ const (
 // ReadResource reads one resource, as a request like a tool call: it is listed, has clocks, can be cancelled, and may
 // ask a person.
 func (h *Hub) ReadResource(ctx context.Context, c CallRequest) (*CallResult, error) {
-	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodReadResource, subject: c.URI},
+	r, meta, err := h.beginReading(&c, false)
+	if err != nil {
+		return nil, err
+	}
+	return h.runReading(ctx, r, meta, &c)
+}
+
+func (h *Hub) beginReading(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error) {
+	return h.accept(&outgoing{CallRequest: c, method: methodReadResource, subject: c.URI, ofWindow: ofWindow})
+}
+
+func (h *Hub) runReading(ctx context.Context, r *request, meta map[string]json.RawMessage,
+	c *CallRequest) (*CallResult, error) {
+	return h.carryThrough(ctx, r, meta, c,
 		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
 			out.Name = c.URI
 			return session.ReadResource(out.Tag.(*request).ctx, out)
@@ -32,12 +45,14 @@ func (h *Hub) GetMcpPrompt(ctx context.Context, c CallRequest) (*CallResult, err
 	if err != nil {
 		return nil, event.AsError(err) // cannot be: strings marshal
 	}
-	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodGetPrompt, subject: c.McpPrompt},
+	if len(c.PromptArguments) == 0 {
+		arguments = nil
+	}
+	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodGetPrompt, subject: c.McpPrompt,
+		given: string(arguments)},
 		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
 			out.Name = c.McpPrompt
-			if len(c.PromptArguments) > 0 {
-				out.Arguments = arguments
-			}
+			out.Arguments = arguments
 			return session.GetPrompt(out.Tag.(*request).ctx, out)
 		})
 }

@@ -29,7 +29,8 @@ const MaxRequestID = 128
 type outgoing struct {
 	*CallRequest
 	method, tool, subject string
-	ofWindow              bool // a window asked for it: what comes of it is told by its events
+	given                 string // the arguments as JSON text, "" = none
+	ofWindow              bool   // a window asked for it: what comes of it is told by its events
 }
 
 // sender sends a request that may go; tool is that of a tool call.
@@ -170,7 +171,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(id))
 	}
 	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
-		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown,
+		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown, arguments: o.given,
 		questions: o.Questions,
 		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
@@ -259,9 +260,9 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}
 	}
 	if err == nil {
-		e := ending{state: event.StateDone, isError: result.IsError}
+		e := ending{state: event.StateDone, isError: result.IsError, raw: result.Raw}
 		if r.ofWindow {
-			e.result, e.resultSize = journal.ShownResult(result.Raw), len(result.Raw)
+			e.result = journal.ShownResult(result.Raw)
 		}
 		st.end(r, e)
 		return &CallResult{

@@ -30,7 +30,8 @@ type request struct {
 	ofWindow         bool   // a window asked for it: its result is told by the event of its end
 	caller           Caller // that it is made for; nil: none that could be asked
 	callerName       string
-	preview          string    // of its arguments
+	arguments        string    // JSON text, to be kept at its end; "" = none
+	preview          string    // of them
 	questions        Questions // who is asked what the server asks
 	expire           func()    // what happens when the total clock runs out; nil: the request is cancelled
 	ctx              context.Context
@@ -197,7 +198,7 @@ type ending struct {
 	sending     event.Sending // of a cancel
 	mayContinue bool          // the server may go on all the same
 	result      string        // for the windows, "" = not told
-	resultSize  int
+	raw         []byte        // the whole result, nil = none
 }
 
 // causeOver is why what a request has caused ends with it.
@@ -234,6 +235,7 @@ func (st *state) end(r *request, e ending) bool {
 	st.tracedEnd(r, e)
 	st.endSpan(r, e)
 	delete(st.requests, r.id)
+	st.keep(r, e)
 	st.endAmong(r, cause)
 	st.unheld(r)
 	st.ended.Add(r.id)
@@ -270,7 +272,7 @@ func (st *state) end(r *request, e ending) bool {
 		Caller: r.callerName, Preview: r.preview,
 		State: e.state, IsError: e.isError, McpError: e.mcpError.Shown(), Err: e.err, ServerMayContinue: e.mayContinue,
 		Timings: r.timings, Task: r.task,
-		Result: e.result, ResultSize: e.resultSize,
+		Result: e.result, ResultSize: len(e.raw),
 	})
 	return true
 }

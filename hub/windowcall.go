@@ -19,30 +19,44 @@ func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 			"a window cannot say that a call is preapproved: only a host can, that has asked the user itself; "+
 				"leave it out, and the user is asked")
 	}
+	return w.carry(&c, w.h.beginTool, w.h.runTool, over)
+}
+
+// ReadResource reads a resource for the user, as CallTool calls a tool.
+func (w *Window) ReadResource(c CallRequest, over func(*CallResult, error)) error {
+	return w.carry(&c, w.h.beginReading, w.h.runReading, over)
+}
+
+// runner takes a request to its end.
+type runner func(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult, error)
+
+func (w *Window) carry(c *CallRequest,
+	begin func(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error), run runner,
+	over func(*CallResult, error)) error {
 	t, err := w.in.TakeTurn()
 	if err != nil {
 		return err
 	}
-	r, meta, err := w.h.beginTool(&c, true)
+	r, meta, err := begin(c, true)
 	if err != nil {
 		t.Over(nil)
 		return err
 	}
 	go func() {
-		result, err := w.h.runRecovered(r, meta, &c)
+		result, err := w.h.runRecovered(run, r, meta, c)
 		t.Over(func() { over(result, err) })
 	}()
 	return nil
 }
 
-// runRecovered is runTool on a goroutine of the hub, where a panic would end the process and every other call with it.
-// No context of the caller's ends it, but its own, by Drain at the latest.
-func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage,
+// runRecovered is run on a goroutine of the hub, where a panic would end the process and every other call with it. No
+// context of the caller's ends it, but its own, by Drain at the latest.
+func (h *Hub) runRecovered(run runner, r *request, meta map[string]json.RawMessage,
 	c *CallRequest) (result *CallResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, h.panicked(p)
 		}
 	}()
-	return h.runTool(context.Background(), r, meta, c)
+	return run(context.Background(), r, meta, c)
 }

@@ -83,6 +83,16 @@ func (m *message) begin() {
 		if err := m.w.CallTool(call, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
 			m.answer(nil, err)
 		}
+	case *mcphubv1.AttachRequest_ReadResource:
+		read := resourceRequest(context.Background(), order.ReadResource) // as for a call
+		if err := m.w.ReadResource(read, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
+			m.answer(nil, err)
+		}
+	case *mcphubv1.AttachRequest_ReadRequest:
+		m.run(attached, func(context.Context) (*mcphubv1.Reply, error) {
+			piece, err := s.readRequest(order.ReadRequest)
+			return &mcphubv1.Reply{Response: &mcphubv1.Reply_ReadRequest{ReadRequest: piece}}, err
+		})
 	case *mcphubv1.AttachRequest_ListTools:
 		m.run(attached, func(ctx context.Context) (*mcphubv1.Reply, error) {
 			tools, err := s.listTools(ctx, order.ListTools)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -17,8 +18,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/kept"
 	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/results"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -225,6 +228,11 @@ func (h *fakeHub) ReadResource(_ context.Context, c hub.CallRequest) (*hub.CallR
 	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"contents":[]}`)}, h.failure
 }
 
+func (h *fakeHub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
+	text := fmt.Sprintf("%s %d %d %d", id, part, offset, limit)
+	return results.Piece{Text: text, Offset: offset, Next: offset + 1, Size: 99}, h.failure
+}
+
 func (h *fakeHub) SubscribeResource(context.Context, string, string) error { return h.failure }
 
 func (h *fakeHub) UnsubscribeResource(context.Context, string, string) error { return h.failure }
@@ -322,6 +330,14 @@ func (w *fakeWindow) CallTool(c hub.CallRequest, over func(*hub.CallResult, erro
 		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
 	go func() { over(w.hub.call(context.Background(), c)) }()
+	return nil
+}
+
+func (w *fakeWindow) ReadResource(c hub.CallRequest, over func(*hub.CallResult, error)) error {
+	if w.hub.full {
+		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
+	}
+	go func() { over(w.hub.ReadResource(context.Background(), c)) }()
 	return nil
 }
 

@@ -88,6 +88,12 @@ func (s *hubService) GetTrace(ctx context.Context, r *mcphubv1.GetTraceRequest) 
 	return reply(ctx, s.services, resp, err)
 }
 
+func (s *hubService) ReadRequest(ctx context.Context,
+	r *mcphubv1.ReadRequestRequest) (*mcphubv1.ReadRequestResponse, error) {
+	resp, err := s.readRequest(r)
+	return reply(ctx, s.services, resp, err)
+}
+
 func (s *hubService) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {
 	return &mcphubv1.GetInfoResponse{
 		Version:           s.convert.text(s.domain.Version()),

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/kept"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -37,6 +38,19 @@ func (c *services) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceRespon
 		resp.BundleJson = bundle
 	}
 	return resp, nil
+}
+
+func (c *services) readRequest(r *mcphubv1.ReadRequestRequest) (*mcphubv1.ReadRequestResponse, error) {
+	part := kept.Arguments
+	if r.GetPart() == mcphubv1.RequestPart_REQUEST_PART_RESULT {
+		part = kept.Result
+	}
+	p, err := c.domain.ReadRequest(r.GetRequestId(), part, r.GetOffset(), int(min(r.GetLimit(), 1<<30)))
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.ReadRequestResponse{Text: c.convert.text(p.Text), Offset: p.Offset, NextOffset: p.Next,
+		Size: p.Size}, nil
 }
 
 func (c *services) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {

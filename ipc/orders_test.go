@@ -30,6 +30,8 @@ func orderMessages() map[string]*mcphubv1.AttachRequest {
 	return map[string]*mcphubv1.AttachRequest{
 		"call_tool":          callMessage("", "r", "t"),
 		"list_tools":         {Message: &mcphubv1.AttachRequest_ListTools{ListTools: &mcphubv1.ListToolsRequest{}}},
+		"read_request":       {Message: &mcphubv1.AttachRequest_ReadRequest{ReadRequest: &mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1}}},
+		"read_resource":      {Message: &mcphubv1.AttachRequest_ReadResource{ReadResource: &mcphubv1.ReadResourceRequest{Server: "s", Uri: "u"}}},
 		"start_server":       {Message: &mcphubv1.AttachRequest_StartServer{StartServer: &mcphubv1.StartServerRequest{Server: "s"}}},
 		"stop_server":        {Message: &mcphubv1.AttachRequest_StopServer{StopServer: &mcphubv1.StopServerRequest{Server: "s", Reason: "why"}}},
 		"restart_server":     {Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: &mcphubv1.RestartServerRequest{Server: "s", Reason: "why"}}},
@@ -81,6 +83,23 @@ func (w rawWindow) replies(n int) (list []string) {
 		}
 	}
 	return list
+}
+
+// reply gives the next reply, which must be that to a message.
+func (w rawWindow) reply(messageID string) *mcphubv1.Reply {
+	w.t.Helper()
+	for {
+		m, err := w.stream.Recv()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if r := m.GetReply(); r != nil {
+			if r.GetMessageId() != messageID {
+				w.t.Errorf("a reply to %q, not to %q", r.GetMessageId(), messageID)
+			}
+			return r
+		}
+	}
 }
 
 // snapshot gives the first snapshot.

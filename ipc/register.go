@@ -10,8 +10,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/kept"
 	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/results"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -83,6 +85,7 @@ type domain interface {
 	Forget(ids []string) int
 	Traces(f event.TraceFilter) []event.TraceInfo
 	TraceBundle() map[string]any
+	ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error)
 	SetLogLevel(ctx context.Context, server, level string) error
 	Resources(ctx context.Context, server string) ([]event.ResourceInfo, error)
 	ResourceTemplates(ctx context.Context, server string) ([]event.ResourceTemplateInfo, error)
@@ -106,6 +109,7 @@ type window interface {
 	Cancel(id, reason string) (event.Outcome, error)
 	StopWaiting(id, reason string) (event.Outcome, error)
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
+	ReadResource(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	Go(f func(ctx context.Context) (tell func())) error
 	GoAttached(f func(ctx context.Context) (tell func())) error
 	Order(f func(ctx context.Context) (tell func())) error

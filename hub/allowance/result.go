@@ -22,6 +22,26 @@ func (k *ResultHold) end() {
 	}
 }
 
+// Share lets the result in hand count until what it returns has been called, too. It is called by whoever has the
+// request in hand, before Until.
+func (k *ResultHold) Share() (release func()) {
+	of := k.release.Load()
+	if of == nil {
+		return func() {}
+	}
+	var users atomic.Int32
+	users.Store(2)
+	one := func() {
+		if users.Add(-1) == 0 {
+			(*of)()
+		}
+	}
+	if !k.release.CompareAndSwap(of, &one) { // it has ended meanwhile
+		return func() {}
+	}
+	return one
+}
+
 // Until ends it with ctx, the caller's, if a result is handed to the caller: gRPC ends the context of a call once it
 // has queued the answer, or nobody wants it any more; a host that reads slowly lets it lie there, uncounted. A context
 // that never ends tells nothing of that.

@@ -31,7 +31,9 @@
 //	events for windows that come back     JournalBytes     16 MiB
 //	requests that are over                HistoryBytes     12 MiB
 //	timelines of requests                 TraceBytes        4 MiB
-//	                                                      246 MiB
+//	short texts of requests that are over KeptMemoryBytes   4 MiB
+//	long ones that wait to be written     KeptWaitingBytes  4 MiB
+//	                                                      254 MiB
 //
 // Results in flight (ResultBytes) come besides: they are what the hub is for. What is below [CountedBytes] is not
 // counted one by one.

@@ -173,10 +173,29 @@ const (
 	TraceBytes = 4 << 20
 )
 
+// Arguments and results of requests that are over, whole (package kept). Where there is more in all, the oldest of the
+// server that holds the most go.
+const (
+	// KeptRequests bounds their number: more than a window is told of needs nobody.
+	KeptRequests       = 1000
+	ServerKeptRequests = 500
+	// KeptShortBytes is up to how many bytes a text stays in memory, KeptMemoryBytes bounds those of all.
+	KeptShortBytes        = 8 << 10
+	KeptMemoryBytes       = 4 << 20
+	ServerKeptMemoryBytes = 2 << 20
+	// KeptDiskBytes bounds the files of the others; one server may keep three results of the largest size.
+	KeptDiskBytes       = 512 << 20
+	ServerKeptDiskBytes = 256 << 20
+	// KeptWaitingBytes bounds the texts that wait to be written and count nowhere else: arguments, and results of less
+	// than CountedBytes. KeptWaitingResults bounds the other results, which are in flight until then (ResultBytes).
+	KeptWaitingBytes   = 4 << 20
+	KeptWaitingResults = 128 << 20
+)
+
 // HeldBytes is what the hub may hold for others in the worst case, besides the results in flight: when every total is
 // used up at once.
 const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + JournalBytes +
-	HistoryBytes + TraceBytes
+	HistoryBytes + TraceBytes + KeptMemoryBytes + KeptWaitingBytes
 
 // ReleasedBytes is how much must have been given back before the memory goes back to the system at once, ReleasePause
 // the least time between two times. It costs a full garbage collection.

@@ -72,6 +72,9 @@ const (
 	ReasonEraRefused       = "ERA_REFUSED"
 	ReasonProfileNotFound  = "PROFILE_NOT_FOUND"
 	ReasonResultNotFound   = "RESULT_NOT_FOUND"
+	ReasonRequestNotKept   = "REQUEST_NOT_KEPT"
+	ReasonNoResult         = "NO_RESULT"
+	ReasonRequestOpen      = "REQUEST_OPEN"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

@@ -97,7 +97,7 @@ type RequestFinished struct {
 	Task              *TaskInfo
 	// JSON text, for a tool call of a window; "" when it is too long, or no longer kept. Untrusted
 	Result     string
-	ResultSize int // bytes, for a tool call of a window
+	ResultSize int // bytes, for what a server was asked
 }
 
 // PromptOpened shows a new prompt. Only windows that declared its kind get it.

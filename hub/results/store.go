@@ -3,7 +3,6 @@ package results
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -45,9 +44,12 @@ type limits struct {
 	age   time.Duration
 }
 
-// Open gives the store of a state directory; with "" results are kept until Close. Nothing is read or made yet. nil
-// discards the log.
-func Open(stateDir string, log *slog.Logger) *Store {
+// Open gives the store of the results in a state directory; with "" they are kept until Close. Nothing is read or made
+// yet. nil discards the log.
+func Open(stateDir string, log *slog.Logger) *Store { return OpenFolder(stateDir, "results", log) }
+
+// OpenFolder is Open for texts that have a folder of their own in the state directory.
+func OpenFolder(stateDir, name string, log *slog.Logger) *Store {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -55,7 +57,7 @@ func Open(stateDir string, log *slog.Logger) *Store {
 		limits: limits{bounds.KeptResultsBytes, bounds.KeptResults, bounds.KeptResultsAge}}
 	s.folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "mcphub-results-") })
 	if stateDir != "" {
-		dir := filepath.Join(stateDir, "results")
+		dir := filepath.Join(stateDir, name)
 		s.folder = func() (string, error) { return dir, nil }
 	}
 	return s
@@ -164,33 +166,6 @@ func write(path string, text []byte) error {
 		_ = os.Remove(path + unfinished)
 	}
 	return err
-}
-
-// Read gives the whole result; ErrNotKept when there is none.
-func (s *Store) Read(id string) ([]byte, error) {
-	s.mu.Lock()
-	made := s.made || !s.temporary
-	s.mu.Unlock()
-	if !made || !idForm.MatchString(id) {
-		return nil, ErrNotKept
-	}
-	dir, err := s.folder()
-	if err != nil {
-		return nil, ErrNotKept
-	}
-	path := filepath.Join(dir, id)
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) > s.limits.age {
-		return nil, ErrNotKept
-	}
-	if info.Size() > s.limits.bytes {
-		return nil, fmt.Errorf("the file of the result has %d bytes", info.Size())
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotKept
-	}
-	return text, err
 }
 
 // Close waits for what is being written; without a state directory it removes the folder. Nothing is kept any more.

@@ -155,7 +155,28 @@ func TestPiece(t *testing.T) {
 			t.Errorf("%d bytes at %d are %+v, not %+v", tt.limit, tt.offset, got, tt.want)
 		}
 	}
+	s := Open(t.TempDir(), nil)
+	defer s.Close()
+	id := keep(t, s, text)
+	for offset := range int64(10) {
+		for limit := range 10 {
+			want := PieceOf(text, offset, limit)
+			if got, err := s.ReadPiece(id, offset, limit); got != want || err != nil {
+				t.Errorf("%d bytes at %d of the file are %+v, not %+v: %v", limit, offset, got, want, err)
+			}
+		}
+	}
+	s.Remove(id)
+	isGone(t, s, id)
+	if p, err := s.ReadPiece(id, 0, 0); !errors.Is(err, ErrNotKept) {
+		t.Errorf("what was removed is %+v, %v", p, err)
+	}
 	long := strings.Repeat("x", bounds.PieceBytes+1)
+	id = keep(t, s, long+long)
+	if got, err := s.ReadPiece(id, 5, 1<<30); len(got.Text) != bounds.PieceBytes || got.Next != bounds.PieceBytes+5 ||
+		err != nil {
+		t.Errorf("a piece of the file has %d bytes, then comes %d: %v", len(got.Text), got.Next, err)
+	}
 	if got := PieceOf(long, 0, 1<<30); len(got.Text) != bounds.PieceBytes || got.Next != bounds.PieceBytes {
 		t.Errorf("a piece has %d bytes", len(got.Text))
 	}

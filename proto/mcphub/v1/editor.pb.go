@@ -116,6 +116,8 @@ type AttachRequest struct {
 	//	*AttachRequest_GetTrace
 	//	*AttachRequest_MuteServer
 	//	*AttachRequest_PromptsInView
+	//	*AttachRequest_ReadRequest
+	//	*AttachRequest_ReadResource
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -318,6 +320,24 @@ func (x *AttachRequest) GetPromptsInView() *PromptsInView {
 	return nil
 }
 
+func (x *AttachRequest) GetReadRequest() *ReadRequestRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ReadRequest); ok {
+			return x.ReadRequest
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetReadResource() *ReadResourceRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ReadResource); ok {
+			return x.ReadResource
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -410,6 +430,16 @@ type AttachRequest_PromptsInView struct {
 	PromptsInView *PromptsInView `protobuf:"bytes,18,opt,name=prompts_in_view,json=promptsInView,proto3,oneof"`
 }
 
+type AttachRequest_ReadRequest struct {
+	// Reads a piece of what an ended request was given or has brought. The reply carries it.
+	ReadRequest *ReadRequestRequest `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
+}
+
+type AttachRequest_ReadResource struct {
+	// Reads a resource, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+	ReadResource *ReadResourceRequest `protobuf:"bytes,31,opt,name=read_resource,json=readResource,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -443,6 +473,10 @@ func (*AttachRequest_GetTrace) isAttachRequest_Message() {}
 func (*AttachRequest_MuteServer) isAttachRequest_Message() {}
 
 func (*AttachRequest_PromptsInView) isAttachRequest_Message() {}
+
+func (*AttachRequest_ReadRequest) isAttachRequest_Message() {}
+
+func (*AttachRequest_ReadResource) isAttachRequest_Message() {}
 
 // PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
 type PromptsInView struct {
@@ -1700,6 +1734,7 @@ type Reply struct {
 	//	*Reply_CancelRequests
 	//	*Reply_ListTools
 	//	*Reply_GetTrace
+	//	*Reply_ReadRequest
 	Response      isReply_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1790,6 +1825,15 @@ func (x *Reply) GetGetTrace() *GetTraceResponse {
 	return nil
 }
 
+func (x *Reply) GetReadRequest() *ReadRequestResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ReadRequest); ok {
+			return x.ReadRequest
+		}
+	}
+	return nil
+}
+
 type isReply_Response interface {
 	isReply_Response()
 }
@@ -1809,11 +1853,18 @@ type Reply_GetTrace struct {
 	GetTrace *GetTraceResponse `protobuf:"bytes,6,opt,name=get_trace,json=getTrace,proto3,oneof"`
 }
 
+type Reply_ReadRequest struct {
+	// Of read_request.
+	ReadRequest *ReadRequestResponse `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
+}
+
 func (*Reply_CancelRequests) isReply_Response() {}
 
 func (*Reply_ListTools) isReply_Response() {}
 
 func (*Reply_GetTrace) isReply_Response() {}
+
+func (*Reply_ReadRequest) isReply_Response() {}
 
 // ServerChanged shows a server as it is now.
 type ServerChanged struct {
@@ -2634,9 +2685,10 @@ type McpRequestFinished struct {
 	Subject string `protobuf:"bytes,12,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The server's task that carried it out, absent when there was none.
 	Task *Task `protobuf:"bytes,13,opt,name=task,proto3" json:"task,omitempty"`
-	// JSON text of the result, for a tool call of a window (call_tool); "" when it is longer than 256 KiB, or no longer kept for the history. Untrusted.
+	// JSON text of the result, for what a window asked for (call_tool, read_resource); "" when it is longer than 256 KiB, or no longer kept for the history.
+	// ReadRequest reads any. Untrusted.
 	ResultJson string `protobuf:"bytes,14,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
-	// Size of the result in bytes, for a tool call of a window.
+	// Size of the result in bytes, for what a server was asked.
 	ResultSizeBytes int64 `protobuf:"varint,15,opt,name=result_size_bytes,json=resultSizeBytes,proto3" json:"result_size_bytes,omitempty"`
 	// As in Request.
 	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
@@ -2973,7 +3025,8 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x83\t\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x8e\n" +
+	"\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -2997,7 +3050,9 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\tget_trace\x18\x10 \x01(\v2\x1a.mcphub.v1.GetTraceRequestH\x00R\bgetTrace\x12?\n" +
 	"\vmute_server\x18\x11 \x01(\v2\x1c.mcphub.v1.MuteServerRequestH\x00R\n" +
 	"muteServer\x12B\n" +
-	"\x0fprompts_in_view\x18\x12 \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInViewB\t\n" +
+	"\x0fprompts_in_view\x18\x12 \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInView\x12B\n" +
+	"\fread_request\x18\x1e \x01(\v2\x1d.mcphub.v1.ReadRequestRequestH\x00R\vreadRequest\x12E\n" +
+	"\rread_resource\x18\x1f \x01(\v2\x1e.mcphub.v1.ReadResourceRequestH\x00R\freadResourceB\t\n" +
 	"\amessage\".\n" +
 	"\rPromptsInView\x12\x1d\n" +
 	"\n" +
@@ -3079,7 +3134,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
 	"\vearlier_hub\x18\x04 \x01(\bR\n" +
 	"earlierHubB\x05\n" +
-	"\x03end\"\xe7\x02\n" +
+	"\x03end\"\xac\x03\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
@@ -3088,7 +3143,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fcancel_requests\x18\x04 \x01(\v2!.mcphub.v1.CancelRequestsResponseH\x00R\x0ecancelRequests\x12=\n" +
 	"\n" +
 	"list_tools\x18\x05 \x01(\v2\x1c.mcphub.v1.ListToolsResponseH\x00R\tlistTools\x12:\n" +
-	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTraceB\n" +
+	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTrace\x12C\n" +
+	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequestB\n" +
 	"\n" +
 	"\bresponse\"T\n" +
 	"\rServerChanged\x12)\n" +
@@ -3251,27 +3307,30 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*SignOutRequest)(nil),           // 40: mcphub.v1.SignOutRequest
 	(*GetTraceRequest)(nil),          // 41: mcphub.v1.GetTraceRequest
 	(*MuteServerRequest)(nil),        // 42: mcphub.v1.MuteServerRequest
-	(PromptKind)(0),                  // 43: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 45: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 46: mcphub.v1.Server
-	(*Request)(nil),                  // 47: mcphub.v1.Request
-	(*Prompt)(nil),                   // 48: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 49: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),               // 50: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 51: mcphub.v1.HubError
-	(*CancelRequestsResponse)(nil),   // 52: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),        // 53: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),         // 54: mcphub.v1.GetTraceResponse
-	(RequestState)(0),                // 55: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 56: mcphub.v1.Progress
-	(*Task)(nil),                     // 57: mcphub.v1.Task
-	(*Cancellation)(nil),             // 58: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 59: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 60: mcphub.v1.Timings
-	(Era)(0),                         // 61: mcphub.v1.Era
-	(CancelDelivery)(0),              // 62: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 63: mcphub.v1.McpError
+	(*ReadRequestRequest)(nil),       // 43: mcphub.v1.ReadRequestRequest
+	(*ReadResourceRequest)(nil),      // 44: mcphub.v1.ReadResourceRequest
+	(PromptKind)(0),                  // 45: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 46: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 47: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 48: mcphub.v1.Server
+	(*Request)(nil),                  // 49: mcphub.v1.Request
+	(*Prompt)(nil),                   // 50: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 51: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),               // 52: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 53: mcphub.v1.HubError
+	(*CancelRequestsResponse)(nil),   // 54: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),        // 55: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),         // 56: mcphub.v1.GetTraceResponse
+	(*ReadRequestResponse)(nil),      // 57: mcphub.v1.ReadRequestResponse
+	(RequestState)(0),                // 58: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 59: mcphub.v1.Progress
+	(*Task)(nil),                     // 60: mcphub.v1.Task
+	(*Cancellation)(nil),             // 61: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 62: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 63: mcphub.v1.Timings
+	(Era)(0),                         // 64: mcphub.v1.Era
+	(CancelDelivery)(0),              // 65: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 66: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	3,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
@@ -3291,76 +3350,79 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	41, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
 	42, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
 	2,  // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
-	43, // 17: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	5,  // 18: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	4,  // 19: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	5,  // 20: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	43, // 21: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	44, // 22: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	12, // 23: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	13, // 24: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	15, // 25: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	16, // 26: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	17, // 27: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	22, // 28: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	23, // 29: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	24, // 30: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	25, // 31: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	27, // 32: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	28, // 33: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	45, // 34: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	29, // 35: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	30, // 36: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	18, // 37: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	19, // 38: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	20, // 39: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	21, // 40: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	11, // 41: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	26, // 42: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	10, // 43: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	0,  // 44: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	46, // 45: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	47, // 46: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	48, // 47: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	49, // 48: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	14, // 49: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	44, // 50: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	25, // 51: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	27, // 52: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	50, // 53: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	51, // 54: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	52, // 55: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	53, // 56: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	54, // 57: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	46, // 58: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	49, // 59: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	47, // 60: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	55, // 61: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	56, // 62: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	57, // 63: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	58, // 64: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	59, // 65: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	58, // 66: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	60, // 67: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	61, // 68: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	51, // 69: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	57, // 70: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	62, // 71: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	62, // 72: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	59, // 73: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	55, // 74: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	63, // 75: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	51, // 76: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	60, // 77: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	57, // 78: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	48, // 79: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 80: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	9,  // 81: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	81, // [81:82] is the sub-list for method output_type
-	80, // [80:81] is the sub-list for method input_type
-	80, // [80:80] is the sub-list for extension type_name
-	80, // [80:80] is the sub-list for extension extendee
-	0,  // [0:80] is the sub-list for field type_name
+	43, // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
+	44, // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
+	45, // 19: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	5,  // 20: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	4,  // 21: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	5,  // 22: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	45, // 23: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	46, // 24: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	12, // 25: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	13, // 26: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	15, // 27: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	16, // 28: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	17, // 29: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	22, // 30: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	23, // 31: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	24, // 32: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	25, // 33: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	27, // 34: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	28, // 35: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	47, // 36: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	29, // 37: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	30, // 38: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	18, // 39: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	19, // 40: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	20, // 41: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	21, // 42: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	11, // 43: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	26, // 44: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	10, // 45: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	0,  // 46: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	48, // 47: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	49, // 48: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	50, // 49: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	51, // 50: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	14, // 51: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	46, // 52: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	25, // 53: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	27, // 54: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	52, // 55: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	53, // 56: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	54, // 57: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	55, // 58: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	56, // 59: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	57, // 60: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
+	48, // 61: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	51, // 62: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	49, // 63: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	58, // 64: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	59, // 65: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	60, // 66: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	61, // 67: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	62, // 68: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	61, // 69: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	63, // 70: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	64, // 71: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	53, // 72: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	60, // 73: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	65, // 74: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	65, // 75: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	62, // 76: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	58, // 77: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	66, // 78: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	53, // 79: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	63, // 80: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	60, // 81: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	50, // 82: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 83: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	9,  // 84: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	84, // [84:85] is the sub-list for method output_type
+	83, // [83:84] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3390,6 +3452,8 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_GetTrace)(nil),
 		(*AttachRequest_MuteServer)(nil),
 		(*AttachRequest_PromptsInView)(nil),
+		(*AttachRequest_ReadRequest)(nil),
+		(*AttachRequest_ReadResource)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[8].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
@@ -3422,6 +3486,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*Reply_CancelRequests)(nil),
 		(*Reply_ListTools)(nil),
 		(*Reply_GetTrace)(nil),
+		(*Reply_ReadRequest)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -25,6 +25,59 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// RequestPart is what can be read of a request that is over.
+type RequestPart int32
+
+const (
+	// None: INVALID_ARGUMENT.
+	RequestPart_REQUEST_PART_UNSPECIFIED RequestPart = 0
+	// The arguments of a tool or a prompt template: JSON text of an object, empty without any.
+	RequestPart_REQUEST_PART_ARGUMENTS RequestPart = 1
+	// What the server answered: JSON text of the result.
+	RequestPart_REQUEST_PART_RESULT RequestPart = 2
+)
+
+// Enum value maps for RequestPart.
+var (
+	RequestPart_name = map[int32]string{
+		0: "REQUEST_PART_UNSPECIFIED",
+		1: "REQUEST_PART_ARGUMENTS",
+		2: "REQUEST_PART_RESULT",
+	}
+	RequestPart_value = map[string]int32{
+		"REQUEST_PART_UNSPECIFIED": 0,
+		"REQUEST_PART_ARGUMENTS":   1,
+		"REQUEST_PART_RESULT":      2,
+	}
+)
+
+func (x RequestPart) Enum() *RequestPart {
+	p := new(RequestPart)
+	*p = x
+	return p
+}
+
+func (x RequestPart) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RequestPart) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_hub_proto_enumTypes[0].Descriptor()
+}
+
+func (RequestPart) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_hub_proto_enumTypes[0]
+}
+
+func (x RequestPart) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RequestPart.Descriptor instead.
+func (RequestPart) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{0}
+}
+
 // CallToolRequest names the tool and its arguments.
 type CallToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1115,6 +1168,152 @@ func (x *GetTraceResponse) GetBundleJson() string {
 	return ""
 }
 
+// ReadRequestRequest says which piece.
+type ReadRequestRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The request; of several that had this id, the one that ended last.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// What of it.
+	Part RequestPart `protobuf:"varint,2,opt,name=part,proto3,enum=mcphub.v1.RequestPart" json:"part,omitempty"`
+	// Where the piece begins, in bytes. Within a character: at its beginning.
+	Offset int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
+	// At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+	Limit         uint32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadRequestRequest) Reset() {
+	*x = ReadRequestRequest{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadRequestRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadRequestRequest) ProtoMessage() {}
+
+func (x *ReadRequestRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadRequestRequest.ProtoReflect.Descriptor instead.
+func (*ReadRequestRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ReadRequestRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ReadRequestRequest) GetPart() RequestPart {
+	if x != nil {
+		return x.Part
+	}
+	return RequestPart_REQUEST_PART_UNSPECIFIED
+}
+
+func (x *ReadRequestRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *ReadRequestRequest) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// ReadRequestResponse is a piece.
+type ReadRequestResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It begins and ends between characters. Untrusted.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Where it begins.
+	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Where the next one begins; 0: there is none.
+	NextOffset int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	// Bytes of the whole text.
+	Size          int64 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadRequestResponse) Reset() {
+	*x = ReadRequestResponse{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadRequestResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadRequestResponse) ProtoMessage() {}
+
+func (x *ReadRequestResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadRequestResponse.ProtoReflect.Descriptor instead.
+func (*ReadRequestResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ReadRequestResponse) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ReadRequestResponse) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *ReadRequestResponse) GetNextOffset() int64 {
+	if x != nil {
+		return x.NextOffset
+	}
+	return 0
+}
+
+func (x *ReadRequestResponse) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
 // Trace is the timeline of one request.
 type Trace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1132,7 +1331,7 @@ type Trace struct {
 
 func (x *Trace) Reset() {
 	*x = Trace{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[15]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1343,7 @@ func (x *Trace) String() string {
 func (*Trace) ProtoMessage() {}
 
 func (x *Trace) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[15]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1356,7 @@ func (x *Trace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trace.ProtoReflect.Descriptor instead.
 func (*Trace) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Trace) GetRequest() *Request {
@@ -1210,7 +1409,7 @@ type TraceEntry struct {
 
 func (x *TraceEntry) Reset() {
 	*x = TraceEntry{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[16]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1421,7 @@ func (x *TraceEntry) String() string {
 func (*TraceEntry) ProtoMessage() {}
 
 func (x *TraceEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[16]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1434,7 @@ func (x *TraceEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceEntry.ProtoReflect.Descriptor instead.
 func (*TraceEntry) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TraceEntry) GetTime() *timestamppb.Timestamp {
@@ -1365,7 +1564,7 @@ type TraceDelivery struct {
 
 func (x *TraceDelivery) Reset() {
 	*x = TraceDelivery{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1576,7 @@ func (x *TraceDelivery) String() string {
 func (*TraceDelivery) ProtoMessage() {}
 
 func (x *TraceDelivery) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1589,7 @@ func (x *TraceDelivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceDelivery.ProtoReflect.Descriptor instead.
 func (*TraceDelivery) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TraceDelivery) GetDelivery() CancelDelivery {
@@ -1418,7 +1617,7 @@ type TraceState struct {
 
 func (x *TraceState) Reset() {
 	*x = TraceState{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1629,7 @@ func (x *TraceState) String() string {
 func (*TraceState) ProtoMessage() {}
 
 func (x *TraceState) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1642,7 @@ func (x *TraceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceState.ProtoReflect.Descriptor instead.
 func (*TraceState) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TraceState) GetState() RequestState {
@@ -1476,7 +1675,7 @@ type TraceMessage struct {
 
 func (x *TraceMessage) Reset() {
 	*x = TraceMessage{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1488,7 +1687,7 @@ func (x *TraceMessage) String() string {
 func (*TraceMessage) ProtoMessage() {}
 
 func (x *TraceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1501,7 +1700,7 @@ func (x *TraceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceMessage.ProtoReflect.Descriptor instead.
 func (*TraceMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TraceMessage) GetDirection() RequestDirection {
@@ -1568,7 +1767,7 @@ type TracePrompt struct {
 
 func (x *TracePrompt) Reset() {
 	*x = TracePrompt{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[20]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +1779,7 @@ func (x *TracePrompt) String() string {
 func (*TracePrompt) ProtoMessage() {}
 
 func (x *TracePrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[20]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1593,7 +1792,7 @@ func (x *TracePrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TracePrompt.ProtoReflect.Descriptor instead.
 func (*TracePrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TracePrompt) GetPromptId() string {
@@ -1703,7 +1902,19 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\x10GetTraceResponse\x12(\n" +
 	"\x06traces\x18\x01 \x03(\v2\x10.mcphub.v1.TraceR\x06traces\x12\x1f\n" +
 	"\vbundle_json\x18\x02 \x01(\tR\n" +
-	"bundleJson\"\xaa\x01\n" +
+	"bundleJson\"\x8d\x01\n" +
+	"\x12ReadRequestRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12*\n" +
+	"\x04part\x18\x02 \x01(\x0e2\x16.mcphub.v1.RequestPartR\x04part\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\rR\x05limit\"v\n" +
+	"\x13ReadRequestResponse\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x1f\n" +
+	"\vnext_offset\x18\x03 \x01(\x03R\n" +
+	"nextOffset\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\x03R\x04size\"\xaa\x01\n" +
 	"\x05Trace\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.mcphub.v1.RequestR\arequest\x12/\n" +
 	"\aentries\x18\x02 \x03(\v2\x15.mcphub.v1.TraceEntryR\aentries\x12'\n" +
@@ -1739,13 +1950,18 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\vTracePrompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12)\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x15.mcphub.v1.PromptKindR\x04kind\x12,\n" +
-	"\x05cause\x18\x03 \x01(\x0e2\x16.mcphub.v1.PromptCauseR\x05cause2\x93\x04\n" +
+	"\x05cause\x18\x03 \x01(\x0e2\x16.mcphub.v1.PromptCauseR\x05cause*`\n" +
+	"\vRequestPart\x12\x1c\n" +
+	"\x18REQUEST_PART_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16REQUEST_PART_ARGUMENTS\x10\x01\x12\x17\n" +
+	"\x13REQUEST_PART_RESULT\x10\x022\xe1\x04\n" +
 	"\rMcpHubService\x12C\n" +
 	"\bCallTool\x12\x1a.mcphub.v1.CallToolRequest\x1a\x1b.mcphub.v1.CallToolResponse\x12R\n" +
 	"\rCancelRequest\x12\x1f.mcphub.v1.CancelRequestRequest\x1a .mcphub.v1.CancelRequestResponse\x12U\n" +
 	"\x0eCancelRequests\x12 .mcphub.v1.CancelRequestsRequest\x1a!.mcphub.v1.CancelRequestsResponse\x12O\n" +
 	"\fListRequests\x12\x1e.mcphub.v1.ListRequestsRequest\x1a\x1f.mcphub.v1.ListRequestsResponse\x12C\n" +
-	"\bGetTrace\x12\x1a.mcphub.v1.GetTraceRequest\x1a\x1b.mcphub.v1.GetTraceResponse\x12@\n" +
+	"\bGetTrace\x12\x1a.mcphub.v1.GetTraceRequest\x1a\x1b.mcphub.v1.GetTraceResponse\x12L\n" +
+	"\vReadRequest\x12\x1d.mcphub.v1.ReadRequestRequest\x1a\x1e.mcphub.v1.ReadRequestResponse\x12@\n" +
 	"\aGetInfo\x12\x19.mcphub.v1.GetInfoRequest\x1a\x1a.mcphub.v1.GetInfoResponse\x12:\n" +
 	"\x05Drain\x12\x17.mcphub.v1.DrainRequest\x1a\x18.mcphub.v1.DrainResponseB6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
@@ -1761,92 +1977,99 @@ func file_mcphub_v1_hub_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_hub_proto_rawDescData
 }
 
-var file_mcphub_v1_hub_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_mcphub_v1_hub_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_mcphub_v1_hub_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_mcphub_v1_hub_proto_goTypes = []any{
-	(*CallToolRequest)(nil),        // 0: mcphub.v1.CallToolRequest
-	(*Timeouts)(nil),               // 1: mcphub.v1.Timeouts
-	(*CallToolResponse)(nil),       // 2: mcphub.v1.CallToolResponse
-	(*CancelRequestRequest)(nil),   // 3: mcphub.v1.CancelRequestRequest
-	(*CancelRequestResponse)(nil),  // 4: mcphub.v1.CancelRequestResponse
-	(*CancelRequestsRequest)(nil),  // 5: mcphub.v1.CancelRequestsRequest
-	(*CancelRequestsResponse)(nil), // 6: mcphub.v1.CancelRequestsResponse
-	(*ListRequestsRequest)(nil),    // 7: mcphub.v1.ListRequestsRequest
-	(*ListRequestsResponse)(nil),   // 8: mcphub.v1.ListRequestsResponse
-	(*GetInfoRequest)(nil),         // 9: mcphub.v1.GetInfoRequest
-	(*GetInfoResponse)(nil),        // 10: mcphub.v1.GetInfoResponse
-	(*DrainRequest)(nil),           // 11: mcphub.v1.DrainRequest
-	(*DrainResponse)(nil),          // 12: mcphub.v1.DrainResponse
-	(*GetTraceRequest)(nil),        // 13: mcphub.v1.GetTraceRequest
-	(*GetTraceResponse)(nil),       // 14: mcphub.v1.GetTraceResponse
-	(*Trace)(nil),                  // 15: mcphub.v1.Trace
-	(*TraceEntry)(nil),             // 16: mcphub.v1.TraceEntry
-	(*TraceDelivery)(nil),          // 17: mcphub.v1.TraceDelivery
-	(*TraceState)(nil),             // 18: mcphub.v1.TraceState
-	(*TraceMessage)(nil),           // 19: mcphub.v1.TraceMessage
-	(*TracePrompt)(nil),            // 20: mcphub.v1.TracePrompt
-	(*ViewRequest)(nil),            // 21: mcphub.v1.ViewRequest
-	(*durationpb.Duration)(nil),    // 22: google.protobuf.Duration
-	(*McpError)(nil),               // 23: mcphub.v1.McpError
-	(*Timings)(nil),                // 24: mcphub.v1.Timings
-	(*Task)(nil),                   // 25: mcphub.v1.Task
-	(*View)(nil),                   // 26: mcphub.v1.View
-	(CancelOutcome)(0),             // 27: mcphub.v1.CancelOutcome
-	(*Request)(nil),                // 28: mcphub.v1.Request
-	(*timestamppb.Timestamp)(nil),  // 29: google.protobuf.Timestamp
-	(*Cancellation)(nil),           // 30: mcphub.v1.Cancellation
-	(*HubError)(nil),               // 31: mcphub.v1.HubError
-	(CancelDelivery)(0),            // 32: mcphub.v1.CancelDelivery
-	(RequestState)(0),              // 33: mcphub.v1.RequestState
-	(RequestDirection)(0),          // 34: mcphub.v1.RequestDirection
-	(PromptKind)(0),                // 35: mcphub.v1.PromptKind
-	(PromptCause)(0),               // 36: mcphub.v1.PromptCause
+	(RequestPart)(0),               // 0: mcphub.v1.RequestPart
+	(*CallToolRequest)(nil),        // 1: mcphub.v1.CallToolRequest
+	(*Timeouts)(nil),               // 2: mcphub.v1.Timeouts
+	(*CallToolResponse)(nil),       // 3: mcphub.v1.CallToolResponse
+	(*CancelRequestRequest)(nil),   // 4: mcphub.v1.CancelRequestRequest
+	(*CancelRequestResponse)(nil),  // 5: mcphub.v1.CancelRequestResponse
+	(*CancelRequestsRequest)(nil),  // 6: mcphub.v1.CancelRequestsRequest
+	(*CancelRequestsResponse)(nil), // 7: mcphub.v1.CancelRequestsResponse
+	(*ListRequestsRequest)(nil),    // 8: mcphub.v1.ListRequestsRequest
+	(*ListRequestsResponse)(nil),   // 9: mcphub.v1.ListRequestsResponse
+	(*GetInfoRequest)(nil),         // 10: mcphub.v1.GetInfoRequest
+	(*GetInfoResponse)(nil),        // 11: mcphub.v1.GetInfoResponse
+	(*DrainRequest)(nil),           // 12: mcphub.v1.DrainRequest
+	(*DrainResponse)(nil),          // 13: mcphub.v1.DrainResponse
+	(*GetTraceRequest)(nil),        // 14: mcphub.v1.GetTraceRequest
+	(*GetTraceResponse)(nil),       // 15: mcphub.v1.GetTraceResponse
+	(*ReadRequestRequest)(nil),     // 16: mcphub.v1.ReadRequestRequest
+	(*ReadRequestResponse)(nil),    // 17: mcphub.v1.ReadRequestResponse
+	(*Trace)(nil),                  // 18: mcphub.v1.Trace
+	(*TraceEntry)(nil),             // 19: mcphub.v1.TraceEntry
+	(*TraceDelivery)(nil),          // 20: mcphub.v1.TraceDelivery
+	(*TraceState)(nil),             // 21: mcphub.v1.TraceState
+	(*TraceMessage)(nil),           // 22: mcphub.v1.TraceMessage
+	(*TracePrompt)(nil),            // 23: mcphub.v1.TracePrompt
+	(*ViewRequest)(nil),            // 24: mcphub.v1.ViewRequest
+	(*durationpb.Duration)(nil),    // 25: google.protobuf.Duration
+	(*McpError)(nil),               // 26: mcphub.v1.McpError
+	(*Timings)(nil),                // 27: mcphub.v1.Timings
+	(*Task)(nil),                   // 28: mcphub.v1.Task
+	(*View)(nil),                   // 29: mcphub.v1.View
+	(CancelOutcome)(0),             // 30: mcphub.v1.CancelOutcome
+	(*Request)(nil),                // 31: mcphub.v1.Request
+	(*timestamppb.Timestamp)(nil),  // 32: google.protobuf.Timestamp
+	(*Cancellation)(nil),           // 33: mcphub.v1.Cancellation
+	(*HubError)(nil),               // 34: mcphub.v1.HubError
+	(CancelDelivery)(0),            // 35: mcphub.v1.CancelDelivery
+	(RequestState)(0),              // 36: mcphub.v1.RequestState
+	(RequestDirection)(0),          // 37: mcphub.v1.RequestDirection
+	(PromptKind)(0),                // 38: mcphub.v1.PromptKind
+	(PromptCause)(0),               // 39: mcphub.v1.PromptCause
 }
 var file_mcphub_v1_hub_proto_depIdxs = []int32{
-	1,  // 0: mcphub.v1.CallToolRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	21, // 1: mcphub.v1.CallToolRequest.view:type_name -> mcphub.v1.ViewRequest
-	22, // 2: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
-	22, // 3: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
-	22, // 4: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
-	23, // 5: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
-	24, // 6: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
-	25, // 7: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
-	26, // 8: mcphub.v1.CallToolResponse.view:type_name -> mcphub.v1.View
-	27, // 9: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
-	28, // 10: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
-	15, // 11: mcphub.v1.GetTraceResponse.traces:type_name -> mcphub.v1.Trace
-	28, // 12: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
-	16, // 13: mcphub.v1.Trace.entries:type_name -> mcphub.v1.TraceEntry
-	29, // 14: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
-	18, // 15: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
-	19, // 16: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
-	30, // 17: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
-	20, // 18: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
-	31, // 19: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
-	17, // 20: mcphub.v1.TraceEntry.delivery:type_name -> mcphub.v1.TraceDelivery
-	32, // 21: mcphub.v1.TraceDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	33, // 22: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
-	34, // 23: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
-	35, // 24: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
-	36, // 25: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
-	0,  // 26: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
-	3,  // 27: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
-	5,  // 28: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
-	7,  // 29: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
-	13, // 30: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
-	9,  // 31: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
-	11, // 32: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
-	2,  // 33: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
-	4,  // 34: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
-	6,  // 35: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
-	8,  // 36: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
-	14, // 37: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
-	10, // 38: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
-	12, // 39: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
-	33, // [33:40] is the sub-list for method output_type
-	26, // [26:33] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	2,  // 0: mcphub.v1.CallToolRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	24, // 1: mcphub.v1.CallToolRequest.view:type_name -> mcphub.v1.ViewRequest
+	25, // 2: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
+	25, // 3: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
+	25, // 4: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
+	26, // 5: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
+	27, // 6: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
+	28, // 7: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
+	29, // 8: mcphub.v1.CallToolResponse.view:type_name -> mcphub.v1.View
+	30, // 9: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
+	31, // 10: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
+	18, // 11: mcphub.v1.GetTraceResponse.traces:type_name -> mcphub.v1.Trace
+	0,  // 12: mcphub.v1.ReadRequestRequest.part:type_name -> mcphub.v1.RequestPart
+	31, // 13: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
+	19, // 14: mcphub.v1.Trace.entries:type_name -> mcphub.v1.TraceEntry
+	32, // 15: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
+	21, // 16: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
+	22, // 17: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
+	33, // 18: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
+	23, // 19: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
+	34, // 20: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
+	20, // 21: mcphub.v1.TraceEntry.delivery:type_name -> mcphub.v1.TraceDelivery
+	35, // 22: mcphub.v1.TraceDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	36, // 23: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
+	37, // 24: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
+	38, // 25: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
+	39, // 26: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
+	1,  // 27: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
+	4,  // 28: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
+	6,  // 29: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
+	8,  // 30: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
+	14, // 31: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
+	16, // 32: mcphub.v1.McpHubService.ReadRequest:input_type -> mcphub.v1.ReadRequestRequest
+	10, // 33: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
+	12, // 34: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
+	3,  // 35: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
+	5,  // 36: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
+	7,  // 37: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
+	9,  // 38: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
+	15, // 39: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
+	17, // 40: mcphub.v1.McpHubService.ReadRequest:output_type -> mcphub.v1.ReadRequestResponse
+	11, // 41: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
+	13, // 42: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
+	35, // [35:43] is the sub-list for method output_type
+	27, // [27:35] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_hub_proto_init() }
@@ -1866,7 +2089,7 @@ func file_mcphub_v1_hub_proto_init() {
 		(*CancelRequestsRequest_TaskLabel)(nil),
 		(*CancelRequestsRequest_All)(nil),
 	}
-	file_mcphub_v1_hub_proto_msgTypes[16].OneofWrappers = []any{
+	file_mcphub_v1_hub_proto_msgTypes[18].OneofWrappers = []any{
 		(*TraceEntry_State)(nil),
 		(*TraceEntry_Message)(nil),
 		(*TraceEntry_Cancellation)(nil),
@@ -1879,13 +2102,14 @@ func file_mcphub_v1_hub_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_hub_proto_rawDesc), len(file_mcphub_v1_hub_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   21,
+			NumEnums:      1,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_mcphub_v1_hub_proto_goTypes,
 		DependencyIndexes: file_mcphub_v1_hub_proto_depIdxs,
+		EnumInfos:         file_mcphub_v1_hub_proto_enumTypes,
 		MessageInfos:      file_mcphub_v1_hub_proto_msgTypes,
 	}.Build()
 	File_mcphub_v1_hub_proto = out.File

@@ -26,6 +26,7 @@ const (
 	McpHubService_CancelRequests_FullMethodName = "/mcphub.v1.McpHubService/CancelRequests"
 	McpHubService_ListRequests_FullMethodName   = "/mcphub.v1.McpHubService/ListRequests"
 	McpHubService_GetTrace_FullMethodName       = "/mcphub.v1.McpHubService/GetTrace"
+	McpHubService_ReadRequest_FullMethodName    = "/mcphub.v1.McpHubService/ReadRequest"
 	McpHubService_GetInfo_FullMethodName        = "/mcphub.v1.McpHubService/GetInfo"
 	McpHubService_Drain_FullMethodName          = "/mcphub.v1.McpHubService/Drain"
 )
@@ -63,6 +64,12 @@ type McpHubServiceClient interface {
 	// GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
 	// The hub keeps those of the latest requests, bounded in number and size.
 	GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*GetTraceResponse, error)
+	// ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
+	// The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
+	//
+	// Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
+	// (REQUEST_OPEN: it has not ended yet).
+	ReadRequest(ctx context.Context, in *ReadRequestRequest, opts ...grpc.CallOption) (*ReadRequestResponse, error)
 	// GetInfo tells what this hub is and can do.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
 	// Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
@@ -129,6 +136,16 @@ func (c *mcpHubServiceClient) GetTrace(ctx context.Context, in *GetTraceRequest,
 	return out, nil
 }
 
+func (c *mcpHubServiceClient) ReadRequest(ctx context.Context, in *ReadRequestRequest, opts ...grpc.CallOption) (*ReadRequestResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadRequestResponse)
+	err := c.cc.Invoke(ctx, McpHubService_ReadRequest_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *mcpHubServiceClient) GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetInfoResponse)
@@ -182,6 +199,12 @@ type McpHubServiceServer interface {
 	// GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
 	// The hub keeps those of the latest requests, bounded in number and size.
 	GetTrace(context.Context, *GetTraceRequest) (*GetTraceResponse, error)
+	// ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
+	// The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
+	//
+	// Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
+	// (REQUEST_OPEN: it has not ended yet).
+	ReadRequest(context.Context, *ReadRequestRequest) (*ReadRequestResponse, error)
 	// GetInfo tells what this hub is and can do.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)
 	// Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
@@ -212,6 +235,9 @@ func (UnimplementedMcpHubServiceServer) ListRequests(context.Context, *ListReque
 }
 func (UnimplementedMcpHubServiceServer) GetTrace(context.Context, *GetTraceRequest) (*GetTraceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTrace not implemented")
+}
+func (UnimplementedMcpHubServiceServer) ReadRequest(context.Context, *ReadRequestRequest) (*ReadRequestResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadRequest not implemented")
 }
 func (UnimplementedMcpHubServiceServer) GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetInfo not implemented")
@@ -330,6 +356,24 @@ func _McpHubService_GetTrace_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _McpHubService_ReadRequest_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadRequestRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpHubServiceServer).ReadRequest(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpHubService_ReadRequest_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpHubServiceServer).ReadRequest(ctx, req.(*ReadRequestRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _McpHubService_GetInfo_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetInfoRequest)
 	if err := dec(in); err != nil {
@@ -392,6 +436,10 @@ var McpHubService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetTrace",
 			Handler:    _McpHubService_GetTrace_Handler,
+		},
+		{
+			MethodName: "ReadRequest",
+			Handler:    _McpHubService_ReadRequest_Handler,
 		},
 		{
 			MethodName: "GetInfo",

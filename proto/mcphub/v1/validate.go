@@ -217,8 +217,24 @@ func (x *AttachRequest) Check() error {
 		return within("sign_out", m.SignOut.Validate())
 	case *AttachRequest_GetTrace:
 		return within("get_trace", m.GetTrace.Validate())
+	case *AttachRequest_ReadRequest:
+		return within("read_request", m.ReadRequest.Validate())
+	case *AttachRequest_ReadResource:
+		return within("read_resource", m.ReadResource.Validate())
 	}
 	return errors.New("message: none is set, or one that this hub does not know")
+}
+
+// Validate implements the validator of the gRPC server.
+func (x *ReadRequestRequest) Validate() error {
+	err := first(requiredID("request_id", x.GetRequestId()), known("part", x.GetPart()))
+	if x.GetPart() == RequestPart_REQUEST_PART_UNSPECIFIED {
+		err = first(err, errors.New("part: set one"))
+	}
+	if x.GetOffset() < 0 {
+		err = first(err, errors.New("offset: must not be negative"))
+	}
+	return err
 }
 
 // Validate checks a hello.

@@ -4,8 +4,8 @@
 
 // Calls and their cancellation.
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, DurationJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { PromptCause, PromptCauseJson, PromptKind, PromptKindJson } from "./prompt_pb.js";
@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/hub.proto.
  */
 export const file_mcphub_v1_hub: GenFile = /*@__PURE__*/
-  fileDesc("ChNtY3BodWIvdjEvaHViLnByb3RvEgltY3BodWIudjEitgIKD0NhbGxUb29sUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEhYKDmFyZ3VtZW50c19qc29uGAQgASgJEhEKCW1ldGFfanNvbhgFIAEoCRIlCgh0aW1lb3V0cxgGIAEoCzITLm1jcGh1Yi52MS5UaW1lb3V0cxITCgtwcmVhcHByb3ZlZBgHIAEoCBISCgp0YXNrX2xhYmVsGAggASgJEhcKD293bmVyX3dpbmRvd19pZBgJIAEoCRITCgtwcmVmZXJfdGFzaxgKIAEoCBISCgptb2RlbF9uYW1lGAsgASgJEiQKBHZpZXcYDCABKAsyFi5tY3BodWIudjEuVmlld1JlcXVlc3QSDgoGY2FsbGVyGA0gASgJIocBCghUaW1lb3V0cxInCgRpZGxlGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBXRvdGFsGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWh1bWFuGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIo4CChBDYWxsVG9vbFJlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSFQoLcmVzdWx0X2pzb24YAiABKAlIABIkCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAEhAKCGlzX2Vycm9yGAQgASgIEg4KBnJvdW5kcxgFIAEoBRIjCgd0aW1pbmdzGAYgASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGQoRb3V0cHV0X3Zpb2xhdGlvbnMYByADKAkSHQoEdGFzaxgIIAEoCzIPLm1jcGh1Yi52MS5UYXNrEh0KBHZpZXcYCSABKAsyDy5tY3BodWIudjEuVmlld0IJCgdvdXRjb21lImAKFENhbmNlbFJlcXVlc3RSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEg4KBnNlcnZlchgDIAEoCRIUCgxzdG9wX3dhaXRpbmcYBCABKAgiQgoVQ2FuY2VsUmVxdWVzdFJlc3BvbnNlEikKB291dGNvbWUYASABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZSJnChVDYW5jZWxSZXF1ZXN0c1JlcXVlc3QSEAoGc2VydmVyGAEgASgJSAASFAoKdGFza19sYWJlbBgCIAEoCUgAEg0KA2FsbBgDIAEoCEgAEg4KBnJlYXNvbhgEIAEoCUIHCgVzY29wZSItChZDYW5jZWxSZXF1ZXN0c1Jlc3BvbnNlEhMKC3JlcXVlc3RfaWRzGAEgAygJIiUKE0xpc3RSZXF1ZXN0c1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIjwKFExpc3RSZXF1ZXN0c1Jlc3BvbnNlEiQKCHJlcXVlc3RzGAEgAygLMhIubWNwaHViLnYxLlJlcXVlc3QiEAoOR2V0SW5mb1JlcXVlc3QidAoPR2V0SW5mb1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSDgoGaHViX2lkGAIgASgJEhoKEnByb3RvY29sX3JldmlzaW9ucxgDIAMoCRIQCghmZWF0dXJlcxgEIAMoCRISCgpwcm9jZXNzX2lkGAUgASgFIh4KDERyYWluUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoNRHJhaW5SZXNwb25zZRIaChJjYW5jZWxsZWRfcmVxdWVzdHMYASABKAUSFwoPc3RvcHBlZF9zZXJ2ZXJzGAIgASgFIlkKD0dldFRyYWNlUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRISCgptYXhfdHJhY2VzGAMgASgFEg4KBmJ1bmRsZRgEIAEoCCJJChBHZXRUcmFjZVJlc3BvbnNlEiAKBnRyYWNlcxgBIAMoCzIQLm1jcGh1Yi52MS5UcmFjZRITCgtidW5kbGVfanNvbhgCIAEoCSJ/CgVUcmFjZRIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QSJgoHZW50cmllcxgCIAMoCzIVLm1jcGh1Yi52MS5UcmFjZUVudHJ5EhcKD29taXR0ZWRfZW50cmllcxgDIAEoBRIQCgh0cmFjZV9pZBgEIAEoCSLGAgoKVHJhY2VFbnRyeRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgVzdGF0ZRgCIAEoCzIVLm1jcGh1Yi52MS5UcmFjZVN0YXRlSAASKgoHbWVzc2FnZRgDIAEoCzIXLm1jcGh1Yi52MS5UcmFjZU1lc3NhZ2VIABIvCgxjYW5jZWxsYXRpb24YBCABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uSAASKAoGcHJvbXB0GAUgASgLMhYubWNwaHViLnYxLlRyYWNlUHJvbXB0SAASKAoJaHViX2Vycm9yGAYgASgLMhMubWNwaHViLnYxLkh1YkVycm9ySAASLAoIZGVsaXZlcnkYByABKAsyGC5tY3BodWIudjEuVHJhY2VEZWxpdmVyeUgAQgcKBWV2ZW50IksKDVRyYWNlRGVsaXZlcnkSKwoIZGVsaXZlcnkYASABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYAiABKAkiNAoKVHJhY2VTdGF0ZRImCgVzdGF0ZRgBIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUiqwEKDFRyYWNlTWVzc2FnZRIuCglkaXJlY3Rpb24YASABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIMCgR0eXBlGAIgASgJEg4KBm1ldGhvZBgDIAEoCRIUCgx3aXJlX2lkX2pzb24YBCABKAkSEgoKc2l6ZV9ieXRlcxgFIAEoAxISCgplcnJvcl9jb2RlGAYgASgDEg8KB2Ryb3BwZWQYByABKAgibAoLVHJhY2VQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJEiMKBGtpbmQYAiABKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIlCgVjYXVzZRgDIAEoDjIWLm1jcGh1Yi52MS5Qcm9tcHRDYXVzZTKTBAoNTWNwSHViU2VydmljZRJDCghDYWxsVG9vbBIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3QaGy5tY3BodWIudjEuQ2FsbFRvb2xSZXNwb25zZRJSCg1DYW5jZWxSZXF1ZXN0Eh8ubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXF1ZXN0GiAubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXNwb25zZRJVCg5DYW5jZWxSZXF1ZXN0cxIgLm1jcGh1Yi52MS5DYW5jZWxSZXF1ZXN0c1JlcXVlc3QaIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZRJPCgxMaXN0UmVxdWVzdHMSHi5tY3BodWIudjEuTGlzdFJlcXVlc3RzUmVxdWVzdBofLm1jcGh1Yi52MS5MaXN0UmVxdWVzdHNSZXNwb25zZRJDCghHZXRUcmFjZRIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3QaGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZRJACgdHZXRJbmZvEhkubWNwaHViLnYxLkdldEluZm9SZXF1ZXN0GhoubWNwaHViLnYxLkdldEluZm9SZXNwb25zZRI6CgVEcmFpbhIXLm1jcGh1Yi52MS5EcmFpblJlcXVlc3QaGC5tY3BodWIudjEuRHJhaW5SZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_view]);
+  fileDesc("ChNtY3BodWIvdjEvaHViLnByb3RvEgltY3BodWIudjEitgIKD0NhbGxUb29sUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEhYKDmFyZ3VtZW50c19qc29uGAQgASgJEhEKCW1ldGFfanNvbhgFIAEoCRIlCgh0aW1lb3V0cxgGIAEoCzITLm1jcGh1Yi52MS5UaW1lb3V0cxITCgtwcmVhcHByb3ZlZBgHIAEoCBISCgp0YXNrX2xhYmVsGAggASgJEhcKD293bmVyX3dpbmRvd19pZBgJIAEoCRITCgtwcmVmZXJfdGFzaxgKIAEoCBISCgptb2RlbF9uYW1lGAsgASgJEiQKBHZpZXcYDCABKAsyFi5tY3BodWIudjEuVmlld1JlcXVlc3QSDgoGY2FsbGVyGA0gASgJIocBCghUaW1lb3V0cxInCgRpZGxlGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBXRvdGFsGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWh1bWFuGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIo4CChBDYWxsVG9vbFJlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSFQoLcmVzdWx0X2pzb24YAiABKAlIABIkCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAEhAKCGlzX2Vycm9yGAQgASgIEg4KBnJvdW5kcxgFIAEoBRIjCgd0aW1pbmdzGAYgASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGQoRb3V0cHV0X3Zpb2xhdGlvbnMYByADKAkSHQoEdGFzaxgIIAEoCzIPLm1jcGh1Yi52MS5UYXNrEh0KBHZpZXcYCSABKAsyDy5tY3BodWIudjEuVmlld0IJCgdvdXRjb21lImAKFENhbmNlbFJlcXVlc3RSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEg4KBnNlcnZlchgDIAEoCRIUCgxzdG9wX3dhaXRpbmcYBCABKAgiQgoVQ2FuY2VsUmVxdWVzdFJlc3BvbnNlEikKB291dGNvbWUYASABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZSJnChVDYW5jZWxSZXF1ZXN0c1JlcXVlc3QSEAoGc2VydmVyGAEgASgJSAASFAoKdGFza19sYWJlbBgCIAEoCUgAEg0KA2FsbBgDIAEoCEgAEg4KBnJlYXNvbhgEIAEoCUIHCgVzY29wZSItChZDYW5jZWxSZXF1ZXN0c1Jlc3BvbnNlEhMKC3JlcXVlc3RfaWRzGAEgAygJIiUKE0xpc3RSZXF1ZXN0c1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIjwKFExpc3RSZXF1ZXN0c1Jlc3BvbnNlEiQKCHJlcXVlc3RzGAEgAygLMhIubWNwaHViLnYxLlJlcXVlc3QiEAoOR2V0SW5mb1JlcXVlc3QidAoPR2V0SW5mb1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSDgoGaHViX2lkGAIgASgJEhoKEnByb3RvY29sX3JldmlzaW9ucxgDIAMoCRIQCghmZWF0dXJlcxgEIAMoCRISCgpwcm9jZXNzX2lkGAUgASgFIh4KDERyYWluUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoNRHJhaW5SZXNwb25zZRIaChJjYW5jZWxsZWRfcmVxdWVzdHMYASABKAUSFwoPc3RvcHBlZF9zZXJ2ZXJzGAIgASgFIlkKD0dldFRyYWNlUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRISCgptYXhfdHJhY2VzGAMgASgFEg4KBmJ1bmRsZRgEIAEoCCJJChBHZXRUcmFjZVJlc3BvbnNlEiAKBnRyYWNlcxgBIAMoCzIQLm1jcGh1Yi52MS5UcmFjZRITCgtidW5kbGVfanNvbhgCIAEoCSJtChJSZWFkUmVxdWVzdFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIkCgRwYXJ0GAIgASgOMhYubWNwaHViLnYxLlJlcXVlc3RQYXJ0Eg4KBm9mZnNldBgDIAEoAxINCgVsaW1pdBgEIAEoDSJWChNSZWFkUmVxdWVzdFJlc3BvbnNlEgwKBHRleHQYASABKAkSDgoGb2Zmc2V0GAIgASgDEhMKC25leHRfb2Zmc2V0GAMgASgDEgwKBHNpemUYBCABKAMifwoFVHJhY2USIwoHcmVxdWVzdBgBIAEoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiYKB2VudHJpZXMYAiADKAsyFS5tY3BodWIudjEuVHJhY2VFbnRyeRIXCg9vbWl0dGVkX2VudHJpZXMYAyABKAUSEAoIdHJhY2VfaWQYBCABKAkixgIKClRyYWNlRW50cnkSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoFc3RhdGUYAiABKAsyFS5tY3BodWIudjEuVHJhY2VTdGF0ZUgAEioKB21lc3NhZ2UYAyABKAsyFy5tY3BodWIudjEuVHJhY2VNZXNzYWdlSAASLwoMY2FuY2VsbGF0aW9uGAQgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbkgAEigKBnByb21wdBgFIAEoCzIWLm1jcGh1Yi52MS5UcmFjZVByb21wdEgAEigKCWh1Yl9lcnJvchgGIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvckgAEiwKCGRlbGl2ZXJ5GAcgASgLMhgubWNwaHViLnYxLlRyYWNlRGVsaXZlcnlIAEIHCgVldmVudCJLCg1UcmFjZURlbGl2ZXJ5EisKCGRlbGl2ZXJ5GAEgASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5Eg0KBWVycm9yGAIgASgJIjQKClRyYWNlU3RhdGUSJgoFc3RhdGUYASABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlIqsBCgxUcmFjZU1lc3NhZ2USLgoJZGlyZWN0aW9uGAEgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDAoEdHlwZRgCIAEoCRIOCgZtZXRob2QYAyABKAkSFAoMd2lyZV9pZF9qc29uGAQgASgJEhIKCnNpemVfYnl0ZXMYBSABKAMSEgoKZXJyb3JfY29kZRgGIAEoAxIPCgdkcm9wcGVkGAcgASgIImwKC1RyYWNlUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCRIjCgRraW5kGAIgASgOMhUubWNwaHViLnYxLlByb21wdEtpbmQSJQoFY2F1c2UYAyABKA4yFi5tY3BodWIudjEuUHJvbXB0Q2F1c2UqYAoLUmVxdWVzdFBhcnQSHAoYUkVRVUVTVF9QQVJUX1VOU1BFQ0lGSUVEEAASGgoWUkVRVUVTVF9QQVJUX0FSR1VNRU5UUxABEhcKE1JFUVVFU1RfUEFSVF9SRVNVTFQQAjLhBAoNTWNwSHViU2VydmljZRJDCghDYWxsVG9vbBIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3QaGy5tY3BodWIudjEuQ2FsbFRvb2xSZXNwb25zZRJSCg1DYW5jZWxSZXF1ZXN0Eh8ubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXF1ZXN0GiAubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXNwb25zZRJVCg5DYW5jZWxSZXF1ZXN0cxIgLm1jcGh1Yi52MS5DYW5jZWxSZXF1ZXN0c1JlcXVlc3QaIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZRJPCgxMaXN0UmVxdWVzdHMSHi5tY3BodWIudjEuTGlzdFJlcXVlc3RzUmVxdWVzdBofLm1jcGh1Yi52MS5MaXN0UmVxdWVzdHNSZXNwb25zZRJDCghHZXRUcmFjZRIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3QaGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZRJMCgtSZWFkUmVxdWVzdBIdLm1jcGh1Yi52MS5SZWFkUmVxdWVzdFJlcXVlc3QaHi5tY3BodWIudjEuUmVhZFJlcXVlc3RSZXNwb25zZRJACgdHZXRJbmZvEhkubWNwaHViLnYxLkdldEluZm9SZXF1ZXN0GhoubWNwaHViLnYxLkdldEluZm9SZXNwb25zZRI6CgVEcmFpbhIXLm1jcGh1Yi52MS5EcmFpblJlcXVlc3QaGC5tY3BodWIudjEuRHJhaW5SZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_view]);
 
 /**
  * CallToolRequest names the tool and its arguments.
@@ -1081,6 +1081,160 @@ export const GetTraceResponseSchema: GenMessage<GetTraceResponse, {jsonType: Get
   messageDesc(file_mcphub_v1_hub, 14);
 
 /**
+ * ReadRequestRequest says which piece.
+ *
+ * @generated from message mcphub.v1.ReadRequestRequest
+ */
+export type ReadRequestRequest = Message<"mcphub.v1.ReadRequestRequest"> & {
+  /**
+   * The request; of several that had this id, the one that ended last.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * What of it.
+   *
+   * @generated from field: mcphub.v1.RequestPart part = 2;
+   */
+  part: RequestPart;
+
+  /**
+   * Where the piece begins, in bytes. Within a character: at its beginning.
+   *
+   * @generated from field: int64 offset = 3;
+   */
+  offset: bigint;
+
+  /**
+   * At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+};
+
+/**
+ * ReadRequestRequest says which piece.
+ *
+ * @generated from message mcphub.v1.ReadRequestRequest
+ */
+export type ReadRequestRequestJson = {
+  /**
+   * The request; of several that had this id, the one that ended last.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId?: string;
+
+  /**
+   * What of it.
+   *
+   * @generated from field: mcphub.v1.RequestPart part = 2;
+   */
+  part?: RequestPartJson;
+
+  /**
+   * Where the piece begins, in bytes. Within a character: at its beginning.
+   *
+   * @generated from field: int64 offset = 3;
+   */
+  offset?: string;
+
+  /**
+   * At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit?: number;
+};
+
+/**
+ * Describes the message mcphub.v1.ReadRequestRequest.
+ * Use `create(ReadRequestRequestSchema)` to create a new message.
+ */
+export const ReadRequestRequestSchema: GenMessage<ReadRequestRequest, {jsonType: ReadRequestRequestJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_hub, 15);
+
+/**
+ * ReadRequestResponse is a piece.
+ *
+ * @generated from message mcphub.v1.ReadRequestResponse
+ */
+export type ReadRequestResponse = Message<"mcphub.v1.ReadRequestResponse"> & {
+  /**
+   * It begins and ends between characters. Untrusted.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * Where it begins.
+   *
+   * @generated from field: int64 offset = 2;
+   */
+  offset: bigint;
+
+  /**
+   * Where the next one begins; 0: there is none.
+   *
+   * @generated from field: int64 next_offset = 3;
+   */
+  nextOffset: bigint;
+
+  /**
+   * Bytes of the whole text.
+   *
+   * @generated from field: int64 size = 4;
+   */
+  size: bigint;
+};
+
+/**
+ * ReadRequestResponse is a piece.
+ *
+ * @generated from message mcphub.v1.ReadRequestResponse
+ */
+export type ReadRequestResponseJson = {
+  /**
+   * It begins and ends between characters. Untrusted.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * Where it begins.
+   *
+   * @generated from field: int64 offset = 2;
+   */
+  offset?: string;
+
+  /**
+   * Where the next one begins; 0: there is none.
+   *
+   * @generated from field: int64 next_offset = 3;
+   */
+  nextOffset?: string;
+
+  /**
+   * Bytes of the whole text.
+   *
+   * @generated from field: int64 size = 4;
+   */
+  size?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.ReadRequestResponse.
+ * Use `create(ReadRequestResponseSchema)` to create a new message.
+ */
+export const ReadRequestResponseSchema: GenMessage<ReadRequestResponse, {jsonType: ReadRequestResponseJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_hub, 16);
+
+/**
  * Trace is the timeline of one request.
  *
  * @generated from message mcphub.v1.Trace
@@ -1155,7 +1309,7 @@ export type TraceJson = {
  * Use `create(TraceSchema)` to create a new message.
  */
 export const TraceSchema: GenMessage<Trace, {jsonType: TraceJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 15);
+  messageDesc(file_mcphub_v1_hub, 17);
 
 /**
  * TraceEntry is one thing that happened.
@@ -1287,7 +1441,7 @@ export type TraceEntryJson = {
  * Use `create(TraceEntrySchema)` to create a new message.
  */
 export const TraceEntrySchema: GenMessage<TraceEntry, {jsonType: TraceEntryJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 16);
+  messageDesc(file_mcphub_v1_hub, 18);
 
 /**
  * TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
@@ -1336,7 +1490,7 @@ export type TraceDeliveryJson = {
  * Use `create(TraceDeliverySchema)` to create a new message.
  */
 export const TraceDeliverySchema: GenMessage<TraceDelivery, {jsonType: TraceDeliveryJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 17);
+  messageDesc(file_mcphub_v1_hub, 19);
 
 /**
  * TraceState is a state that the request came into.
@@ -1371,7 +1525,7 @@ export type TraceStateJson = {
  * Use `create(TraceStateSchema)` to create a new message.
  */
 export const TraceStateSchema: GenMessage<TraceState, {jsonType: TraceStateJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 18);
+  messageDesc(file_mcphub_v1_hub, 20);
 
 /**
  * TraceMessage is one JSON-RPC message that belongs to the request.
@@ -1490,7 +1644,7 @@ export type TraceMessageJson = {
  * Use `create(TraceMessageSchema)` to create a new message.
  */
 export const TraceMessageSchema: GenMessage<TraceMessage, {jsonType: TraceMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 19);
+  messageDesc(file_mcphub_v1_hub, 21);
 
 /**
  * TracePrompt is a prompt that opened or closed.
@@ -1553,7 +1707,48 @@ export type TracePromptJson = {
  * Use `create(TracePromptSchema)` to create a new message.
  */
 export const TracePromptSchema: GenMessage<TracePrompt, {jsonType: TracePromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 20);
+  messageDesc(file_mcphub_v1_hub, 22);
+
+/**
+ * RequestPart is what can be read of a request that is over.
+ *
+ * @generated from enum mcphub.v1.RequestPart
+ */
+export enum RequestPart {
+  /**
+   * None: INVALID_ARGUMENT.
+   *
+   * @generated from enum value: REQUEST_PART_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The arguments of a tool or a prompt template: JSON text of an object, empty without any.
+   *
+   * @generated from enum value: REQUEST_PART_ARGUMENTS = 1;
+   */
+  ARGUMENTS = 1,
+
+  /**
+   * What the server answered: JSON text of the result.
+   *
+   * @generated from enum value: REQUEST_PART_RESULT = 2;
+   */
+  RESULT = 2,
+}
+
+/**
+ * RequestPart is what can be read of a request that is over.
+ *
+ * @generated from enum mcphub.v1.RequestPart
+ */
+export type RequestPartJson = "REQUEST_PART_UNSPECIFIED" | "REQUEST_PART_ARGUMENTS" | "REQUEST_PART_RESULT";
+
+/**
+ * Describes the enum mcphub.v1.RequestPart.
+ */
+export const RequestPartSchema: GenEnum<RequestPart, RequestPartJson> = /*@__PURE__*/
+  enumDesc(file_mcphub_v1_hub, 0);
 
 /**
  * McpHubService calls tools of MCP servers and cancels what runs.
@@ -1627,6 +1822,20 @@ export const McpHubService: GenService<{
     methodKind: "unary";
     input: typeof GetTraceRequestSchema;
     output: typeof GetTraceResponseSchema;
+  },
+  /**
+   * ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
+   * The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
+   *
+   * Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
+   * (REQUEST_OPEN: it has not ended yet).
+   *
+   * @generated from rpc mcphub.v1.McpHubService.ReadRequest
+   */
+  readRequest: {
+    methodKind: "unary";
+    input: typeof ReadRequestRequestSchema;
+    output: typeof ReadRequestResponseSchema;
   },
   /**
    * GetInfo tells what this hub is and can do.

@@ -1,0 +1,30 @@
+package hub
+
+import (
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/kept"
+	"github.com/mcphub-go/mcphub/hub/results"
+)
+
+// keep keeps what r was given and has brought. What servers ask, and what people answer, is not kept: forms have
+// secrets in them.
+func (st *state) keep(r *request, e ending) {
+	if r.carried {
+		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Arguments: r.arguments, Result: e.raw,
+			Share: r.inFlight.Share})
+	}
+}
+
+// ReadRequest reads a piece of what an ended tool call, read of a resource or prompt template was given or has brought,
+// byte for byte; the latest with that id. Errors: NOT_FOUND REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION
+// REQUEST_OPEN.
+func (h *Hub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
+	open := false
+	h.update(func(st *state) { open = st.requests[id] != nil })
+	p, err := h.kept.Read(id, part, offset, limit)
+	if err != nil && open {
+		return p, event.Fail(event.CodeFailedPrecondition, event.ReasonRequestOpen, []string{"request_id", id},
+			"request %q has not ended yet: read it then", id)
+	}
+	return p, err
+}

@@ -1,0 +1,225 @@
+package kept
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+func open(t *testing.T, dir string, l limits) *Requests {
+	t.Helper()
+	k := Open(dir, nil)
+	t.Cleanup(k.Close)
+	if l != (limits{}) {
+		k.limits = l
+	}
+	return k
+}
+
+// settle waits until all is written.
+func (k *Requests) settle() { k.work.Wait() }
+
+// whole reads a part piece by piece.
+func (k *Requests) whole(id string, part Part, limit int) (string, error) {
+	text := ""
+	for offset := int64(0); ; {
+		p, err := k.Read(id, part, offset, limit)
+		if err != nil {
+			return text, err
+		}
+		text += p.Text
+		if p.Next == 0 {
+			return text, nil
+		}
+		offset = p.Next
+	}
+}
+
+func (k *Requests) wants(t *testing.T, id string, part Part, want string) {
+	t.Helper()
+	if got, err := k.whole(id, part, 7); got != want || err != nil {
+		t.Errorf("%s: part %d is %.60q, %v; want %.60q", id, part, got, err, want)
+	}
+}
+
+func (k *Requests) refuses(t *testing.T, id string, part Part, reason, words string) {
+	t.Helper()
+	_, err := k.Read(id, part, 0, 0)
+	if e := (*event.Error)(nil); !errors.As(err, &e) || e.Reason != reason || !strings.Contains(e.Message, words) {
+		t.Errorf("%s: part %d: %v", id, part, err)
+	}
+}
+
+func small() limits {
+	most := amount{entries: 10, memory: 10 * (overhead + 20), disk: 2000}
+	return limits{all: most, server: amount{6, most.memory, 1200}, short: 10, waitingOwn: 1000, waitingResults: 1000}
+}
+
+// TestKept: short texts and long ones are read as they came, while they are written and after that; an id that is used
+// again is the later request; nothing is left on the disk.
+func TestKept(t *testing.T) {
+	dir := t.TempDir()
+	k := open(t, dir, limits{})
+	long := strings.Repeat("añb日c", 10_000)
+	k.Keep(&Request{ID: "short", Server: "s", Arguments: `{"a":1}`, Result: []byte(`{}`)})
+	k.Keep(&Request{ID: "long", Server: "s", Arguments: long, Result: []byte("r" + long)})
+	k.Keep(&Request{ID: "failed", Server: "s"})
+	for range 2 {
+		k.wants(t, "short", Arguments, `{"a":1}`)
+		k.wants(t, "short", Result, `{}`)
+		k.wants(t, "long", Arguments, long)
+		if got, err := k.whole("long", Result, 0); got != "r"+long || err != nil {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		k.wants(t, "failed", Arguments, "")
+		k.refuses(t, "failed", Result, event.ReasonNoResult, "failed, or was cancelled")
+		k.settle()
+	}
+	k.refuses(t, "never", Arguments, event.ReasonRequestNotKept, "make room")
+	k.refuses(t, "short", parts, event.ReasonRequestNotKept, "")
+	k.Keep(&Request{ID: "long", Server: "other", Result: []byte("again")})
+	k.wants(t, "long", Result, "again")
+	files := func() int {
+		found, err := filepath.Glob(filepath.Join(dir, "requests", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if info, err := os.Stat(f); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", f, info.Mode(), err)
+			}
+		}
+		return len(found)
+	}
+	k.settle()
+	if n := files(); n != 0 {
+		t.Errorf("%d files of what is forgotten are left", n)
+	}
+	k.Keep(&Request{ID: "last", Server: "s", Result: []byte(long)})
+	k.settle()
+	if n := files(); n != 1 {
+		t.Errorf("%d files", n)
+	}
+	k.Close()
+	k.Keep(&Request{ID: "late", Server: "s"})
+	k.refuses(t, "late", Arguments, event.ReasonRequestNotKept, "")
+	if n := files(); n != 0 {
+		t.Errorf("%d files are left at the end", n)
+	}
+}
+
+// TestServerPaysForItself: whatever one server keeps, another one's stay, and it loses its own oldest.
+func TestServerPaysForItself(t *testing.T) {
+	for name, size := range map[string]int{"number": 1, "short texts": 10, "files": 300} {
+		t.Run(name, func(t *testing.T) {
+			k := open(t, t.TempDir(), small())
+			text := func(id string) string { return strings.Repeat(id[:1], size) }
+			for i := range 2 {
+				k.Keep(&Request{ID: fmt.Sprint("quiet", i), Server: "quiet", Result: []byte(text("q"))})
+				k.settle()
+			}
+			for i := range 50 {
+				k.Keep(&Request{ID: fmt.Sprint("greedy", i), Server: "greedy", Result: []byte(text("g"))})
+				k.settle()
+			}
+			for i := range 2 {
+				k.wants(t, fmt.Sprint("quiet", i), Result, text("q"))
+			}
+			k.wants(t, "greedy49", Result, text("g"))
+			k.refuses(t, "greedy40", Result, event.ReasonRequestNotKept, "make room")
+			if k.total.exceeds(k.limits.all) || k.servers["greedy"].held.exceeds(k.limits.server) {
+				t.Errorf("%+v is kept, of one %+v", k.total, k.servers["greedy"].held)
+			}
+		})
+	}
+}
+
+// TestManyServers: those that keep much make room for a newcomer.
+func TestManyServers(t *testing.T) {
+	k := open(t, t.TempDir(), small())
+	for i := range 40 {
+		k.Keep(&Request{ID: fmt.Sprint("r", i), Server: fmt.Sprint("s", i%2), Result: []byte("x")})
+	}
+	k.Keep(&Request{ID: "new", Server: "new", Result: []byte("x")})
+	for i := 40; i < 80; i++ {
+		k.Keep(&Request{ID: fmt.Sprint("r", i), Server: fmt.Sprint("s", i%2), Result: []byte("x")})
+	}
+	k.wants(t, "new", Result, "x")
+	k.wants(t, "r79", Result, "x")
+	if n := len(k.byID); n != small().all.entries || n != k.total.entries {
+		t.Errorf("%d are kept, counted as %d", n, k.total.entries)
+	}
+}
+
+// TestTooMuchAtOnce: what waits for a slow disk is bounded, and counts as in flight until it is written.
+func TestTooMuchAtOnce(t *testing.T) {
+	k := open(t, t.TempDir(), limits{})
+	k.limits.waitingResults = 150_000
+	gate := make(chan struct{})
+	k.work.Add(1)
+	k.working = true // somebody writes, slowly
+	var shared, released atomic.Int32
+	result := make([]byte, bounds.CountedBytes)
+	for i := range 4 {
+		k.Keep(&Request{ID: fmt.Sprint(i), Server: "s", Result: result, Share: func() func() {
+			shared.Add(1)
+			return func() { released.Add(1) }
+		}})
+	}
+	if shared.Load() != 2 || released.Load() != 0 {
+		t.Errorf("%d wait, %d do not", shared.Load(), released.Load())
+	}
+	k.refuses(t, "2", Result, event.ReasonRequestNotKept, "at once")
+	k.Keep(&Request{ID: "arguments", Server: "s", Arguments: strings.Repeat("x", bounds.KeptWaitingBytes+1)})
+	k.refuses(t, "arguments", Arguments, event.ReasonRequestNotKept, "too long")
+	go func() { defer k.work.Done(); <-gate; k.run() }()
+	close(gate)
+	k.settle()
+	if released.Load() != 2 || k.waiting != (waiting{}) {
+		t.Errorf("%d were released, %+v waits", released.Load(), k.waiting)
+	}
+	k.wants(t, "1", Arguments, "")
+	if got, err := k.whole("1", Result, 0); got != string(result) || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// TestNoDisk: where files cannot be written, short texts are kept all the same.
+func TestNoDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, dir, small())
+	k.Keep(&Request{ID: "r", Server: "s", Arguments: "{}", Result: make([]byte, 11)})
+	k.settle()
+	k.wants(t, "r", Arguments, "{}")
+	k.refuses(t, "r", Result, event.ReasonRequestNotKept, "could not be written")
+}
+
+// TestConcurrent: requests end, are read, and make room at once.
+func TestConcurrent(t *testing.T) {
+	k := open(t, t.TempDir(), small())
+	var work sync.WaitGroup
+	for i := range 4 {
+		work.Go(func() {
+			for n := range 100 {
+				k.Keep(&Request{ID: fmt.Sprint("r", n%7), Server: fmt.Sprint("s", i), Arguments: "{}", Result: make([]byte, n)})
+				_, _ = k.Read(fmt.Sprint("r", n%5), Part(n%2), int64(n), n)
+			}
+		})
+	}
+	work.Wait()
+	k.settle()
+	if k.total.exceeds(k.limits.all) || k.waiting != (waiting{}) {
+		t.Errorf("%+v is kept, %+v waits", k.total, k.waiting)
+	}
+}

@@ -1,0 +1,162 @@
+package kept
+
+import (
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/results"
+)
+
+// text is one part of an entry: short, in a file, on its way there, or not kept.
+type text struct {
+	none  bool   // there never was one
+	lost  string // why it is not kept
+	short string
+	long  []byte // until it is written
+	file  string // of the store
+}
+
+// job is what the goroutine that writes does: it writes a part of an entry, or removes a file.
+type job struct {
+	of      *entry
+	part    Part
+	bytes   []byte
+	own     int // of them, as far as nothing else counts them
+	release func()
+	remove  string
+}
+
+// take puts a text of size bytes into an entry. share is as in Request; nil: nothing else counts the text.
+func (k *Requests) take(e *entry, part Part, size int, s func() []byte, share func() func()) {
+	t := &e.texts[part]
+	if size <= k.limits.short {
+		t.short = string(s())
+		e.held.memory += size
+		return
+	}
+	own := size
+	if share != nil && size >= bounds.CountedBytes {
+		own = 0
+	}
+	switch {
+	case size > k.limits.server.disk, own > k.limits.waitingOwn:
+		t.lost = "it is too long to be kept"
+		return
+	case own > k.limits.waitingOwn-k.waiting.own, size-own > k.limits.waitingResults-k.waiting.results:
+		t.lost = "too much ended at once to be written"
+		return
+	}
+	t.long = s()
+	j := job{of: e, part: part, bytes: t.long, own: own, release: func() {}}
+	if share != nil {
+		j.release = share()
+	}
+	k.waiting.own += own
+	k.waiting.results += size - own
+	e.held.disk += size
+	k.queue = append(k.queue, j)
+}
+
+// begin sees to it that the queue is worked off.
+func (k *Requests) begin() {
+	if k.working || len(k.queue) == 0 {
+		return
+	}
+	k.working = true
+	k.work.Go(k.run)
+}
+
+func (k *Requests) run() {
+	for {
+		j, ok := k.next()
+		if !ok {
+			return
+		}
+		switch {
+		case j.remove != "":
+			k.store.Remove(j.remove)
+		case k.wanted(j):
+			file, err := k.store.Keep(j.bytes)
+			k.written(j, file, err)
+		default:
+			k.written(j, "", nil)
+		}
+	}
+}
+
+func (k *Requests) next() (job, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.queue) == 0 {
+		k.working, k.queue = false, nil
+		return job{}, false
+	}
+	j := k.queue[0]
+	k.queue[0] = job{} // the array lives on for a while
+	k.queue = k.queue[1:]
+	return j, true
+}
+
+func (k *Requests) wanted(j job) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !j.of.gone
+}
+
+// written takes what became of a text, which is let go of.
+func (k *Requests) written(j job, file string, err error) {
+	defer j.release()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.waiting.own -= j.own
+	k.waiting.results -= len(j.bytes) - j.own
+	t := &j.of.texts[j.part]
+	t.long = nil
+	switch {
+	case err != nil:
+		t.lost = "it could not be written; the log says why"
+	case j.of.gone && file != "":
+		k.queue = append(k.queue, job{remove: file})
+	default:
+		t.file = file
+	}
+}
+
+// Read reads a piece of a part of the request that ended last with this id; see results.PieceOf. Errors: NOT_FOUND
+// REQUEST_NOT_KEPT, NO_RESULT.
+func (k *Requests) Read(id string, part Part, offset int64, limit int) (results.Piece, error) {
+	t, known := k.find(id, part)
+	switch {
+	case !known:
+		return results.Piece{}, notKept(id, "it has not ended, had to make room for others, or was never known; "+
+			"the hub keeps the latest ones for as long as it runs, and nothing of what servers ask")
+	case t.none:
+		return results.Piece{}, event.Fail(event.CodeNotFound, event.ReasonNoResult, []string{"request_id", id},
+			"request %q has no result: it failed, or was cancelled", bounds.Printable(id))
+	case t.lost != "":
+		return results.Piece{}, notKept(id, t.lost)
+	case t.long != nil:
+		return results.PieceOf(t.long, offset, limit), nil
+	case t.file == "":
+		return results.PieceOf(t.short, offset, limit), nil
+	}
+	p, err := k.store.ReadPiece(t.file, offset, limit)
+	if err != nil {
+		return results.Piece{}, notKept(id, "its file is gone")
+	}
+	return p, nil
+}
+
+func (k *Requests) find(id string, part Part) (text, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.byID[id]
+	if e == nil || part < 0 || part >= parts {
+		return text{}, false
+	}
+	return e.texts[part], true
+}
+
+func notKept(id, why string) error {
+	return event.Fail(event.CodeNotFound, event.ReasonRequestNotKept, []string{"request_id", id},
+		"what belongs to request %q is not kept: %s", bounds.Printable(id), why)
+}
