@@ -87,7 +87,7 @@ func TestPolicy(t *testing.T) {
 			}
 			nonce := m[1]
 			want := "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce +
-				"'; img-src 'self' data:; " +
+				"'; img-src 'self' data:; media-src data:; " +
 				"connect-src ws://127.0.0.1:4711; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 			if got != want {
 				t.Errorf("policy\n%s\nwant\n%s", got, want)

@@ -100,7 +100,7 @@ func newNonce() string { return rand.Text() }
 // policy is the content security policy of the page, as far as a meta element can say it.
 func policy(host, nonce string) string {
 	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce +
-		"'; img-src 'self' data:; " +
+		"'; img-src 'self' data:; media-src data:; " +
 		"connect-src ws://" + host + "; base-uri 'none'; form-action 'none'"
 }
 

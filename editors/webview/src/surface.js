@@ -34,6 +34,11 @@ export function commandLink(surface, command, args, text) {
 }
 
 /**
+ * The parser of markdown, which is larger than the page and is loaded when it is needed first.
+ */
+export const loadMarkdown = () => import('./gen/markdown.js');
+
+/**
  * Loads the colours that an editor would have brought.
  * @returns {Promise<void>} when they apply, or could not be loaded
  */

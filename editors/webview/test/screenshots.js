@@ -4,6 +4,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openPage, outFolder, stop } from './harness/pagetest.js';
+import { ended, markdown, png, wav, withHistory } from './harness/results.js';
 import { themeNames } from './harness/themes.js';
 import {
   at,
@@ -150,6 +151,38 @@ function glance() {
   };
 }
 
+/** A request whose result has all that a result can have. */
+function resultSnapshot() {
+  const structuredContent = {
+    files: [
+      { name: 'orders.go', lines: 120, changed: true },
+      { name: 'stock.go', lines: 48, changed: false },
+    ],
+    total: 2,
+  };
+  const args = { argumentsPreview: 'path: "/repos/shop", depth: 3' };
+  return withHistory(
+    ended(
+      'h-1',
+      {
+        content: [
+          { type: 'text', text: markdown },
+          { type: 'image', mimeType: 'image/png', data: png(400, 220) },
+          { type: 'audio', mimeType: 'audio/wav', data: wav() },
+          { type: 'resource_link', uri: 'https://example.com/shop/orders', name: 'orders', mimeType: 'text/html' },
+        ],
+        structuredContent,
+      },
+      args,
+    ),
+    ended(
+      'h-2',
+      { content: [{ type: 'text', text: '2 files' }], structuredContent: { ...structuredContent, total: 3 } },
+      args,
+    ),
+  );
+}
+
 const only = process.argv[2]; // a part of a name: just those pictures
 
 try {
@@ -180,6 +213,42 @@ try {
             message: 'The hub has ended. It is being started again.',
           },
         });
+      },
+    );
+    await shoot(
+      `${shots}result-${theme}.png`,
+      {
+        theme,
+        snapshot: resultSnapshot(),
+        viewport: { width: 300, height: 2_200 },
+        surface: { commands: ['mcphub.openPart', 'mcphub.savePart', 'mcphub.copyPart', 'mcphub.compareResults'] },
+      },
+      async ({ by, hub, page, settle }) => {
+        hub.kept['h-1 ARGUMENTS'] = '{"path":"/repos/shop","depth":3,"skip":["node_modules"]}';
+        await by('ended-h-1').click();
+        await page.getByTestId('result').getByRole('button', { name: 'Markdown' }).click();
+        await page.getByTestId('markdown').waitFor();
+        await by('arguments').locator('summary').click();
+        await by('arguments').getByRole('tree').waitFor();
+        const search = page.getByTestId('result').getByRole('searchbox');
+        await search.fill('lines');
+        await page.getByTestId('result').getByText('1 of 2').waitFor();
+        await settle();
+      },
+    );
+    await shoot(
+      `${shots}difference-${theme}.png`,
+      {
+        theme,
+        snapshot: resultSnapshot(),
+        viewport: { width: 300, height: 1_200 },
+        surface: { kind: 'web', socket: '/stream' },
+      },
+      async ({ by, page, settle }) => {
+        await by('ended-h-2').click();
+        await page.getByRole('button', { name: 'Compare with Previous' }).click();
+        await page.getByRole('group', { name: /^Differences/ }).waitFor();
+        await settle();
       },
     );
     for (const name of promptNames) {

@@ -31,6 +31,7 @@ export function contentSecurityPolicy(cspSource: string, nonce: string): string 
     `script-src 'nonce-${nonce}'`,
     `style-src ${cspSource}`,
     `img-src ${cspSource} data:`,
+    'media-src data:',
     `font-src ${cspSource}`,
     "base-uri 'none'",
     "form-action 'none'",

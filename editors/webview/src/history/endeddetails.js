@@ -1,10 +1,10 @@
 // Everything that is known of one request that is over.
 
 import { facts, fullName } from '../questions/cardparts.js';
-import { h, replace } from '../elements/dom.js';
+import { h, replace, setText } from '../elements/dom.js';
 import { outcomeWords } from '../hub/ended.js';
 import { byWhom, cancelWords } from '../running/requestwords.js';
-import { resultView } from './result.js';
+import { againButton, argumentsPart, errorData, reportAction, resultPart } from '../results/endedparts.js';
 import { commandLink } from '../surface.js';
 import { confirmButton } from '../running/stopcontrol.js';
 import { clockTime, durationOf, plural, shortName, visible } from '../words/text.js';
@@ -25,6 +25,7 @@ export function endedDetails(page, entry) {
   const mcpError = finished?.mcpError;
   const mayContinue = end?.serverMayContinue ?? false;
   const problem = h('p', { class: 'problem', role: 'alert' });
+  const say = (/** @type {string} */ text) => setText(problem, text);
   const server = about.server ?? '';
   const open = () => [...state.requests.values()].filter((r) => r.server === server).length;
   const restart =
@@ -89,19 +90,20 @@ export function endedDetails(page, entry) {
       ['Error', error && `${visible(error.message)} (${error.code}${error.reason ? `, ${error.reason}` : ''})`],
       ['Error of the server', mcpError && `${visible(mcpError.message)} (${mcpError.code ?? 0})`],
     ]),
-    mcpError?.dataJson && resultView({ json: mcpError.dataJson, size: 0, plain: true }),
-    finished
-      && Number(finished.resultSizeBytes ?? 0) > 0
-      && resultView({ json: finished.resultJson ?? '', size: Number(finished.resultSizeBytes) }),
+    mcpError?.dataJson && errorData(mcpError.dataJson),
+    argumentsPart(page, entry),
+    resultPart(page, entry),
     h(
       'div',
       { class: 'actions' },
       restart,
+      againButton(page, entry, say),
       !entry.earlier && !entry.away && showTrace,
       surface.commands?.includes('mcphub.showTrace')
         && !entry.earlier
         && !entry.away
         && commandLink(surface, 'mcphub.showTrace', [entry.requestId], 'Open the timeline as a document'),
+      reportAction(page, entry, say),
     ),
     problem,
     trace,

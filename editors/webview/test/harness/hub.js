@@ -29,6 +29,10 @@ export class Hub {
   snapshot = {};
   /** What list_tools finds, by server. @type {Record<string, ToolJson[]>} */
   tools = {};
+  /** What readRequest finds, by request and part ("h-1 RESULT"): plain ASCII. @type {Record<string, string>} */
+  kept = {};
+  /** Bytes of one piece of that. */
+  pieceBytes = 1 << 20;
   /** Kinds that are not answered by themselves. @type {Set<RequestKind>} */
   silent = new Set();
   hubId = 'hub-1';
@@ -127,8 +131,27 @@ export class Hub {
     }
     if (message.listTools && !this.silent.has('listTools'))
       void this.reply(message, { listTools: { tools: this.tools[message.listTools.server ?? ''] ?? [] } });
+    if (message.readRequest && !this.silent.has('readRequest')) void this.#piece(message, message.readRequest);
     if (message.cancelMcpRequest && message.messageId && !this.silent.has('cancelMcpRequest'))
       void this.reply(message, { cancelOutcome: 'CANCEL_OUTCOME_CANCELLING' });
+  }
+
+  /** @param {AttachRequestJson} message @param {NonNullable<AttachRequestJson['readRequest']>} asked */
+  #piece(message, { requestId = '', part = 'REQUEST_PART_UNSPECIFIED', offset = '0' }) {
+    const text = this.kept[`${requestId} ${part.replace('REQUEST_PART_', '')}`];
+    if (text === undefined) {
+      const error = { code: 'NOT_FOUND', reason: 'REQUEST_NOT_KEPT', message: `“${requestId}” is not kept.` };
+      return this.reply(message, { error });
+    }
+    const end = Number(offset) + this.pieceBytes;
+    return this.reply(message, {
+      readRequest: {
+        text: text.slice(Number(offset), end),
+        offset,
+        nextOffset: end < text.length ? String(end) : '0',
+        size: String(text.length),
+      },
+    });
   }
 
   /** All messages of a kind so far. @param {RequestKind} kind */

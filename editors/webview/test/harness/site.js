@@ -39,7 +39,7 @@ export function fillTemplate(template, surface, bodyClass, origin) {
   const connect = surface.kind === 'web' ? ` connect-src ${origin.replace('http', 'ws')};` : '';
   /** @type {Record<string, string>} */
   const values = {
-    csp: `default-src 'none'; style-src ${origin}; font-src ${origin}; img-src ${origin} data:;${connect} script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`,
+    csp: `default-src 'none'; style-src ${origin}; font-src ${origin}; img-src ${origin} data:; media-src data:;${connect} script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`,
     nonce,
     base: `${origin}/page/`,
     body_class: bodyClass,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
 import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
+import { ended, markdown, png, wav } from '../harness/results.js';
 import { themeNames } from '../harness/themes.js';
 import {
   at,
@@ -143,6 +144,38 @@ const scenes = [
         await by('history').getByText(tool).first().click();
         await settle();
       }
+    },
+  },
+  {
+    what: 'a result with everything that can be in one',
+    snapshot: {
+      servers: [server('files')],
+      history: [
+        ended('h-0', { content: [] }),
+        ended(
+          'h-1',
+          {
+            content: [
+              { type: 'text', text: markdown },
+              { type: 'image', mimeType: 'image/png', data: png(40, 20) },
+              { type: 'audio', mimeType: 'audio/wav', data: wav() },
+              { type: 'resource_link', uri: 'https://example.com/x', name: 'On the web' },
+            ],
+            structuredContent: { files: [{ name: 'a.go' }] },
+          },
+          { argumentsPreview: 'path: "/a"' },
+        ),
+      ],
+    },
+    surface: { commands: ['mcphub.openPart', 'mcphub.savePart', 'mcphub.copyPart', 'mcphub.compareResults'] },
+    act: async ({ by, hub, page, settle }) => {
+      hub.kept['h-1 ARGUMENTS'] = '{"path":"/a","deep":{"n":1}}';
+      await by('ended-h-1').click();
+      await page.getByTestId('result').getByRole('button', { name: 'Markdown' }).click();
+      await page.getByTestId('markdown').waitFor();
+      await by('arguments').locator('summary').click();
+      await by('arguments').getByRole('tree').waitFor();
+      await settle();
     },
   },
   {

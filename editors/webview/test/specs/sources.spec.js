@@ -2,10 +2,11 @@
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packPage, pageLimit } from '../../pack/pack.js';
+import { renderer, rendererName } from '../../pack/renderer.js';
 import { pageFolder } from '../harness/site.js';
 
 /** The files that a host ships. */
@@ -14,7 +15,14 @@ async function shipped() {
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(pageFolder, name), 'utf8') })));
 }
 
-test('the page that a host ships is at most 220 KB: html, css and js together, without comments and blanks', async () => {
+test('the parser of markdown is what its package says, with the licences of all that is in it', async () => {
+  const text = await readFile(join(pageFolder, rendererName), 'utf8');
+  assert.equal(text, await renderer(), 'node pack/renderer.js writes it anew');
+  for (const name of ['markdown-it', 'entities', 'linkify-it', 'mdurl', 'uc.micro', 'punycode.js'])
+    assert.match(text, new RegExp(`^${name} [\\d.]+: (MIT|BSD-2-Clause)$`, 'm'));
+});
+
+test('the page that a host ships is at most 220 KB without the parser of markdown: html, css and js together, without comments and blanks', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mcphub-page-'));
   try {
     const files = await packPage(folder);
@@ -23,6 +31,7 @@ test('the page that a host ships is at most 220 KB: html, css and js together, w
       'the page is there',
     );
     const total = files.reduce((sum, { size }) => sum + size, 0);
+    assert.equal((await stat(join(folder, rendererName))).isFile(), true);
     const written = (await shipped()).reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     console.log(
       `size of the page: ${(total / 1024).toFixed(1)} KB in ${files.length} files; as it is written ${(written / 1024).toFixed(1)} KB`,

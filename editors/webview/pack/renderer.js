@@ -1,0 +1,44 @@
+// Makes src/gen/markdown.js, the one thing on the page that others wrote: the parser of markdown-it in one file, with
+// the licences of all that is in it. The page loads it when there is markdown to show.
+//
+// As a program: node pack/renderer.js writes it anew.
+
+import { build } from 'esbuild';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { notices } from '../../vscode/notices.mjs';
+
+const webview = fileURLToPath(new URL('..', import.meta.url));
+
+/** Where it is among the sources of the page. */
+export const rendererName = 'gen/markdown.js';
+
+// No HTML, no typographic changes, and links only where the author has written one. It gives tokens; what makes
+// elements of them is the page's own.
+const entry = `import MarkdownIt from 'markdown-it';
+const markdown = new MarkdownIt('default', { html: false, linkify: false, typographer: false });
+export const parse = (text) => markdown.parse(text, {});`;
+
+/** The text of the file. */
+export async function renderer() {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: entry, resolveDir: webview, sourcefile: 'entry.js' },
+    absWorkingDir: webview,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none', // the notices have them
+    charset: 'ascii',
+    logLevel: 'warning',
+    metafile: true,
+    write: false,
+  });
+  const licences = (await notices(metafile, webview)).replace('The extension', 'It').replaceAll('*/', '* /');
+  return `/*! Made by pack/renderer.js; not to be edited.\n\n${licences}*/\n${outputFiles[0]?.text ?? ''}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await writeFile(join(webview, 'src', rendererName), await renderer());
+}

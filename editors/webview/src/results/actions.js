@@ -1,0 +1,58 @@
+// What can be done with what an ended request was given and has brought: through the editor where there is one, by the
+// browser's own means elsewhere.
+
+import { h } from '../elements/dom.js';
+import { commandLink } from '../surface.js';
+import { readPieces, readPart } from './read.js';
+
+/** @typedef {import('../page.js').Page} Page */
+/** @typedef {import('./read.js').RequestPart} RequestPart */
+
+/**
+ * @param {Page} page
+ * @param {{ requestId: string, part: RequestPart, name: string, what: string, failed: (error: unknown) => void }} of what:
+ * for those who do not see where the button is
+ * @returns {HTMLElement[]}
+ */
+export function partActions(page, { requestId, part, name, what, failed }) {
+  const { surface, ask, announce } = page;
+  const args = [requestId, part, name];
+  const link = (/** @type {string} */ command, /** @type {string} */ text) => {
+    if (!surface.commands?.includes(command)) return [];
+    const element = commandLink(surface, command, args, text);
+    element.setAttribute('aria-label', `${text}: ${what}`);
+    return [element];
+  };
+  const own = (/** @type {string} */ text, /** @type {() => Promise<void>} */ act) =>
+    h('button', {
+      'type': 'button',
+      'class': 'link',
+      text,
+      'aria-label': `${text}: ${what}`,
+      'onclick': () => void act().catch(failed),
+    });
+  if (surface.kind !== 'web')
+    return [
+      ...link('mcphub.openPart', 'Open in Editor'),
+      ...link('mcphub.savePart', 'Save As…'),
+      ...link('mcphub.copyPart', 'Copy'),
+    ];
+  return [
+    own('Download', async () => download(`${name}.json`, await readPieces(ask, requestId, part, Infinity))),
+    own('Copy', async () => {
+      await navigator.clipboard.writeText(await readPart(ask, requestId, part, Infinity));
+      announce('Copied');
+    }),
+  ];
+}
+
+/**
+ * Gives the user a file.
+ * @param {string} name
+ * @param {readonly string[]} pieces
+ */
+export function download(name, pieces) {
+  const address = URL.createObjectURL(new Blob([...pieces], { type: 'application/json' }));
+  h('a', { href: address, download: name.replace(/[^\w.-]+/g, '_').slice(0, 100) }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may take its time
+}

@@ -1,0 +1,125 @@
+// Two texts, line by line: what only one of them has.
+
+import { h } from '../elements/dom.js';
+import { plural, startOf, visible } from '../words/text.js';
+
+/** @typedef {{ sign: ' ' | '-' | '+', text: string }} Line */
+
+const mostEdits = 400;
+const around = 3;
+const mostShown = 2000;
+
+/**
+ * The lines of both in their order (E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Of texts that
+ * have too little in common, what is between their common beginning and end counts as all changed.
+ * @param {readonly string[]} before
+ * @param {readonly string[]} after
+ * @returns {Line[]}
+ */
+export function differingLines(before, after) {
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) head++;
+  let tail = 0;
+  const shorter = Math.min(before.length, after.length) - head;
+  while (tail < shorter && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
+  const same = (/** @type {readonly string[]} */ lines) =>
+    lines.map((text) => /** @type {Line} */ ({ sign: ' ', text }));
+  return [
+    ...same(before.slice(0, head)),
+    ...changed(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...same(before.slice(before.length - tail)),
+  ];
+}
+
+/** @param {readonly string[]} a @param {readonly string[]} b @returns {Line[]} */
+function changed(a, b) {
+  /** Of each number of edits, how far each diagonal gets. @type {Map<number, number>[]} */
+  const steps = [];
+  /** @type {Map<number, number>} */
+  let far = new Map([[1, 0]]);
+  for (let edits = 0; edits <= Math.min(mostEdits, a.length + b.length); edits++) {
+    steps.push(new Map(far));
+    for (let k = -edits; k <= edits; k += 2) {
+      const [left, right] = [far.get(k - 1) ?? -1, far.get(k + 1) ?? -1];
+      let x = k === -edits || (k !== edits && left < right) ? right : left + 1;
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
+      far.set(k, x);
+      if (x >= a.length && x - k >= b.length) return walkedBack(steps, a, b);
+    }
+  }
+  return [
+    ...a.map((text) => /** @type {Line} */ ({ sign: '-', text })),
+    ...b.map((text) => /** @type {Line} */ ({ sign: '+', text })),
+  ];
+}
+
+/** @param {readonly Map<number, number>[]} steps @param {readonly string[]} a @param {readonly string[]} b */
+function walkedBack(steps, a, b) {
+  /** @type {Line[]} */
+  const lines = [];
+  let [x, y] = [a.length, b.length];
+  for (let edits = steps.length - 1; edits >= 0; edits--) {
+    const far = steps[edits];
+    if (!far) break;
+    const k = x - y;
+    const [left, right] = [far.get(k - 1) ?? -1, far.get(k + 1) ?? -1];
+    const down = k === -edits || (k !== edits && left < right);
+    const fromX = down ? right : left;
+    const fromY = fromX - (down ? k + 1 : k - 1);
+    while (x > fromX && y > fromY && x > 0 && y > 0 && a[x - 1] === b[y - 1]) {
+      lines.push({ sign: ' ', text: a[x - 1] ?? '' });
+      x--;
+      y--;
+    }
+    if (edits > 0) lines.push(down ? { sign: '+', text: b[--y] ?? '' } : { sign: '-', text: a[--x] ?? '' });
+  }
+  return lines.reverse();
+}
+
+/** @param {string} before @param {string} after */
+export function differenceView(before, after) {
+  const lines = differingLines(before.split('\n'), after.split('\n'));
+  const count = lines.filter(({ sign }) => sign !== ' ').length;
+  if (count === 0) return h('p', { class: 'muted', role: 'status', text: 'Both results are the same.' });
+  /** @type {HTMLElement[]} */
+  const shown = [];
+  let skipped = 0;
+  const near = new Set(
+    lines.flatMap(({ sign }, at) =>
+      sign === ' ' ? [] : Array.from({ length: 2 * around + 1 }, (_, i) => at - around + i),
+    ),
+  );
+  for (const [at, { sign, text }] of lines.entries()) {
+    if (!near.has(at)) {
+      skipped++;
+      continue;
+    }
+    if (skipped) shown.push(h('div', { class: 'muted', text: `… ${plural(skipped, 'equal line')}` }));
+    skipped = 0;
+    if (shown.length >= mostShown) {
+      shown.push(h('div', { class: 'muted', text: 'The rest is left out.' }));
+      break;
+    }
+    const tag = sign === '-' ? 'del' : sign === '+' ? 'ins' : 'div';
+    const spoken = sign === '-' ? 'before: ' : sign === '+' ? 'now: ' : '';
+    shown.push(
+      h(
+        tag,
+        { class: 'diff-line' },
+        h('span', { 'class': 'sign', 'aria-hidden': 'true', 'text': sign }),
+        h('span', { class: 'unseen', text: spoken }),
+        h('span', { class: 'exact', text: visible(startOf(text, 500)) || ' ' }),
+      ),
+    );
+  }
+  return h(
+    'div',
+    {
+      'class': 'code difference',
+      'tabindex': 0,
+      'role': 'group',
+      'aria-label': `Differences: ${plural(count, 'line')}`,
+    },
+    ...shown,
+  );
+}

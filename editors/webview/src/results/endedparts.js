@@ -1,0 +1,231 @@
+// Of one request that is over: its arguments, its result, and what can be done with them.
+
+import { h, replace, setText } from '../elements/dom.js';
+import { commandLink } from '../surface.js';
+import { indexJson } from '../words/jsonindex.js';
+import { bytes, pretty, shortName, visible } from '../words/text.js';
+import { download, partActions } from './actions.js';
+import { differenceView } from './difference.js';
+import { jsonTree } from './jsontree.js';
+import { note } from './media.js';
+import { hasResult, readPart, readResult, Unread } from './read.js';
+import { plainText, resultView } from './resultview.js';
+
+/** @typedef {import('../page.js').Page} Page */
+/** @typedef {import('../hub/ended.js').Ended} Ended */
+
+/** Most bytes that are compared on the page, and of arguments that are sent again. */
+const mostAgain = 1 << 20;
+
+/** Whether the hub may still have its arguments and its result. @param {Ended} entry */
+const isKept = ({ earlier, about }) =>
+  !earlier
+  && about.direction !== 'REQUEST_DIRECTION_INCOMING'
+  && ['tools/call', 'resources/read', 'prompts/get'].includes(about.method ?? '');
+
+/** A name for a file or a document. @param {Ended} entry @param {string} part */
+const nameOf = ({ about }, part) =>
+  `${[about.server, about.tool ?? about.subject]
+    .map((name) => (name ?? '').slice(0, 40))
+    .filter(Boolean)
+    .join('-')}-${part}`;
+
+/** @param {unknown} error */
+const wordsOf = (error) =>
+  error instanceof Unread && error.size > 0
+    ? `It is too large to be shown here (${bytes(error.size)}).`
+    : error instanceof Error
+      ? visible(error.message)
+      : 'It could not be read.';
+
+/**
+ * The arguments, read when they are unfolded.
+ * @param {Page} page
+ * @param {Ended} entry
+ */
+export function argumentsPart(page, entry) {
+  if (!isKept(entry) || !entry.about.argumentsPreview) return undefined;
+  const place = h('div', {});
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const details = h(
+    'details',
+    { dataset: { testid: 'arguments' } },
+    h('summary', { text: 'Arguments' }),
+    h(
+      'div',
+      { class: 'actions' },
+      ...partActions(page, {
+        requestId: entry.requestId,
+        part: 'REQUEST_PART_ARGUMENTS',
+        name: nameOf(entry, 'arguments'),
+        what: 'arguments',
+        failed: (error) => setText(problem, wordsOf(error)),
+      }),
+    ),
+    problem,
+    place,
+  );
+  const fill = async () => {
+    try {
+      replace(
+        place,
+        jsonTree(await indexJson(await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS')), 'Arguments'),
+      );
+    } catch (error) {
+      replace(place, note(wordsOf(error)));
+    }
+  };
+  details.addEventListener('toggle', () => void fill(), { once: true });
+  return details;
+}
+
+/**
+ * The result, shown at once.
+ * @param {Page} page
+ * @param {Ended} entry
+ */
+export function resultPart(page, entry) {
+  if (!hasResult(entry)) return undefined;
+  const place = h('div', {}, note('Reading…'));
+  const compared = h('div', {});
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const failed = (/** @type {unknown} */ error) => setText(problem, wordsOf(error));
+  const fill = async () => {
+    try {
+      replace(place, await resultView({ page, server: entry.about.server ?? '' }, await readResult(page, entry)));
+    } catch (error) {
+      replace(place, note(wordsOf(error)));
+    }
+  };
+  void fill();
+  return h(
+    'section',
+    { 'class': 'result', 'aria-label': 'Result', 'dataset': { testid: 'result' } },
+    h('h4', { text: `Result, ${bytes(entry.finished?.resultSizeBytes ?? 0)}` }),
+    h(
+      'div',
+      { class: 'actions' },
+      ...(isKept(entry)
+        ? partActions(page, {
+            requestId: entry.requestId,
+            part: 'REQUEST_PART_RESULT',
+            name: nameOf(entry, 'result'),
+            what: 'result',
+            failed,
+          })
+        : []),
+      comparison(page, entry, compared, failed),
+    ),
+    problem,
+    compared,
+    place,
+  );
+}
+
+/** The result of the same tool before this one. @param {Page} page @param {Ended} entry */
+function before(page, entry) {
+  const at = page.state.history.findIndex(({ key }) => key === entry.key);
+  return page.state.history
+    .slice(0, Math.max(0, at))
+    .findLast(
+      (one) =>
+        one.about.server === entry.about.server
+        && one.about.tool === entry.about.tool
+        && one.about.subject === entry.about.subject
+        && hasResult(one),
+    );
+}
+
+/** @param {Page} page @param {Ended} entry @param {HTMLElement} place @param {(error: unknown) => void} failed */
+function comparison(page, entry, place, failed) {
+  const earlier = before(page, entry);
+  if (!earlier) return undefined;
+  const text = 'Compare with Previous';
+  if (page.surface.commands?.includes('mcphub.compareResults'))
+    return isKept(entry) && isKept(earlier)
+      ? commandLink(
+          page.surface,
+          'mcphub.compareResults',
+          [earlier.requestId, entry.requestId, nameOf(entry, 'result')],
+          text,
+        )
+      : undefined;
+  const compare = async () => {
+    const [was, is] = await Promise.all([readResult(page, earlier), readResult(page, entry)]);
+    if (was.length + is.length > 2 * mostAgain) throw new Unread('They are too large to be compared here.');
+    replace(place, differenceView(pretty(was), pretty(is)));
+  };
+  return h('button', { type: 'button', class: 'link', text, onclick: () => void compare().catch(failed) });
+}
+
+/**
+ * Makes the request once more with the same arguments. undefined: it is none that a page makes.
+ * @param {Page} page
+ * @param {Ended} entry
+ * @param {(text: string) => void} say what went wrong, '' for nothing
+ */
+export function againButton(page, entry, say) {
+  const { server = '', tool = '', subject: uri = '', method } = entry.about;
+  if (!isKept(entry) || method === 'prompts/get' || !page.state.servers.has(server)) return undefined;
+  const call = async () => {
+    const requestId = crypto.randomUUID();
+    if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
+    const argumentsJson = await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain);
+    return page.ask({ callTool: { requestId, server, tool, argumentsJson } });
+  };
+  let busy = false;
+  return h('button', {
+    'type': 'button',
+    'class': 'secondary',
+    'text': method === 'resources/read' ? 'Read Again' : 'Call Again',
+    'aria-label': `${method === 'resources/read' ? 'Read' : 'Call'} Again: ${shortName(tool || uri)}, with the same arguments`,
+    'dataset': { testid: 'again' },
+    'onclick': async () => {
+      if (busy) return;
+      busy = true;
+      say('');
+      page.announce('Called again: see Running.');
+      try {
+        say(visible((await call()).error?.message));
+      } catch (error) {
+        say(wordsOf(error));
+      }
+      busy = false;
+    },
+  });
+}
+
+/**
+ * A file for a bug report: what happened to the request and how the hub stands, without arguments, results and secrets.
+ * @param {Page} page
+ * @param {Ended} entry
+ * @param {(text: string) => void} say
+ */
+export function reportAction(page, entry, say) {
+  if (entry.earlier) return undefined;
+  const text = 'Save Bug Report…';
+  if (page.surface.kind !== 'web')
+    return page.surface.commands?.includes('mcphub.saveReport')
+      ? commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text)
+      : undefined;
+  return h('button', {
+    type: 'button',
+    class: 'link',
+    text,
+    onclick: async () => {
+      const { error, getTrace } = await page.ask({ getTrace: { requestId: entry.requestId, bundle: true } });
+      say(visible(error?.message));
+      if (getTrace) download(`mcphub-report-${entry.requestId}.json`, [pretty(getTrace.bundleJson)]);
+    },
+  });
+}
+
+/** The data of an error of a server. @param {string} json */
+export function errorData(json) {
+  const place = h('div', {}, plainText(pretty(json), 'Data of the error'));
+  indexJson(json).then(
+    (index) => index.isContainer(0) && replace(place, jsonTree(index, 'Data of the error')),
+    () => undefined, // it stays as text
+  );
+  return place;
+}

@@ -1,0 +1,145 @@
+// Markdown as elements. The parser gives tokens and no HTML is ever made: what is no element of this list is shown as
+// text. Pictures are not fetched, and links are those that the editor opens.
+
+import { h } from '../elements/dom.js';
+import { visible } from '../words/text.js';
+
+/** @typedef {import('../gen/markdown.js').Token} Token */
+
+const elements = /** @type {const} */ ([
+  'p',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'hr',
+  'pre',
+  'code',
+  'em',
+  'strong',
+  's',
+  'br',
+  'table',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
+]);
+const mostElements = 20_000;
+/** Most characters of a text that is read as markdown. */
+export const mostMarkdown = 256 << 10;
+
+/** Addresses that leave the page. @param {string} address */
+export function mayOpen(address) {
+  try {
+    return ['http:', 'https:', 'mailto:'].includes(new URL(address).protocol);
+  } catch {
+    return false;
+  }
+}
+
+/** A link that the editor or the browser opens beside the page; where it leads is seen. @param {string} address */
+export function outsideLink(address, /** @type {import('../elements/dom.js').Child[]} */ ...text) {
+  return h(
+    'a',
+    { href: new URL(address).href, target: '_blank', rel: 'noopener noreferrer', title: visible(address) },
+    ...text,
+  );
+}
+
+/** @param {readonly Token[]} tokens */
+export function markdownView(tokens) {
+  const root = h('div', { class: 'markdown', dir: 'auto', dataset: { testid: 'markdown' } });
+  let left = mostElements;
+  /** @param {HTMLElement} into @param {readonly Token[]} list */
+  const fill = (into, list) => {
+    /** @type {HTMLElement[]} */
+    const open = [into];
+    for (const token of list) {
+      const parent = open.at(-1) ?? into;
+      if (left-- <= 0) return;
+      if (token.children && token.type === 'inline') fill(parent, token.children);
+      else if (token.nesting > 0) open.push(append(parent, token));
+      else if (token.nesting < 0) {
+        if (open.length > 1) open.pop();
+      } else single(parent, token);
+    }
+  };
+  fill(root, tokens);
+  if (left <= 0) root.append(h('p', { class: 'muted', text: 'The rest is left out: open it in the editor.' }));
+  return root;
+}
+
+/** @param {HTMLElement} parent @param {Token} token that begins something */
+function append(parent, token) {
+  const href = token.attrs?.find(([name]) => name === 'href')?.[1] ?? '';
+  const tag = elements.find((known) => known === token.tag);
+  let element = h('span', {});
+  if (token.tag === 'a') element = mayOpen(href) ? outsideLink(href) : h('span', { title: visible(href) });
+  else if (token.hidden)
+    return parent.appendChild(element); // the paragraph of a tight list
+  else if (tag !== undefined) element = heading(tag) ?? h(tag, start(token));
+  parent.append(element);
+  return element;
+}
+
+/** Below the headings of the page. @param {string} tag */
+const heading = (tag) =>
+  /^h\d$/.test(tag)
+    ? h('div', { 'class': `md-${tag}`, 'role': 'heading', 'aria-level': Math.min(6, Number(tag[1]) + 3) })
+    : undefined;
+
+/** @param {Token} token */
+function start(token) {
+  const number = token.tag === 'ol' ? token.attrs?.find(([name]) => name === 'start')?.[1] : undefined;
+  return number !== undefined && /^\d{1,9}$/.test(number) ? { start: number } : {};
+}
+
+/** @param {HTMLElement} parent @param {Token} token that stands alone */
+function single(parent, token) {
+  switch (token.type) {
+    case 'text':
+    case 'text_special':
+      parent.append(visible(token.content));
+      return;
+    case 'softbreak':
+      parent.append('\n');
+      return;
+    case 'hardbreak':
+      parent.append(h('br'));
+      return;
+    case 'hr':
+      parent.append(h('hr'));
+      return;
+    case 'code_inline':
+      parent.append(h('code', { text: visible(token.content) }));
+      return;
+    case 'fence':
+    case 'code_block':
+      parent.append(
+        h('pre', {
+          'class': 'code',
+          'tabindex': 0,
+          'role': 'group',
+          'aria-label': 'Code',
+          'text': visible(token.content.replace(/\n$/, '')),
+        }),
+      );
+      return;
+    case 'image': {
+      const source = token.attrs?.find(([name]) => name === 'src')?.[1] ?? '';
+      const words = `Picture: ${visible(token.content) || visible(source.slice(0, 100))}`;
+      parent.append(mayOpen(source) ? outsideLink(source, words) : words);
+      return;
+    }
+    default:
+      parent.append(visible(token.content));
+  }
+}

@@ -1,0 +1,103 @@
+// Pictures and sound of a result: from its own data, never from an address.
+
+import { h, setText } from '../elements/dom.js';
+import { bytes, visible } from '../words/text.js';
+import { bytesOf, mostPixels, pictureInfo } from './pictureinfo.js';
+
+const sounds = /^audio\/(?:mpeg|mp3|wav|wave|x-wav|vnd\.wave|ogg|opus|webm|mp4|x-m4a|aac|flac|x-flac)$/;
+const scales = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8];
+
+/** A sentence in the place of what cannot be shown. @param {string} text */
+export const note = (text) => h('p', { class: 'muted', text });
+
+/**
+ * @param {string} mimeType as the server says
+ * @param {string} base64
+ */
+export function mediaView(mimeType, base64) {
+  const type = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
+  const size = bytes(Math.floor((base64.length * 3) / 4));
+  const what = `${visible(type.slice(0, 100)) || 'Data without a type'}, ${size}`;
+  if (!type.startsWith('image/') && !type.startsWith('audio/')) return note(what);
+  const data = bytesOf(base64);
+  if (!data) return note(`${what}. Its data is not base64.`);
+  if (type.startsWith('audio/'))
+    return sounds.test(type) ? soundView(type, base64, what) : note(`${what}. It cannot be played here.`);
+  const info = pictureInfo(data);
+  if (!info) return note(`${what}. It is no PNG, JPEG, GIF or WebP picture, and is not shown here.`);
+  const measure = `${info.width} × ${info.height}`;
+  if (info.width * info.height > mostPixels) return note(`${what}, ${measure}. It is too large to be shown here.`);
+  const lie = info.type !== type && type !== 'image/jpg' ? ` The server calls it ${visible(type.slice(0, 100))}.` : '';
+  return pictureView(`data:${info.type};base64,${base64}`, info, `${info.type}, ${measure}, ${size}.${lie}`);
+}
+
+/** @param {string} type @param {string} base64 @param {string} what */
+function soundView(type, base64, what) {
+  const player = h('audio', { 'controls': true, 'preload': 'metadata', 'aria-label': `Sound, ${what}` });
+  const problem = note(what);
+  player.addEventListener('error', () => setText(problem, `${what}. The browser cannot play it.`));
+  player.src = `data:${type};base64,${base64}`;
+  return h('figure', { class: 'media', dataset: { testid: 'sound' } }, player, problem);
+}
+
+/** @param {string} source @param {import('./pictureinfo.js').PictureInfo} info @param {string} what */
+function pictureView(source, info, what) {
+  const picture = h('img', { src: source, alt: `Picture in the result, ${what}`, draggable: 'false' });
+  const frame = h(
+    'div',
+    { 'class': 'picture', 'tabindex': 0, 'role': 'group', 'aria-label': 'Picture. Plus and minus zoom, 0 fits it.' },
+    picture,
+  );
+  const said = h('span', { class: 'muted', role: 'status' });
+  /** undefined: as large as there is room, and no larger than it is. @type {number | undefined} */
+  let scale;
+
+  /** @param {number | undefined} next */
+  function zoom(next) {
+    scale = next;
+    if (next === undefined) picture.style.removeProperty('width');
+    else picture.style.setProperty('width', `${Math.max(1, Math.round(info.width * next))}px`);
+    picture.classList.toggle('zoomed', next !== undefined);
+    picture.classList.toggle('pixels', (next ?? 0) > 2);
+    setText(said, next === undefined ? 'Fit' : `${Math.round(next * 100)} %`);
+  }
+
+  /** @param {1 | -1} by */
+  function step(by) {
+    const now = scale ?? picture.clientWidth / Math.max(1, info.width);
+    const next = by > 0 ? scales.find((one) => one > now + 0.01) : scales.findLast((one) => one < now - 0.01);
+    zoom(next ?? now);
+  }
+
+  const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => void} */ act) =>
+    h('button', { 'type': 'button', 'class': 'icon', 'aria-label': label, 'title': label, text, 'onclick': act });
+  frame.addEventListener('keydown', (event) => {
+    const act = {
+      '+': () => step(1),
+      '=': () => step(1),
+      '-': () => step(-1),
+      '0': () => zoom(undefined),
+      '1': () => zoom(1),
+    }[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  });
+  frame.addEventListener('dblclick', () => zoom(scale === undefined ? 1 : undefined));
+  zoom(undefined);
+  return h(
+    'figure',
+    { class: 'media', dataset: { testid: 'picture' } },
+    h(
+      'div',
+      { 'class': 'tools', 'role': 'group', 'aria-label': 'Zoom' },
+      button('Zoom Out', '−', () => step(-1)),
+      button('Zoom In', '+', () => step(1)),
+      button('1:1, Actual Size', '1:1', () => zoom(1)),
+      button('Fit', '⤢', () => zoom(undefined)),
+      said,
+    ),
+    frame,
+    h('figcaption', { class: 'muted', text: what }),
+  );
+}

@@ -1,0 +1,65 @@
+// What a picture is, by its own bytes and not by what a server says of it, and how large it becomes.
+
+/** @typedef {{ type: string, width: number, height: number }} PictureInfo */
+
+/** More pixels than that are not unpacked: a file of a few bytes may ask for gigabytes. */
+export const mostPixels = 40_000_000;
+
+/**
+ * @param {Uint8Array} data
+ * @returns {PictureInfo | undefined} undefined: none that is shown here
+ */
+export function pictureInfo(data) {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const is = (/** @type {number} */ at, /** @type {string} */ text) =>
+    data.length >= at + text.length && Array.from(text).every((char, i) => data[at + i] === char.charCodeAt(0));
+  try {
+    if (is(0, '\x89PNG\r\n\x1a\n') && is(12, 'IHDR'))
+      return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20) };
+    if (is(0, 'GIF87a') || is(0, 'GIF89a'))
+      return { type: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) };
+    if (is(0, 'RIFF') && is(8, 'WEBP')) return webp(view, is);
+    if (is(0, '\xff\xd8\xff')) return jpeg(view);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error; // it ends too early
+  }
+  return undefined;
+}
+
+/** @param {DataView} view @param {(at: number, text: string) => boolean} is */
+function webp(view, is) {
+  const size = (/** @type {number} */ width, /** @type {number} */ height) => ({ type: 'image/webp', width, height });
+  if (is(12, 'VP8 ')) return size(view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff);
+  if (is(12, 'VP8L')) {
+    const bits = view.getUint32(21, true);
+    return size((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1);
+  }
+  if (is(12, 'VP8X'))
+    return size(
+      (view.getUint32(24, true) & 0xffffff) + 1,
+      ((view.getUint16(27, true) | (view.getUint8(29) << 16)) & 0xffffff) + 1,
+    );
+  return undefined;
+}
+
+/** @param {DataView} view */
+function jpeg(view) {
+  for (let at = 2; at < view.byteLength;) {
+    if (view.getUint8(at) !== 0xff) return undefined;
+    const marker = view.getUint8(at + 1);
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
+      return { type: 'image/jpeg', width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
+  }
+  return undefined;
+}
+
+/** The bytes of base64; undefined when it is none. @param {string} text */
+export function bytesOf(text) {
+  try {
+    const raw = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+    return Uint8Array.from(raw, (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

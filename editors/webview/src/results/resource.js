@@ -1,0 +1,51 @@
+// A resource that a result only names: it is read when somebody wants it, as a request like any other.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { bytes, shortName, visible } from '../words/text.js';
+import { readPart, Unread } from './read.js';
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {string} uri
+ * @param {(json: string) => Promise<HTMLElement>} view
+ */
+export function resourceReader(page, server, uri, view) {
+  const said = h('span', { class: 'muted', role: 'status' });
+  const place = h('div', {});
+  let busy = false;
+  const read = h('button', {
+    'type': 'button',
+    'class': 'secondary',
+    'text': 'Read',
+    'aria-label': `Read the resource ${shortName(uri)}`,
+    'onclick': () => void start(),
+  });
+
+  async function start() {
+    if (busy) return;
+    busy = true;
+    read.setAttribute('aria-disabled', 'true');
+    setText(said, 'Reading…');
+    try {
+      const requestId = crypto.randomUUID();
+      const { error } = await page.ask({ readResource: { requestId, server, uri } });
+      if (error) throw new Unread(visible(error.message));
+      replace(place, await view(await readPart(page.ask, requestId, 'REQUEST_PART_RESULT')));
+      setText(said, '');
+    } catch (error) {
+      setText(
+        said,
+        error instanceof Unread && error.size > 0
+          ? `It is too large to be shown here (${bytes(error.size)}). It is in the history.`
+          : error instanceof Error
+            ? visible(error.message)
+            : '',
+      );
+    }
+    busy = false;
+    read.removeAttribute('aria-disabled');
+  }
+  show(read, uri !== '');
+  return h('div', {}, h('div', { class: 'actions' }, read, said), place);
+}

@@ -1,0 +1,226 @@
+// The result of a request for people: its texts, pictures, sounds and resources one after the other, or the whole as a
+// tree of JSON.
+
+import { facts, fullName, prose } from '../questions/cardparts.js';
+import { h, replace, show } from '../elements/dom.js';
+import { loadMarkdown } from '../surface.js';
+import { indexJson } from '../words/jsonindex.js';
+import { bytes, pretty, startOf, visible } from '../words/text.js';
+import { jsonTree } from './jsontree.js';
+import { markdownView, mayOpen, mostMarkdown, outsideLink } from './markdown.js';
+import { mediaView, note } from './media.js';
+import { resourceReader } from './resource.js';
+
+/** @typedef {import('../page.js').Page} Page */
+/** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
+/** @typedef {{ page: Page, server: string }} Of whose result it is */
+
+const mostText = 64 << 10;
+const mostBlocks = 50;
+
+/** What can be shown in more than one way, with buttons to choose. @typedef {{ name: string, make: () => HTMLElement | Promise<HTMLElement> }} Way */
+
+/** @param {string} label @param {readonly Way[]} ways @param {number} [first] */
+export function choiceOfViews(label, ways, first = 0) {
+  const place = h('div', { class: 'view' });
+  /** @type {Map<Way, HTMLElement>} */
+  const made = new Map();
+  let chosen = -1;
+  const buttons = ways.map((way, at) =>
+    h('button', {
+      'type': 'button',
+      'class': 'tab',
+      'aria-pressed': 'false',
+      'text': way.name,
+      'onclick': () => void choose(at),
+    }),
+  );
+  /** @param {number} at */
+  async function choose(at) {
+    const way = ways[at];
+    if (!way || at === chosen) return;
+    chosen = at;
+    for (const [i, button] of buttons.entries()) button.setAttribute('aria-pressed', String(i === at));
+    let view = made.get(way);
+    if (!view) {
+      try {
+        view = await way.make();
+      } catch (error) {
+        view = note(`It cannot be shown so: ${error instanceof Error ? visible(error.message) : ''}`);
+      }
+      made.set(way, view);
+    }
+    if (chosen === at) replace(place, view);
+  }
+  const tabs = h('div', { 'class': 'tools tabs', 'role': 'group', 'aria-label': label }, ...buttons);
+  show(tabs, ways.length > 1);
+  void choose(first);
+  return h('div', {}, tabs, place);
+}
+
+/** @param {string} text @param {string} [label] */
+export const plainText = (text, label = 'Text') =>
+  h('pre', {
+    'class': 'code',
+    'tabindex': 0,
+    'role': 'group',
+    'aria-label': visible(label),
+    'dir': 'auto',
+    'text': visible(startOf(text, mostText)),
+  });
+
+/** @param {string} text */
+const treeOf = async (text) => jsonTree(await indexJson(text), 'JSON');
+
+/**
+ * A text: as it reads, as markdown, as a tree where it is JSON.
+ * @param {string} text
+ * @param {string} [mimeType] as the server says
+ */
+export function textView(text, mimeType = '') {
+  const marked = /^text\/(?:x-)?markdown\b/i.test(mimeType);
+  const json = /^\s*[{[]/.test(text) && !/^\s*\[[^\]"{[]*\]\(/.test(text);
+  /** @type {Way[]} */
+  const ways = [{ name: 'Text', make: () => plainText(text) }];
+  if (text.length <= mostMarkdown && (marked || looksMarked(text)))
+    ways.push({ name: 'Markdown', make: async () => markdownView((await loadMarkdown()).parse(text)) });
+  if (json) ways.push({ name: 'JSON', make: () => treeOf(text) });
+  return choiceOfViews('Show the text as', ways, marked && ways.length > 1 ? 1 : 0);
+}
+
+/** Whether it is worth a look as markdown. @param {string} text */
+const looksMarked = (text) =>
+  /^(?:#{1,6} |[-*+] |\d+\. |> |```|~~~|\|.*\|)/m.test(text.slice(0, mostText))
+  || /\*\*\S|\]\(|`[^`]+`/.test(text.slice(0, mostText));
+
+/** @param {JsonIndex} index @param {number} at of a resource with its content */
+function contentView(index, at) {
+  const uri = index.said(at, 'uri');
+  const mimeType = index.said(at, 'mimeType');
+  const text = index.member(at, 'text');
+  const blob = index.said(at, 'blob');
+  return h(
+    'div',
+    { class: 'resource', dataset: { testid: 'resource' } },
+    facts([
+      ['Resource', fullName(uri)],
+      ['Type', mimeType && visible(startOf(mimeType, 200))],
+    ]),
+    text !== undefined
+      ? textView(index.string(text), mimeType)
+      : blob !== ''
+        ? mediaView(mimeType, blob)
+        : note('It has no content.'),
+  );
+}
+
+/** @param {Of} of @param {JsonIndex} index @param {number} at */
+function linkView(of, index, at) {
+  const uri = index.said(at, 'uri');
+  const size = index.member(at, 'size');
+  return h(
+    'div',
+    { class: 'resource', dataset: { testid: 'resource-link' } },
+    facts([
+      ['Resource', fullName(index.said(at, 'title') || index.said(at, 'name'))],
+      ['Address', fullName(uri)],
+      ['Type', visible(startOf(index.said(at, 'mimeType'), 200))],
+      ['Size', size !== undefined && index.kind(size) === 'number' && bytes(index.source(size, 20))],
+    ]),
+    prose(startOf(index.said(at, 'description'), 4000)),
+    resourceReader(of.page, of.server, uri, async (json) => {
+      const read = await indexJson(json);
+      const contents = read.member(0, 'contents');
+      return h('div', {}, ...blocksOf(read, contents).map((one) => contentView(read, one)));
+    }),
+    mayOpen(uri) && h('p', {}, outsideLink(uri, 'Open in the browser')),
+  );
+}
+
+/** @param {Of} of @param {JsonIndex} index @param {number} at */
+function blockView(of, index, at) {
+  const type = index.said(at, 'type');
+  const data = index.said(at, 'data');
+  const resource = index.member(at, 'resource');
+  if (type === 'text') return textView(index.said(at, 'text'), index.said(at, 'mimeType'));
+  if ((type === 'image' || type === 'audio') && data !== '') return mediaView(index.said(at, 'mimeType'), data);
+  if (type === 'resource' && resource !== undefined) return contentView(index, resource);
+  if (type === 'resource_link') return linkView(of, index, at);
+  return plainText(pretty(index.source(at, mostText)), type || 'Content');
+}
+
+/** @param {JsonIndex} index @param {number | undefined} list */
+function blocksOf(index, list) {
+  return list === undefined || index.kind(list) !== 'array' ? [] : [...index.children(list)];
+}
+
+/** All that is in it to be read; nothing for what is no result as MCP has it. @param {Of} of @param {JsonIndex} index */
+function partsOf(of, index) {
+  const structured = index.member(0, 'structuredContent');
+  const description = index.said(0, 'description');
+  const messages = blocksOf(index, index.member(0, 'messages')).flatMap((at) => {
+    const content = index.member(at, 'content');
+    const inside =
+      content === undefined ? [] : index.kind(content) === 'array' ? [...index.children(content)] : [content];
+    const who = visible(startOf(index.said(at, 'role'), 100));
+    return inside.map((block) => () => h('div', {}, h('h4', { text: who }), blockView(of, index, block)));
+  });
+  return [
+    ...(messages.length && description ? [() => h('div', {}, prose(startOf(description, mostText)) || '')] : []),
+    ...messages,
+    ...blocksOf(index, index.member(0, 'content')).map((at) => () => blockView(of, index, at)),
+    ...blocksOf(index, index.member(0, 'contents')).map((at) => () => contentView(index, at)),
+    ...(structured === undefined
+      ? []
+      : [() => h('div', {}, h('h4', { text: 'Structured content' }), deferred(treeOf(index.source(structured))))]),
+  ];
+}
+
+/** What is there soon. @param {Promise<HTMLElement>} soon */
+function deferred(soon) {
+  const place = h('div', {});
+  soon.then(
+    (view) => replace(place, view),
+    (/** @type {unknown} */ error) => replace(place, note(error instanceof Error ? visible(error.message) : '')),
+  );
+  return place;
+}
+
+/**
+ * @param {Of} of
+ * @param {string} json
+ * @returns {Promise<HTMLElement>}
+ */
+export async function resultView(of, json) {
+  /** @type {JsonIndex} */
+  let index;
+  try {
+    index = await indexJson(json);
+  } catch (error) {
+    return h(
+      'div',
+      {},
+      note(error instanceof Error ? visible(error.message) : ''),
+      plainText(pretty(startOf(json, mostText)), 'Result'),
+    );
+  }
+  const parts = partsOf(of, index);
+  const tree = { name: 'JSON', make: () => jsonTree(index, 'Result') };
+  if (parts.length === 0) return choiceOfViews('Show the result as', [tree]);
+  return choiceOfViews('Show the result as', [{ name: 'Content', make: () => listed(parts) }, tree]);
+}
+
+/** The first ones, and more when they are wanted. @param {readonly (() => HTMLElement)[]} parts */
+function listed(parts) {
+  const list = h('div', { class: 'blocks' });
+  let shown = 0;
+  const more = h('button', { type: 'button', class: 'link', onclick: () => add() });
+  const add = () => {
+    list.append(...parts.slice(shown, shown + mostBlocks).map((make) => make()));
+    shown = Math.min(parts.length, shown + mostBlocks);
+    more.textContent = `Show more (${parts.length - shown})`;
+    show(more, shown < parts.length);
+  };
+  add();
+  return h('div', {}, list, more);
+}

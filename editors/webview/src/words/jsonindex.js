@@ -1,0 +1,272 @@
+// Where everything stands in a JSON text: read without recursion and in slices of time, so that neither depth nor size
+// of what a stranger has sent holds up the page. Values stay in the text, as they are spelled.
+
+import { nativeParse, numberPattern } from './jsontext.js';
+
+/** @typedef {'object' | 'array' | 'string' | 'number' | 'literal'} Kind */
+
+/** @type {readonly Kind[]} */
+const kinds = ['object', 'array', 'string', 'number', 'literal'];
+const [objectKind, arrayKind, stringKind, numberKind, literalKind] = [0, 1, 2, 3, 4];
+
+/** Most values of one text. */
+export const mostValues = 1 << 20;
+const sliceMs = 8;
+
+/** Lets the page do other things. A message is heard also where timers are slow, in a view that is covered. */
+export function pause() {
+  return new Promise((resume) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resume(undefined);
+    };
+    port2.postMessage(undefined);
+  });
+}
+
+/** Pauses whenever a slice of time is used up. */
+export function pacer() {
+  let began = Date.now();
+  return async () => {
+    if (Date.now() - began < sliceMs) return;
+    await pause();
+    began = Date.now();
+  };
+}
+
+/** Numbers by index of a value; it grows. */
+class Column {
+  #values = new Int32Array(256);
+  length = 0;
+
+  /** @param {number} value */
+  push(value) {
+    if (this.length === this.#values.length) {
+      const larger = new Int32Array(2 * this.length);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.length++] = value;
+  }
+
+  /** @param {number} index */
+  at(index) {
+    return this.#values[index] ?? -1;
+  }
+
+  /** @param {number} index @param {number} value */
+  set(index, value) {
+    this.#values[index] = value;
+  }
+}
+
+/** The values of a text in their order, a container before what is in it. 0 is the whole. */
+export class JsonIndex {
+  kinds = new Column();
+  starts = new Column();
+  ends = new Column();
+  /** Where the name begins, with its quote; -1 without one. */
+  names = new Column();
+  nameEnds = new Column();
+  parents = new Column();
+  depths = new Column();
+  /** How many are in a container. */
+  counts = new Column();
+  /** The first value behind all that is in this one. */
+  behind = new Column();
+  /** The place in its container. */
+  places = new Column();
+
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+  }
+
+  get length() {
+    return this.kinds.length;
+  }
+
+  /** @param {number} value @returns {Kind} */
+  kind(value) {
+    return kinds[this.kinds.at(value)] ?? 'literal';
+  }
+
+  /** @param {number} value */
+  isContainer(value) {
+    return this.kinds.at(value) <= arrayKind;
+  }
+
+  /** As it is spelled. @param {number} value @param {number} [most] characters */
+  source(value, most = Infinity) {
+    const start = this.starts.at(value);
+    return this.text.slice(start, Math.min(this.ends.at(value), start + most));
+  }
+
+  /** The text of a string, what is spelled of anything else. @param {number} value @param {number} [most] */
+  string(value, most = Infinity) {
+    if (this.kinds.at(value) !== stringKind) return this.source(value, most);
+    return unquoted(this.text, this.starts.at(value), this.ends.at(value), most);
+  }
+
+  /** Its name in an object, '' elsewhere. @param {number} value @param {number} [most] */
+  name(value, most = Infinity) {
+    const start = this.names.at(value);
+    return start < 0 ? '' : unquoted(this.text, start, this.nameEnds.at(value), most);
+  }
+
+  /** What is in a container, in its order. @param {number} value */
+  *children(value) {
+    if (!this.isContainer(value)) return;
+    for (let child = value + 1; child < this.behind.at(value); child = this.behind.at(child)) yield child;
+  }
+
+  /** The member with this name, the last one if there are several; undefined without one. @param {number} value @param {string} name */
+  member(value, name) {
+    if (this.kinds.at(value) !== objectKind) return undefined;
+    /** @type {number | undefined} */
+    let found;
+    for (const child of this.children(value)) if (this.name(child, name.length + 1) === name) found = child;
+    return found;
+  }
+
+  /** The text of a member that is a string, '' without one. @param {number | undefined} value @param {string} name */
+  said(value, name) {
+    const member = value === undefined ? undefined : this.member(value, name);
+    return member !== undefined && this.kinds.at(member) === stringKind ? this.string(member) : '';
+  }
+}
+
+/** @param {string} text @param {number} start @param {number} end @param {number} most */
+function unquoted(text, start, end, most) {
+  // An escape has at most six characters. One that is cut is left out.
+  const cut = end - start - 2 > 6 * most;
+  const inside = cut ? text.slice(start + 1, start + 1 + 6 * most) : text.slice(start + 1, end - 1);
+  if (!inside.includes('\\')) return inside.slice(0, most);
+  try {
+    return /** @type {string} */ (nativeParse(`"${cut ? withoutHalf(inside) : inside}"`)).slice(0, most);
+  } catch {
+    return inside.slice(0, most);
+  }
+}
+
+/** Without an escape that was cut at the end. @param {string} inside */
+function withoutHalf(inside) {
+  const end = /(\\+)(?:u[\da-fA-F]{0,3})?$/.exec(inside);
+  return end && (end[1] ?? '').length % 2 === 1 ? inside.slice(0, end.index + (end[1] ?? '').length - 1) : inside;
+}
+
+/** @param {string} text @param {number} at @param {string} what @returns {never} */
+function fail(text, at, what) {
+  throw new SyntaxError(at < text.length ? `Character ${at + 1}: ${what}.` : 'The text ends too early.');
+}
+
+/** The end of the string that begins at a quote. @param {string} text @param {number} start */
+function endOfString(text, start) {
+  for (let quote = start + 1; ; quote++) {
+    quote = text.indexOf('"', quote);
+    if (quote < 0) return fail(text, text.length, '');
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+  }
+}
+
+const blank = /[ \t\r\n]*/y;
+const word = /true|false|null|-?\d[\d.eE+-]*/y;
+
+/**
+ * Reads a text. A SyntaxError says what is wrong with it, a RangeError that it has too many values.
+ * @param {string} text
+ * @returns {Promise<JsonIndex>}
+ */
+export async function indexJson(text) {
+  const index = new JsonIndex(text);
+  const pace = pacer();
+  let at = 0;
+  let container = -1;
+  let [name, nameEnd] = [-1, -1];
+  const skip = () => {
+    blank.lastIndex = at;
+    blank.test(text);
+    at = blank.lastIndex;
+  };
+  /** @param {number} kind @param {number} end -1: not known yet */
+  const add = (kind, end) => {
+    if (index.length >= mostValues) throw new RangeError('It has too many values to be shown as a tree.');
+    index.kinds.push(kind);
+    index.starts.push(at);
+    index.ends.push(end);
+    index.names.push(name);
+    index.nameEnds.push(nameEnd);
+    index.parents.push(container);
+    index.depths.push(container < 0 ? 0 : index.depths.at(container) + 1);
+    index.counts.push(0);
+    index.behind.push(index.length);
+    index.places.push(container < 0 ? 0 : index.counts.at(container));
+    if (container >= 0) index.counts.set(container, index.counts.at(container) + 1);
+    [name, nameEnd] = [-1, -1];
+  };
+  /** Reads a value, of a container only its beginning; true: it is one, and not empty. */
+  const value = () => {
+    const char = text[at];
+    if (char === '{' || char === '[') {
+      add(char === '{' ? objectKind : arrayKind, -1);
+      container = index.length - 1;
+      at++;
+      skip();
+      if (text[at] !== (char === '{' ? '}' : ']')) return true;
+      close();
+    } else if (char === '"') {
+      const end = endOfString(text, at);
+      add(stringKind, end);
+      at = end;
+    } else {
+      word.lastIndex = at;
+      const found = word.exec(text)?.[0] ?? fail(text, at, 'a value is missing');
+      const number = found[0] === '-' || (found[0] ?? '') <= '9';
+      if (number && !numberPattern.test(found)) fail(text, at, 'this is not a number');
+      add(number ? numberKind : literalKind, at + found.length);
+      at += found.length;
+    }
+    return false;
+  };
+  const close = () => {
+    at++;
+    index.ends.set(container, at);
+    index.behind.set(container, index.length);
+    container = index.parents.at(container);
+  };
+  const readName = () => {
+    skip();
+    if (text[at] !== '"') fail(text, at, 'a name in double quotes is missing');
+    name = at;
+    at = nameEnd = endOfString(text, at);
+    skip();
+    if (text[at] !== ':') fail(text, at, '":" is missing');
+    at++;
+  };
+
+  for (let steps = 0, more = true; more; steps++) {
+    if (steps % 512 === 0) await pace();
+    if (container >= 0 && index.kinds.at(container) === objectKind) readName();
+    skip();
+    if (value()) continue;
+    for (;;) {
+      skip();
+      if (container < 0) {
+        more = false;
+        break;
+      }
+      const end = index.kinds.at(container) === objectKind ? '}' : ']';
+      if (text[at] === ',') {
+        at++;
+        break;
+      }
+      if (text[at] !== end) fail(text, at, `"," or "${end}" is missing`);
+      close();
+    }
+  }
+  if (at < text.length) fail(text, at, 'the value is over, and more follows');
+  return index;
+}
