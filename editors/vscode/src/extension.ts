@@ -37,7 +37,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const sampling = new Sampling(watcher);
   const answers = new Answers(watcher, secrets, sampling, output);
   const configFiles = new ConfigFiles(context, process, output);
-  const documents = new Documents();
+  const documents = new Documents(vscode.Uri.joinPath(context.globalStorageUri, 'texts').fsPath);
   const pageWorld: PageWorld = { extensionUri: context.extensionUri, process, answers, sampling, output, roots };
   const sidebar = new Sidebar(pageWorld);
   const panel = new Panel(pageWorld);

@@ -87,6 +87,11 @@ export class Editor {
   readonly extensions = new Map<string, object>();
   /** By id: who brings MCP servers. */
   readonly definitionProviders = new Map<string, unknown>();
+  clipboard = '';
+  /** What the dialog for saving gives; undefined when it is dismissed. */
+  saveTo: Uri | undefined;
+  /** Files of other file systems. */
+  readonly written = new Map<string, string>();
 }
 
 let editor = new Editor();
@@ -117,6 +122,12 @@ export const workspace = {
     const told = new EventEmitter<Uri>();
     return { onDidCreate: told.event, onDidDelete: told.event, dispose: () => void here.watched.delete(what) };
   },
+  fs: {
+    writeFile: (uri: Uri, content: Uint8Array) => {
+      editor.written.set(uri.toString(), Buffer.from(content).toString());
+      return Promise.resolve();
+    },
+  },
   registerTextDocumentContentProvider: () => new Disposable(() => undefined),
   openTextDocument: (uri: Uri) => {
     editor.documents.push(uri.path);
@@ -146,6 +157,8 @@ export const window = {
   showWarningMessage: say,
   showErrorMessage: say,
   showTextDocument: () => Promise.resolve(),
+  showSaveDialog: () => Promise.resolve(editor.saveTo),
+  setStatusBarMessage: () => new Disposable(() => undefined),
   showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => Promise.resolve(items[0]),
   async withProgress<T>(
     { title }: { title: string },
@@ -161,7 +174,18 @@ export const window = {
   },
 };
 
+export const env = {
+  clipboard: {
+    writeText: (text: string) => {
+      editor.clipboard = text;
+      return Promise.resolve();
+    },
+  },
+};
+
 export const commands = {
+  executeCommand: (name: string, ...args: unknown[]): Promise<unknown> =>
+    Promise.resolve(editor.commands.get(name)?.(...args)),
   registerCommand(name: string, run: (...args: unknown[]) => unknown) {
     editor.commands.set(name, run);
     return new Disposable(() => void editor.commands.delete(name));

@@ -8,6 +8,7 @@ import { withStop } from './stoppable.js';
 import { pickRequest, pickServer, serversOf } from './picks.js';
 import { inMessage, inPick, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
+import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {
   const commands: Readonly<Record<string, (...args: unknown[]) => Promise<void> | void>> = {
@@ -18,6 +19,12 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
     'mcphub.openConfig': (what, line) => openConfig(world, what, line),
     'mcphub.showTrace': (requestId) => showTrace(world, requestId),
+    'mcphub.openPart': (...link) => openPart(world, partLink(link[0], link[1], link[2])),
+    'mcphub.savePart': (...link) => savePart(world, partLink(link[0], link[1], link[2])),
+    'mcphub.copyPart': (...link) => copyPart(world, partLink(link[0], link[1], link[2])),
+    'mcphub.compareResults': (before, now, name) =>
+      compareParts(world, partLink(before, 'REQUEST_PART_RESULT', name), partLink(now, 'REQUEST_PART_RESULT', name)),
+    'mcphub.saveReport': (requestId) => saveReport(world, requestId),
     'mcphub.showLogs': (server) => (typeof server === 'string' ? world.output.servers : world.output.hub).show(true),
     'mcphub.openPanel': () => world.panel.open(),
     'mcphub.focusView': () => world.sidebar.show(),

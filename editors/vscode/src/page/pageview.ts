@@ -21,7 +21,17 @@ const longestLook = 500;
 const reloadLimit = 3_000;
 
 /** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
-export const pageCommands = ['mcphub.openConfig', 'mcphub.showTrace', 'mcphub.showLogs', 'mcphub.restartHub'] as const;
+export const pageCommands = [
+  'mcphub.openConfig',
+  'mcphub.showTrace',
+  'mcphub.showLogs',
+  'mcphub.restartHub',
+  'mcphub.openPart',
+  'mcphub.savePart',
+  'mcphub.copyPart',
+  'mcphub.compareResults',
+  'mcphub.saveReport',
+] as const;
 
 export interface PageWorld {
   readonly extensionUri: vscode.Uri;

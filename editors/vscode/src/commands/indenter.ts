@@ -1,0 +1,67 @@
+// Indents a JSON text that comes piece by piece, as the page does it: values stay as they are spelled. What is nested
+// deeper than people can follow is indented no further.
+
+const deepest = 50;
+/** Characters of all indentation: a text that is nested at every character would cost far more blanks than it has. */
+const mostBlanks = 16 << 20;
+
+export class Indenter {
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #opened = false; // a container, and nothing of it has come
+  #blanks = mostBlanks;
+
+  /** What becomes of the next piece. */
+  add(piece: string): string {
+    let out = '';
+    let from = 0; // of a run that goes out as it is
+    for (let at = 0; at < piece.length; at++) {
+      const char = piece.charCodeAt(at);
+      if (this.#inString) {
+        if (this.#escaped) {
+          this.#escaped = false;
+        } else if (char === 0x5c) {
+          this.#escaped = true;
+        } else if (char === 0x22) {
+          this.#inString = false;
+        }
+        continue;
+      }
+      if (char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09) {
+        out += piece.slice(from, at);
+        from = at + 1;
+        continue;
+      }
+      const closes = char === 0x7d || char === 0x5d;
+      if (this.#opened && !closes) {
+        out += piece.slice(from, at) + this.#line();
+        from = at;
+      }
+      if (closes) {
+        this.#depth = Math.max(0, this.#depth - 1);
+        out += piece.slice(from, at) + (this.#opened ? '' : this.#line());
+        from = at;
+      }
+      this.#opened = char === 0x7b || char === 0x5b;
+      if (this.#opened) {
+        this.#depth++;
+      } else if (char === 0x22) {
+        this.#inString = true;
+      } else if (char === 0x2c) {
+        out += piece.slice(from, at + 1) + this.#line();
+        from = at + 1;
+      } else if (char === 0x3a) {
+        out += `${piece.slice(from, at + 1)} `;
+        from = at + 1;
+      }
+    }
+    return out + piece.slice(from);
+  }
+
+  #line(): string {
+    const blanks = this.#blanks > 0 ? 2 * Math.min(this.#depth, deepest) : 0;
+    this.#blanks -= blanks;
+    return `\n${' '.repeat(blanks)}`;
+  }
+}
