@@ -6,6 +6,9 @@ import type { CommandWorld } from './commandworld.js';
 import { writePieces } from './textfiles.js';
 import { withStop } from './stoppable.js';
 
+/** Bytes of a piece: what takes a few milliseconds to be read from the hub. */
+const pieceBytes = 512 << 10;
+
 /** What a page's link passes. Nothing of it is trusted. */
 export interface PartLink {
   readonly requestId: string;
@@ -28,7 +31,10 @@ export function partLink(requestId: unknown, part: unknown, name: unknown): Part
 /** The pieces of a part, in their order. */
 export async function* pieces(world: CommandWorld, { requestId, part }: PartLink, signal: AbortSignal) {
   for (let offset = 0n; ;) {
-    const piece = await world.process.hub.requests.readRequest({ requestId, part, offset }, { signal });
+    const piece = await world.process.hub.requests.readRequest(
+      { requestId, part, offset, limit: pieceBytes },
+      { signal },
+    );
     yield piece.text;
     if (piece.nextOffset <= offset) {
       return;

@@ -45,13 +45,17 @@ export function mayOpen(address) {
   }
 }
 
-/** A link that the editor or the browser opens beside the page; where it leads is seen. @param {string} address */
-export function outsideLink(address, /** @type {import('../elements/dom.js').Child[]} */ ...text) {
-  return h(
-    'a',
-    { href: new URL(address).href, target: '_blank', rel: 'noopener noreferrer', title: visible(address) },
-    ...text,
-  );
+/**
+ * A link that the editor or the browser opens beside the page. Its words are those of a stranger, so where it leads
+ * stands behind them.
+ * @param {string} address
+ * @param {...import('../elements/dom.js').Child} text
+ */
+export function outsideLink(address, ...text) {
+  const { href, host, protocol } = new URL(address);
+  const link = h('a', { href, target: '_blank', rel: 'noopener noreferrer', title: visible(address) }, ...text);
+  link.dataset['leads'] = protocol === 'mailto:' ? 'mail' : host;
+  return link;
 }
 
 /** @param {readonly Token[]} tokens */

@@ -7,6 +7,8 @@ import { visible } from '../words/text.js';
 
 /** Most characters that are shown on the page: more is for the editor. */
 export const mostRead = 4 << 20;
+/** Bytes of a piece: what takes the page, and the host between, a few milliseconds. */
+const pieceBytes = 512 << 10;
 
 /** What could not be read, in words for people. */
 export class Unread extends Error {
@@ -29,7 +31,9 @@ export async function readPieces(ask, requestId, part, most = mostRead) {
   /** @type {string[]} */
   const pieces = [];
   for (let offset = 0; ;) {
-    const { error, readRequest } = await ask({ readRequest: { requestId, part, offset: String(offset) } });
+    const { error, readRequest } = await ask({
+      readRequest: { requestId, part, offset: String(offset), limit: pieceBytes },
+    });
     if (error || !readRequest) throw new Unread(visible(error?.message) || 'The hub has not said it.');
     const size = Number(readRequest.size ?? 0);
     if (size > most) throw new Unread('', size);

@@ -242,6 +242,45 @@ describe('the demo in a browser', { skip }, () => {
     await other.close();
   });
 
+  test('what a call was given and has brought is read from the hub, downloaded, compared, and called again', async () => {
+    const tool = await openTool(page, 'demo-legacy', 'sleep');
+    await tool
+      .getByLabel(/seconds/)
+      .first()
+      .fill('0.01');
+    await tool.locator('[data-testid="call"]').click();
+    await tool.getByText('The last call: Done').waitFor();
+    const list = by(page, 'history-list');
+    const same = list.getByRole('option').filter({ hasText: 'seconds: 0.01' });
+    await same.first().click();
+    const details = page.locator('#history .details');
+    await details.locator('[data-testid="arguments"] summary').click();
+    await details.locator('[data-testid="arguments"]').getByText('0.01').waitFor();
+    const saved = async (/** @type {import('playwright-core').Locator} */ button) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+      const text = [];
+      for await (const part of await file.createReadStream()) text.push(part);
+      return Buffer.concat(text).toString();
+    };
+    assert.equal(
+      await saved(details.getByRole('button', { name: 'Download: arguments' })),
+      '{"seconds":0.01,"steps":10}',
+    );
+    const result = await saved(details.getByRole('button', { name: 'Download: result' }));
+    assert.match(result, /"content":\[/);
+    const report = await saved(details.getByRole('button', { name: 'Save Bug Report…' }));
+    assert.match(report, /"traces"/);
+    assert.doesNotMatch(report, /0\.01/);
+    await details.locator('[data-testid="again"]').click();
+    await same.nth(1).waitFor();
+    await list.locator('[aria-posinset="1"]').click(); // the newest
+    await details.getByRole('button', { name: 'Compare with Previous' }).click();
+    await details
+      .getByText('Both results are the same.')
+      .or(details.getByRole('group', { name: /^Differences/ }))
+      .waitFor();
+  });
+
   test('nothing of this was an error for the browser', () => {
     assert.deepEqual(
       noise.filter((line) => !/favicon/.test(line)),
