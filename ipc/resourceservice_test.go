@@ -3,7 +3,6 @@ package ipc
 import (
 	"context"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"

@@ -18,7 +18,7 @@ import (
 
 // What is wrong with a server is said without a word of the server's: neither of its stderr, nor of its errors.
 func TestFault(t *testing.T) {
-	ended := "exit status 1" + complaint.Quote([]string{"Error: " + secret}, []string{"at " + secret})
+	ended := "exit status 1" + complaint.Quote([]string{"Error: " + secret, "at " + secret}, 2, 1000)
 	for want, err := range map[string]error{
 		"": nil,
 		"at open; the command was not found": &mcp.StartError{Stage: "open", Err: fmt.Errorf("%s: %w", secret,

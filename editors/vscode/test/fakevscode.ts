@@ -175,6 +175,7 @@ export const window = {
 };
 
 export const env = {
+  appName: 'Test Editor',
   clipboard: {
     writeText: (text: string) => {
       editor.clipboard = text;
@@ -190,11 +191,7 @@ export const commands = {
     editor.commands.set(name, run);
     return new Disposable(() => void editor.commands.delete(name));
   },
-  executeCommand: (name: string, ...args: unknown[]): Promise<unknown> =>
-    Promise.resolve(editor.commands.get(name)?.(...args)),
 };
-
-export const env = { appName: 'Test Editor' } as const;
 
 export const lm = {
   registerMcpServerDefinitionProvider(id: string, provider: unknown): Disposable {

@@ -18,8 +18,9 @@ import { plainText, resultView } from './resultview.js';
 const mostAgain = 1 << 20;
 
 /** Whether the hub may still have its arguments and its result. @param {Ended} entry */
-const isKept = ({ earlier, about }) =>
+const isKept = ({ earlier, away, about }) =>
   !earlier
+  && !away
   && about.direction !== 'REQUEST_DIRECTION_INCOMING'
   && ['tools/call', 'resources/read', 'prompts/get'].includes(about.method ?? '');
 
@@ -202,7 +203,7 @@ export function againButton(page, entry, say) {
  * @param {(text: string) => void} say
  */
 export function reportAction(page, entry, say) {
-  if (entry.earlier) return undefined;
+  if (entry.earlier || entry.away) return undefined;
   const text = 'Save Bug Report…';
   if (page.surface.kind !== 'web')
     return page.surface.commands?.includes('mcphub.saveReport')

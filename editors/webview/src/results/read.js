@@ -58,7 +58,7 @@ export const readPart = async (ask, requestId, part, most) => (await readPieces(
 export async function readResult(page, entry) {
   const here = entry.finished?.resultJson ?? '';
   if (here !== '') return here;
-  if (entry.earlier) throw new Unread('It was of a hub that has ended, and is no longer kept.');
+  if (entry.earlier || entry.away) throw new Unread('It was of a hub that has ended, and is no longer kept.');
   return readPart(page.ask, entry.requestId, 'REQUEST_PART_RESULT');
 }
 
