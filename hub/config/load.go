@@ -26,6 +26,7 @@ type loader struct {
 	profiles map[string]Profile // by name
 	named    []namedServer      // by profiles
 	problems []placed
+	layout   *Layout // filled for LayoutOf; nil else
 }
 
 // placedIn is a source, and a server of it or "".
@@ -223,6 +224,9 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 			servers, _ = m.value.object()
 		}
 	}
+	if l.layout != nil {
+		l.layout.Holders = append(l.layout.Holders, Holder{Pointer: at, Dialect: dialect, Line: doc.line(m.at)})
+	}
 	for _, s := range l.distinct(doc, servers, "", key) {
 		if _, isText := s.value.str(); isText && isRemark(s.name) {
 			continue
@@ -230,7 +234,11 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 		if !l.room(doc, s, key) {
 			return
 		}
-		l.server(doc, s, dialects[dialect], l.origin(doc, s, dialect, pointer(at, s.name)))
+		origin := l.origin(doc, s, dialect, pointer(at, s.name))
+		if l.layout != nil {
+			l.layout.Spots = append(l.layout.Spots, Spot{Name: s.name, Origin: origin})
+		}
+		l.server(doc, s, dialects[dialect], origin)
 	}
 }
 
