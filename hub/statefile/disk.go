@@ -27,6 +27,7 @@ const lockPause = 5 * time.Millisecond
 type disk interface {
 	makeDir(dir string, log *slog.Logger) error
 	lock(ctx context.Context, path string) (unlock func(), err error)
+	lockFolder(ctx context.Context, folder string) (unlock func(), err error)
 	stat(path string) (fs.FileInfo, error)         // nil when there is no file
 	read(path string) ([]byte, fs.FileInfo, error) // nil when there is no file
 	create(path string) (newFile, error)           // for this user only; replaces what lies there
@@ -37,6 +38,8 @@ type disk interface {
 
 type newFile interface {
 	io.Writer
+	Chmod(mode fs.FileMode) error
+	Chown(uid, gid int) error
 	Sync() error
 	Close() error
 }

@@ -7,6 +7,9 @@
 // old text or the new one. Where the disk does not take it, a change of a List holds in this process, and is written
 // with the next one that is.
 //
+// [Rewrite] changes a file that is not the hub's own, a config file of the user say, with the same care, and with the
+// file's own mode and links.
+//
 // The package knows nothing of what the texts and entries mean. It keeps no secrets: those belong in the system's
 // keyring.
 package statefile

@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -42,6 +43,21 @@ func otherHub(role []string) int {
 				return 1
 			}
 		}
+		return 0
+	case "rewrite": // hangs before a step
+		at := number(2)
+		d := &stepDisk{at: func(step int, name string) error {
+			if step == at {
+				fmt.Println(name)
+				select {}
+			}
+			return nil
+		}}
+		if err := Rewrite(context.Background(), role[1], Rewriting{disk: d}, add("new")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Println("done")
 		return 0
 	case "hang":
 		at := number(2)

@@ -124,6 +124,13 @@ func (d *stepDisk) lock(ctx context.Context, path string) (func(), error) {
 	return d.systemDisk.lock(ctx, path)
 }
 
+func (d *stepDisk) lockFolder(ctx context.Context, folder string) (func(), error) {
+	if err := d.step("lockFolder"); err != nil {
+		return nil, err
+	}
+	return d.systemDisk.lockFolder(ctx, folder)
+}
+
 func (d *stepDisk) stat(path string) (fs.FileInfo, error) {
 	if err := d.step("stat"); err != nil {
 		return nil, err
@@ -186,6 +193,13 @@ func (f *stepFile) Sync() error {
 		return err
 	}
 	return f.newFile.Sync()
+}
+
+func (f *stepFile) Chmod(mode fs.FileMode) error {
+	if err := f.d.step("chmod"); err != nil {
+		return err
+	}
+	return f.newFile.Chmod(mode)
 }
 
 func (f *stepFile) Close() error {
