@@ -165,5 +165,8 @@ func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if p.hidden || !w.in.Shows(p.info.Kind, p.withTools) {
 		return nil, prompts.ErrKind(w.ID(), &p.info)
 	}
+	if err := prompts.CheckShown(&p.info, a, w.in.ActsFor()); err != nil {
+		return nil, err
+	}
 	return p, st.scopeRefused(w, p, a)
 }

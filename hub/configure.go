@@ -143,6 +143,9 @@ func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
 	return done
 }
 
+// Config is what reads and writes the config files.
+func (h *Hub) Config() *sources.Config { return h.config }
+
 // Profiles are those of the config, sorted by name. They must not be changed.
 func (h *Hub) Profiles() []config.Profile {
 	st := h.lock()

@@ -212,7 +212,7 @@ func New(o Options) *Hub {
 		User: userenv.New(userenv.Options{Environ: h.environ, Printer: o.EnvironmentCommand, Desktop: o.Desktop,
 			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
 	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
-		Logger: h.log, NewWatcher: o.Watch, Parse: config.Read})
+		Logger: h.log, NewWatcher: o.Watch, Parse: config.Read, StateDir: o.StateDir})
 	if o.Desktop { // the first server that starts finds the answer there, perhaps
 		h.launches.User.Begin()
 	}

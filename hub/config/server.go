@@ -61,11 +61,19 @@ type Origin struct {
 	Scope   string // as in Source
 	Folder  string // as in Source
 	Trusted bool   // as in Source
+	Writer  Writer // who had the hub write the entry as it is; the zero Writer: no program did. Read leaves it out
+}
+
+// Writer is a program that had the hub write an entry.
+type Writer struct {
+	Name   string // for people; never "" but in the zero Writer
+	Window string // id of the window by which it was ordered, "" = it was none, or is one of another hub
 }
 
 // NeedsConsent tells whether a person has to agree before anything of the entry is run or contacted: it came with a
-// folder, whose author nobody vouches for. What is neither the user's nor the host's is taken for a workspace's.
-func (o Origin) NeedsConsent() bool { return o.OfWorkspace() && !o.Trusted }
+// folder, whose author nobody vouches for, or a program had it written. What is neither the user's nor the host's is
+// taken for a workspace's.
+func (o Origin) NeedsConsent() bool { return o.OfWorkspace() && !o.Trusted || o.Writer != (Writer{}) }
 
 // OfWorkspace tells whether the entry came with a workspace.
 func (o Origin) OfWorkspace() bool { return o.Scope != "user" && o.Scope != "host" }

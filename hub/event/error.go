@@ -75,6 +75,16 @@ const (
 	ReasonRequestNotKept   = "REQUEST_NOT_KEPT"
 	ReasonNoResult         = "NO_RESULT"
 	ReasonRequestOpen      = "REQUEST_OPEN"
+
+	ReasonServerExists      = "SERVER_EXISTS"
+	ReasonConfigBroken      = "CONFIG_BROKEN"
+	ReasonConfigUnsupported = "CONFIG_UNSUPPORTED"
+	ReasonConfigInvalid     = "CONFIG_INVALID"
+	ReasonConfigNotWritable = "CONFIG_NOT_WRITABLE"
+	ReasonConfigChanged     = "CONFIG_CHANGED"
+	ReasonConfigFileNeeded  = "CONFIG_FILE_NEEDED"
+	ReasonNothingToUndo     = "NOTHING_TO_UNDO"
+	ReasonConsentNotShown   = "CONSENT_NOT_SHOWN"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

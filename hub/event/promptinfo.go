@@ -118,6 +118,8 @@ type LaunchQuestion struct {
 	Files         []string         // that the launch would read besides
 	ConfigFile    string
 	ConfigLine    int
+	WrittenBy     string // who had the hub write the entry, "" = no program did
+	WrittenIn     string // id of the window that ordered it
 	Hash          string // what a yes is bound to
 	Changed       bool   // there was a yes to an earlier form
 	Changes       []DefinitionChange
@@ -176,6 +178,8 @@ type PromptAnswer struct {
 	MuteServer bool
 	// KeptByHost: the host keeps the value of an input and will answer again; the hub forgets it when it ends.
 	KeptByHost bool
+	// LaunchHash: the whole launch with this hash was in view when a person agreed to it.
+	LaunchHash string
 	// Edited: the params of a sampling request as the user has changed them, JSON text. It is for who runs the model: the
 	// hub refuses it.
 	Edited string

@@ -81,7 +81,7 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env,
 		InputRefs: conf.InputIDs(), EnvFile: show.EnvFile, URL: show.URL,
 		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File,
-		ConfigLine: conf.Origin.Line,
+		ConfigLine: conf.Origin.Line, WrittenBy: conf.Origin.Writer.Name, WrittenIn: conf.Origin.Writer.Window,
 	}
 	if f := show.OAuth.WorkloadTokenFile; f != "" {
 		q.Files = append(q.Files, f)

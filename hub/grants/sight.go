@@ -63,7 +63,11 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 		seen.unknown = err.Error()
 		return seen
 	}
-	if seen.find(r, transport.Stranger, find); seen.notFound != nil {
+	heir := transport.Stranger
+	if !conf.Origin.OfWorkspace() || conf.Origin.Trusted {
+		heir = transport.Own // somebody else wrote it, and the user's file it is: after a yes it is as if they had
+	}
+	if seen.find(r, heir, find); seen.notFound != nil {
 		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
 		// other letters.
 		var own redact.Redactor

@@ -15,6 +15,7 @@ type Store struct {
 	hub     string
 	lists   map[Kind]*statefile.List[slot, entry]
 	formKey *formKey
+	written *writings
 
 	mu      sync.Mutex // guards below; see the package comment for the order
 	windows map[string]*window
@@ -32,6 +33,7 @@ type window struct {
 // it alone. Nothing is read before Refresh.
 func Open(dir, hub string, log *slog.Logger) *Store {
 	s := &Store{hub: hub, lists: map[Kind]*statefile.List[slot, entry]{}, formKey: openFormKey(dir, log),
+		written: openWritten(dir, log),
 		windows: map[string]*window{}, session: map[Key]Grant{}}
 	for kind, of := range kinds {
 		s.lists[kind] = statefile.OpenList(dir, of.file, log)

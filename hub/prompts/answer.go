@@ -27,6 +27,26 @@ func CheckAction(a event.PromptAnswer) error {
 		"an answer accepts, declines or dismisses; this one does neither")
 }
 
+// CheckShown refuses a yes to the launch of what a program had the hub write, unless it says that the whole of it was
+// in view, and comes from another one than that program. Whoever wrote the entry does not also agree to it.
+func CheckShown(p *event.PromptInfo, a event.PromptAnswer, actsFor string) error {
+	if a.Action != event.ActionAccept || p.Kind != event.PromptServerLaunch || p.Launch.WrittenBy == "" {
+		return nil
+	}
+	meta := []string{"prompt_id", p.ID, "server", p.Server}
+	if actsFor == p.Launch.WrittenBy {
+		return event.Fail(event.CodePermissionDenied, event.ReasonConsentNotShown, meta,
+			"the start of server %q cannot be agreed to by %s, which had its entry written; a person has to", p.Server,
+			bounds.Printable(actsFor))
+	}
+	if a.LaunchHash != p.Launch.Hash {
+		return event.Fail(event.CodeInvalidArgument, event.ReasonConsentNotShown, meta,
+			"a program wrote the entry of server %q, so a yes to its start must carry the launch_hash of what was shown; "+
+				"the question is still open", p.Server)
+	}
+	return nil
+}
+
 // CheckContent tells whether the content of an answer fits its question. form compares a value with the schema of a
 // form. What a client sends SHOULD be valid against the requested schema (client/elicitation, 2025-06-18 on). unchecked
 // says why it was not compared, "" = it was.

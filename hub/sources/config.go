@@ -49,12 +49,17 @@ type Options struct {
 	Logger     *slog.Logger
 	NewWatcher func() FileWatcher                    // makes what watches files
 	Parse      func([]config.Source) config.Contents // config.Read; tests edit what it gives
+	StateDir   string                                // where the last write is kept for an undo; "" = memory
 }
 
 // Config is the config of a hub.
 type Config struct {
 	Options
 	loading chan struct{} // holds one token while somebody reads the config
+	writing chan struct{} // holds one token while somebody writes a file of it
+	undone  *statefile.File
+	// lastWrite is what undone would hold if it had a place. Guarded by writing.
+	lastWrite []byte
 
 	// guarded by the lock of the house
 	sources  []Source
@@ -64,7 +69,10 @@ type Config struct {
 }
 
 // New makes a config of no sources.
-func New(o Options) *Config { return &Config{Options: o, loading: make(chan struct{}, 1)} }
+func New(o Options) *Config {
+	return &Config{Options: o, loading: make(chan struct{}, 1), writing: make(chan struct{}, 1),
+		undone: openUndo(o.StateDir, o)}
+}
 
 // Problems are those of no single server. It is called with the lock.
 func (c *Config) Problems() []event.ConfigProblem { return c.problems }
@@ -109,6 +117,13 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	read, missing := readSources(ctx, sources) // outside the lock
 	found := c.Parse(read)
 	want := found.Servers
+	writers := c.Launches.Grants.Writers()
+	for i := range want {
+		want[i].Origin.Writer = writers(want[i])
+		for n := range want[i].Behind {
+			want[i].Behind[n].Origin.Writer = writers(want[i].Behind[n])
+		}
+	}
 	for _, p := range append(missing, found.Problems...) {
 		problems = append(problems, event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server,
 			Key: p.Key, Message: c.Redactor.Text(p.Message), Fatal: p.Fatal})

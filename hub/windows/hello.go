@@ -18,7 +18,8 @@ type Hello struct {
 	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
 	Roots         []Root
 	Resume        *Resume
-	MaxHistory    int // ended requests that the snapshot brings
+	MaxHistory    int    // ended requests that the snapshot brings
+	ActsFor       string // the program that acts in it by itself, "" = a person does
 }
 
 // Resume says what a window has seen.

@@ -117,7 +117,8 @@ func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 			"a window with the id %q is attached; give each window an id of its own", bounds.Printable(hello.WindowID))
 	}
 	t.attached++
-	w := &Window{table: t, id: hello.WindowID, title: hello.Title, n: t.attached, sink: sink, roots: hello.Roots,
+	w := &Window{table: t, id: hello.WindowID, title: hello.Title, actsFor: hello.ActsFor, n: t.attached, sink: sink,
+		roots:         hello.Roots,
 		samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true, work: &work{}}
 	w.ctx, w.endContext = context.WithCancelCause(t.Life)
 	w.declare(hello.Kinds)

@@ -12,6 +12,7 @@ import (
 type Window struct {
 	table         *Table
 	id, title     string
+	actsFor       string
 	n             uint64 // order of attachment
 	sink          Sink
 	kinds         map[event.PromptKind]bool
@@ -32,6 +33,9 @@ func (w *Window) ID() string { return w.id }
 
 // Title of the window. It never changes.
 func (w *Window) Title() string { return w.title }
+
+// ActsFor is the program that acts in it by itself, "" = a person does. It never changes.
+func (w *Window) ActsFor() string { return w.actsFor }
 
 // Attached tells whether its stream is there.
 func (w *Window) Attached() bool { return w.attached }

@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 		"hub/redact",
 		"hub/bounds"},
 	"hub/sources": {"hub/sources", "hub/launch", "hub/servers", "hub/grants", "hub/event", "hub/config", "hub/redact",
-		"hub/statefile"},
+		"hub/statefile", "hub/bounds"},
 	"hub/journal":  {"hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/redact", "hub/statefile"},
 	"hub/jsontext": {"hub/jsontext"},
 	"hub/offers": {"hub/offers", "hub/outcome", "hub/servers", "hub/config", "hub/event", "hub/bounds", "hub/jsonrpc",

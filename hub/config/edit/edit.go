@@ -13,6 +13,8 @@ type Edited struct {
 	Server *config.Server // as the file has it now; nil: it is gone
 	// Problems are what there is to say of the entry, none of it fatal.
 	Problems []config.Problem
+	// AsBefore: the text is one that no program made. For who puts back what was.
+	AsBefore bool
 	// LeftOut are keys of what was to be added that the file's dialect has no words for.
 	LeftOut []string
 }

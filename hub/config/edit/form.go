@@ -142,14 +142,19 @@ func (f *Form) dialectOf(entry object, entries ...object) string {
 	if len(entries) > 0 {
 		all = entries[0]
 	}
-	for _, holder := range []string{"mcpServers", "mcp"} { // the latter tells opencode and Crush
+	found := config.DialectMcpServers
+	for _, holder := range []string{"mcpServers", "mcp"} {
 		text := jsonText(object{{holder, all}}, "", "", "", true)
-		if layout := config.LayoutOf(config.Source{JSON: []byte(text), Scope: "host"}); len(layout.Spots) > 0 &&
-			layout.Spots[0].Origin.Dialect != config.DialectMcpServers {
-			return layout.Spots[0].Origin.Dialect
+		layout := config.LayoutOf(config.Source{JSON: []byte(text), Scope: "host"})
+		if len(layout.Spots) == 0 {
+			continue
+		}
+		// What is Crush's below "mcp" is anybody's by itself.
+		if d := layout.Spots[0].Origin.Dialect; holder == "mcpServers" || d == config.DialectOpencode {
+			found = d
 		}
 	}
-	return config.DialectMcpServers
+	return found
 }
 
 // normal reads an entry of a dialect.

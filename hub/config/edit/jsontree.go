@@ -243,6 +243,9 @@ func (t *jsonTree) remove(path []string) *Refusal {
 		*after = append(kept(before), restOfLine(*after)...)
 	}
 	o.Members = append(o.Members[:i:i], o.Members[i+1:]...)
+	if len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0 {
+		o.AfterExtra = nil
+	}
 	return t.parse(t.root.Pack())
 }
 

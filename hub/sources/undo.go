@@ -1,0 +1,84 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/statefile"
+)
+
+// undo is the last write through a hub of this user, with the text before it. It is kept where only the user can read,
+// as that text may hold secrets; the next write takes its place.
+type undo struct {
+	Version int    `json:"version"`
+	File    string `json:"file"`
+	Server  string `json:"server"`
+	Before  []byte `json:"before"`
+	Existed bool   `json:"existed"` // there was a file
+	Noted   bool   `json:"noted"`   // a program had written the entry that was there before
+	After   string `json:"after"`   // sum of the text that was written
+}
+
+// maxUndo bounds the text that is kept.
+const maxUndo = 8 << 20
+
+// openUndo opens what is kept of the last write; dir "" keeps it in memory.
+func openUndo(dir string, o Options) *statefile.File {
+	return statefile.Open(dir, "config-undo.json", statefile.Options{Logger: o.Logger})
+}
+
+// keepUndo keeps what the last write did, and tells whether it can be undone.
+func (c *Config) keepUndo(u undo) bool {
+	u.Version = 1
+	text, err := json.Marshal(u)
+	if err != nil || len(u.Before) > maxUndo {
+		text = []byte("{}") // the one before this one can no longer be undone either
+	}
+	err = c.undone.Update(func([]byte) ([]byte, error) { return append(text, '\n'), nil })
+	if c.lastWrite = nil; errors.Is(err, statefile.ErrNoPlace) {
+		c.lastWrite, err = text, nil
+	}
+	return err == nil && len(u.Before) <= maxUndo
+}
+
+// Undo gives the file of the last write the text that it had before, if it still has the one that was written then.
+func (c *Config) Undo(ctx context.Context, by config.Writer) (Written, error) {
+	text, err := c.undone.Read()
+	if c.lastWrite != nil {
+		text = c.lastWrite
+	}
+	var u undo
+	if err != nil || json.Unmarshal(text, &u) != nil || u.Version != 1 {
+		return Written{}, event.Fail(event.CodeFailedPrecondition, event.ReasonNothingToUndo, nil,
+			"there is no write of a config file that could be undone")
+	}
+	src, err := c.named(c.known(), Target{File: u.File})
+	if err != nil {
+		return Written{}, err
+	}
+	to := Target{Server: u.Server, File: u.File, By: by}
+	return c.write(ctx, src, to, "put back", func(text config.Source) (edit.Edited, error) {
+		if statefile.Sum(string(text.JSON)) != u.After {
+			return edit.Edited{}, event.Fail(event.CodeFailedPrecondition, event.ReasonConfigChanged,
+				[]string{"server", u.Server, "file", u.File},
+				"the last write, of server %q in %s, was not undone: the file has changed since; edit it by hand",
+				bounds.Printable(u.Server), u.File)
+		}
+		if !u.Existed {
+			return edit.Remove(text, u.Server)
+		}
+		text.JSON = u.Before
+		layout := config.LayoutOf(text)
+		out := edit.Edited{Text: u.Before, Server: layout.Server(u.Server), AsBefore: !u.Noted}
+		if i := slices.IndexFunc(layout.Spots, func(s config.Spot) bool { return s.Name == u.Server }); i >= 0 {
+			out.Line = layout.Spots[i].Origin.Line
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,111 @@
+package sources
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// known gives the sources that are files, as they were loaded last.
+func (c *Config) known() (list []Source) {
+	c.House.Update(func() {
+		for _, s := range c.sources {
+			if s.JSON == "" && s.Path != "" {
+				list = append(list, s)
+			}
+		}
+	})
+	return list
+}
+
+// sourceToAdd is the file that a server is added to: the one that is named, else the last one of the user, else the
+// last one of the host. Into a folder's file nothing goes unasked.
+func (c *Config) sourceToAdd(ctx context.Context, to Target) (Source, error) {
+	known := c.known()
+	if to.File != "" {
+		return c.named(known, to)
+	}
+	for _, scope := range []string{"user", "host"} {
+		for _, s := range slices.Backward(known) {
+			if s.Scope != scope {
+				continue
+			}
+			if having := c.having(ctx, known, to.Server); len(having) > 0 {
+				return Source{}, c.notWritten(&edit.Refusal{Kind: edit.Exists,
+					Message: "there is an entry of this name; change that one, choose another name, or name the file to add to"},
+					having[0].Path, to.Server, "added")
+			}
+			return s, nil
+		}
+	}
+	return Source{}, event.Fail(event.CodeFailedPrecondition, event.ReasonConfigFileNeeded, []string{"server",
+		bounds.Printable(to.Server)}, "server %q was not added: no config file of the user is known; name the file to add to",
+		bounds.Printable(to.Server))
+}
+
+// named is the source of a file.
+func (c *Config) named(known []Source, to Target) (Source, error) {
+	file := absolute([]Source{{Path: to.File}})[0].Path
+	for _, s := range known {
+		if s.Path == file {
+			return s, nil
+		}
+	}
+	return Source{}, event.Fail(event.CodeNotFound, event.ReasonConfigFileNeeded, []string{"file",
+		bounds.Printable(to.File)}, "%q is none of the config files of this hub; load the config with it first",
+		bounds.Printable(to.File))
+}
+
+// having are the sources whose files have an entry of a name now.
+func (c *Config) having(ctx context.Context, known []Source, name string) (list []Source) {
+	for _, s := range known {
+		text, err := readFile(ctx, s.Path, s.Scope)
+		if err != nil {
+			continue
+		}
+		if layout := config.LayoutOf(s.text(text)); len(layout.Named(name)) > 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// sourceOf is the file that has the entry.
+func (c *Config) sourceOf(ctx context.Context, to Target) (Source, error) {
+	known := c.known()
+	if to.File != "" {
+		s, err := c.named(known, to)
+		if err != nil {
+			return Source{}, err
+		}
+		for _, of := range c.having(ctx, known, to.Server) { // one file may be a source for each of several folders
+			if of.Path == s.Path {
+				return of, nil
+			}
+		}
+		return s, nil // which says what is wrong
+	}
+	var files []string
+	having := c.having(ctx, known, to.Server)
+	for _, s := range having {
+		if !slices.Contains(files, s.Path) {
+			files = append(files, s.Path)
+		}
+	}
+	name := bounds.Printable(to.Server)
+	switch len(files) {
+	case 1:
+		return having[0], nil
+	case 0:
+		return Source{}, event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", name},
+			"no config file of this hub that can be read and changed has a server %q", name)
+	}
+	return Source{}, event.Fail(event.CodeInvalidArgument, event.ReasonConfigFileNeeded, []string{"server", name},
+		"server %q stands in several files; name the one that is meant: %s", name,
+		bounds.Printable(strings.Join(files, ", ")))
+}

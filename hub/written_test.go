@@ -1,0 +1,316 @@
+package hub_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/sources"
+	"github.com/mcphub-go/mcphub/hub/windows"
+)
+
+const ownFile = `{
+  // mine
+  "mcpServers": {}
+}
+`
+
+// someProgram is who writes in these tests.
+var someProgram = config.Writer{Name: "an extension"}
+
+// fileWorld is a world with a config file of the user, and its path.
+func fileWorld(t *testing.T, stateDir, text string) (w *world, file string) {
+	t.Helper()
+	w = newWorldWith(t, hub.Options{StateDir: stateDir}, serversOf("s", hanging()))
+	file = filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.loadFiles(hub.ConfigSource{Path: file, Scope: "user"})
+	return w, file
+}
+
+func (w *world) loadFiles(from ...hub.ConfigSource) {
+	w.t.Helper()
+	if _, _, _, err := w.hub.LoadConfig(w.t.Context(), from); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// add adds server s.
+func (w *world) add() sources.Written {
+	w.t.Helper()
+	out, err := w.hub.Config().AddServer(w.t.Context(), sources.Target{Server: "s", By: someProgram},
+		edit.Form{Entry: &edit.Entry{Command: "s"}}, edit.Settings{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+func wantRefused(t *testing.T, err error, reason, text string) {
+	t.Helper()
+	if e, ok := errors.AsType[*event.Error](err); !ok || e.Reason != reason || !strings.Contains(e.Message, text) {
+		t.Fatalf("%v, want %s with %q", err, reason, text)
+	}
+}
+
+// seen is a yes by a click beside the whole command.
+func seen(p event.PromptInfo, scope event.ApprovalScope) event.PromptAnswer {
+	return event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: scope, LaunchHash: p.Launch.Hash}
+}
+
+// What a program wrote into a file of the user's own starts only after a person has seen all of it, in this hub and in
+// the next ones. Neither a blind yes counts, nor one of the program itself.
+func TestWhatAProgramWroteAsksFirst(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		state := t.TempDir()
+		w, file := fileWorld(t, state, ownFile)
+		v := w.user("")
+		its, err := w.tryAttach(windows.Hello{WindowID: "its", Kinds: startKinds, ActsFor: someProgram.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := w.add(); !out.MustAsk || out.File != file || out.Line != 4 || out.Dialect != config.DialectMcpServers {
+			t.Errorf("%+v", out)
+		}
+		if s := w.server("s"); s.LaunchConsent != event.LaunchNeeded {
+			t.Errorf("after the write: %v", s.LaunchConsent)
+		}
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true})
+		p := v.launch()
+		if p.Launch.WrittenBy != someProgram.Name || w.starts("s") != 0 {
+			t.Errorf("%+v, %d starts", p.Launch, w.starts("s"))
+		}
+		blind := event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: event.ScopeAlways}
+		wantRefused(t, v.win.Answer(blind), event.ReasonConsentNotShown, "launch_hash")
+		wantRefused(t, its.win.Answer(seen(p, event.ScopeAlways)), event.ReasonConsentNotShown, "a person has to")
+		if v.launch(); w.starts("s") != 0 {
+			t.Error("it was started")
+		}
+		if err := v.win.Answer(seen(p, event.ScopeOnce)); err != nil {
+			t.Fatal(err)
+		}
+		c.ok(t)
+		w.loadFiles() // as the watch does, which finds nothing to do
+		if n := w.starts("s"); n != 1 {
+			t.Errorf("%d starts", n)
+		}
+
+		next, _ := fileWorld(t, state, ownFile)
+		next.loadFiles(hub.ConfigSource{Path: file, Scope: "user"})
+		v = next.user("")
+		c = next.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true})
+		v.launch()
+		if err := v.win.Answer(seen(v.launch(), event.ScopeAlways)); err != nil {
+			t.Fatal(err)
+		}
+		c.ok(t)
+		// Another way to the file is the same entry; and what a person writes by hand is theirs.
+		other := filepath.Join(t.TempDir(), "other.json")
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(other, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, _ := fileWorld(t, state, ownFile)
+		last.loadFiles(hub.ConfigSource{Path: other, Scope: "user", Folder: filepath.Dir(other)})
+		if s := last.server("s"); s.LaunchConsent != event.LaunchNeeded {
+			t.Errorf("in another file: %v", s.LaunchConsent)
+		}
+		if err := os.WriteFile(other, []byte(`{"mcpServers":{"s":{"command":"s","args":["mine"]}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		last.loadFiles()
+		if s := last.server("s"); s.LaunchConsent != 0 {
+			t.Errorf("written by hand: %v", s.LaunchConsent)
+		}
+	})
+}
+
+// A tool that a program allows is not called unasked, and what runs is not restarted for it; timeouts and a switch are
+// nobody's to ask about.
+func TestWhatAProgramAllows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, file := fileWorld(t, t.TempDir(), `{"mcpServers":{"s":{"command":"s"}}}`)
+		v := w.user("")
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: event.ScopeOnce})
+		c.ok(t)
+		set := func(s edit.Settings) sources.Written {
+			t.Helper()
+			out, err := w.hub.Config().UpdateServer(t.Context(), sources.Target{Server: "s", By: someProgram},
+				edit.Update{Settings: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		if out := set(edit.Settings{Timeouts: map[string]*time.Duration{"idle": new(time.Minute)}}); out.MustAsk {
+			t.Errorf("for a timeout: %+v", out)
+		}
+		if out := set(edit.Settings{Approvals: map[string]config.Policy{"echo": config.Allow}}); !out.MustAsk {
+			t.Errorf("for an approval: %+v", out)
+		}
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		if p := v.prompt(); p.Kind != event.PromptToolApproval {
+			t.Errorf("%+v", p)
+		}
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: event.ScopeOnce})
+		c.ok(t)
+		if n := w.starts("s"); n != 1 {
+			t.Errorf("%d starts", n)
+		}
+		off := false
+		set(edit.Settings{Enabled: &off})
+		if s := w.server("s"); s.State != event.ServerDisabled {
+			t.Errorf("%+v", s)
+		}
+		if text, err := os.ReadFile(file); err != nil || string(text) != `{"mcpServers":{"s":{"command":"s", `+
+			`"timeouts": { "idle": "1m" }, "alwaysAllow": ["echo"], "disabled": true}}}` {
+			t.Errorf("%s (%v)", text, err)
+		}
+	})
+}
+
+// Files, names and moments that a write must not go through with: the file is what it was, and the error says which
+// file, and what to do.
+func TestWritesThatAreRefused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, file := fileWorld(t, t.TempDir(), `{"mcpServers":{"s":{"command":"s"}}}`)
+		files, s := w.hub.Config(), sources.Target{Server: "s", By: someProgram}
+		other := filepath.Join(t.TempDir(), "other.json")
+		entry, patch := edit.Form{Entry: &edit.Entry{Command: "x"}}, edit.Update{Patch: `{"args":["1"]}`}
+		add := func(to sources.Target) error {
+			_, err := files.AddServer(t.Context(), to, entry, edit.Settings{})
+			return err
+		}
+		update := func(to sources.Target) error {
+			_, err := files.UpdateServer(t.Context(), to, patch)
+			return err
+		}
+		wantRefused(t, add(s), event.ReasonServerExists, file)
+		wantRefused(t, add(sources.Target{Server: "s", File: other, By: someProgram}), event.ReasonConfigFileNeeded,
+			"none of the config files")
+		long := sources.Target{Server: strings.Repeat("n", 100_000), By: someProgram}
+		wantRefused(t, add(long), event.ReasonConfigInvalid, "at most 128 characters")
+		wantRefused(t, update(long), event.ReasonServerNotFound, "no config file")
+		wantRefused(t, update(sources.Target{Server: "t", By: someProgram}), event.ReasonServerNotFound, `"t"`)
+
+		write := func(path, text string) {
+			t.Helper()
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(file, `{"mcpServers":{"s":{"command":"s","args":["theirs"]}}}`)
+		wantRefused(t, update(s), event.ReasonConfigChanged, "read anew")
+		if err := update(s); err != nil { // as it was read anew
+			t.Error(err)
+		}
+		write(file, `{"mcpServers":{`)
+		wantRefused(t, add(sources.Target{Server: "t", File: file, By: someProgram}), event.ReasonConfigBroken, ":1: ")
+		write(file, `{"mcpServers":{"s":{"command":"s"}}}`)
+		write(other, `{"mcpServers":{"s":{"command":"y"}}}`)
+		w.loadFiles(hub.ConfigSource{Path: file, Scope: "user"}, hub.ConfigSource{Path: other, Scope: "workspace",
+			Folder: filepath.Dir(other)})
+		wantRefused(t, update(s), event.ReasonConfigFileNeeded, "several files")
+		s.File = other
+		if err := update(s); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(other); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(file, other); err == nil {
+			wantRefused(t, add(sources.Target{Server: "t", File: other, By: someProgram}), event.ReasonConfigNotWritable,
+				"leads out of its workspace folder")
+		}
+		w.hub.Drain(t.Context(), "")
+	})
+}
+
+// Without a place for notes nothing is written that a later hub would start unasked.
+func TestNoPlaceForNotes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, file := fileWorld(t, "", ownFile)
+		_, err := w.hub.Config().AddServer(t.Context(), sources.Target{Server: "s", By: someProgram},
+			edit.Form{Entry: &edit.Entry{Command: "s"}}, edit.Settings{})
+		wantRefused(t, err, event.ReasonConfigNotWritable, "no directory for its own files")
+		if text, _ := os.ReadFile(file); string(text) != ownFile {
+			t.Errorf("%s", text)
+		}
+	})
+}
+
+// Notes that cannot be read hold for every entry, and no further ones are made.
+func TestBrokenNotes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		state := t.TempDir()
+		if err := os.WriteFile(filepath.Join(state, "written.json"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w, _ := fileWorld(t, state, `{"mcpServers":{"s":{"command":"s"}}}`)
+		if s := w.server("s"); s.LaunchConsent != event.LaunchNeeded {
+			t.Errorf("%v", s.LaunchConsent)
+		}
+		_, err := w.hub.Config().AddServer(t.Context(), sources.Target{Server: "t", By: someProgram},
+			edit.Form{Entry: &edit.Entry{Command: "t"}}, edit.Settings{})
+		wantRefused(t, err, event.ReasonConfigNotWritable, "cannot note")
+	})
+}
+
+// The last write can be undone, and that as well; what a person wrote is theirs again, without a question.
+func TestUndo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		mine := `{"mcpServers":{"s":{"command":"s"} /* mine */}}`
+		w, file := fileWorld(t, t.TempDir(), mine)
+		files := w.hub.Config()
+		_, err := files.Undo(t.Context(), someProgram)
+		wantRefused(t, err, event.ReasonNothingToUndo, "no write")
+		if _, err := files.RemoveServer(t.Context(), sources.Target{Server: "s", By: someProgram}); err != nil {
+			t.Fatal(err)
+		}
+		if list, _ := w.hub.Servers(); len(list) != 0 {
+			t.Errorf("%+v", list)
+		}
+		undo := func(want string, consent event.LaunchConsent) {
+			t.Helper()
+			if _, err := files.Undo(t.Context(), someProgram); err != nil {
+				t.Fatal(err)
+			}
+			if text, _ := os.ReadFile(file); string(text) != want {
+				t.Errorf("%s", text)
+			}
+			list, _ := w.hub.Servers()
+			if i := slices.IndexFunc(list, func(s event.ServerInfo) bool { return s.Name == "s" }); i >= 0 &&
+				list[i].LaunchConsent != consent {
+				t.Errorf("consent %v", list[i].LaunchConsent)
+			}
+		}
+		undo(mine, 0)
+		out, err := files.UpdateServer(t.Context(), sources.Target{Server: "s", By: someProgram},
+			edit.Update{Patch: `{"args": ["1"]}`})
+		if err != nil || !out.CanUndo || !out.MustAsk {
+			t.Fatalf("%+v %v", out, err)
+		}
+		theirs, _ := os.ReadFile(file)
+		undo(mine, 0)
+		undo(string(theirs), event.LaunchNeeded)
+		if err := os.WriteFile(file, []byte(mine+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = files.Undo(t.Context(), someProgram)
+		wantRefused(t, err, event.ReasonConfigChanged, "has changed since")
+	})
+}
