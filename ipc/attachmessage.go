@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/sources"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -110,6 +111,23 @@ func (m *message) begin() {
 		m.run(m.w.Order, withoutResponse(order.SetServerEnabled, by(m.w, s.setServerEnabled)))
 	case *mcphubv1.AttachRequest_SignOut:
 		m.run(toEnd, withoutResponse(order.SignOut, by(m.w, s.signOut)))
+	case *mcphubv1.AttachRequest_AddServer:
+		m.run(toEnd, written(m, order.AddServer, s.addServer))
+	case *mcphubv1.AttachRequest_UpdateServer:
+		m.run(toEnd, written(m, order.UpdateServer, s.updateServer))
+	case *mcphubv1.AttachRequest_RemoveServer:
+		m.run(toEnd, written(m, order.RemoveServer, s.removeServer))
+	case *mcphubv1.AttachRequest_UndoConfigWrite:
+		m.run(toEnd, written(m, order.UndoConfigWrite, s.undoConfigWrite))
+	}
+}
+
+// written is an order of a window to write a config file.
+func written[Q any](m *message, r Q,
+	order func(context.Context, string, Q) (sources.Written, error)) func(context.Context) (*mcphubv1.Reply, error) {
+	return func(ctx context.Context) (*mcphubv1.Reply, error) {
+		w, err := order(ctx, m.w.ID(), r)
+		return &mcphubv1.Reply{Response: &mcphubv1.Reply_ConfigWrite{ConfigWrite: m.s.convert.write(w)}}, err
 	}
 }
 

@@ -95,7 +95,7 @@ func helloOf(h *mcphubv1.Hello) windows.Hello {
 	hello := windows.Hello{
 		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
 		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
-		MaxHistory: int(h.GetMaxHistory()),
+		MaxHistory: int(h.GetMaxHistory()), ActsFor: h.GetActsFor(),
 	}
 	if r := h.GetResume(); r != nil {
 		hello.Resume = &windows.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}
@@ -114,6 +114,7 @@ func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
 		answer.Content = action.Accept.GetContentJson()
 		answer.KeptByHost = action.Accept.GetKeptByHost()
 		answer.Edited = action.Accept.GetRequestJson()
+		answer.LaunchHash = action.Accept.GetLaunchHash()
 	case *mcphubv1.PromptAnswer_Decline:
 		answer.Action = event.ActionDecline
 		answer.Reason = action.Decline.GetReason()

@@ -51,8 +51,13 @@ func (c converter) definitionChange(d event.DefinitionChange) *mcphubv1.Definiti
 }
 
 func (c converter) launch(l *event.LaunchQuestion) *mcphubv1.ServerLaunch {
+	var by *mcphubv1.ConfigWriter
+	if l.WrittenBy != "" {
+		by = &mcphubv1.ConfigWriter{Name: c.text(l.WrittenBy), WindowId: c.text(l.WrittenIn)}
+	}
 	return &mcphubv1.ServerLaunch{
-		Command: c.text(l.Command), Args: c.texts(l.Args), Directory: c.text(l.Dir), EnvironmentNames: c.texts(l.EnvNames),
+		WrittenBy: by,
+		Command:   c.text(l.Command), Args: c.texts(l.Args), Directory: c.text(l.Dir), EnvironmentNames: c.texts(l.EnvNames),
 		EnvironmentReferences: c.texts(l.EnvRefs),
 		EnvFile:               c.text(l.EnvFile), Url: c.text(l.URL), HeaderNames: c.texts(l.HeaderNames),
 		AllowedTools: c.texts(l.AllowedTools), Files: c.texts(l.Files),

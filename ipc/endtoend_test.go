@@ -25,9 +25,15 @@ import (
 // realHub serves a real hub with one scriptable MCP server named "s". It lives in a synctest bubble.
 func realHub(t *testing.T, server *fakeserver.Server) (*hub.Hub, *grpc.ClientConn) {
 	t.Helper()
+	return realHubIn(t, "", server)
+}
+
+// realHubIn is realHub with a place for the hub's own files.
+func realHubIn(t *testing.T, stateDir string, server *fakeserver.Server) (*hub.Hub, *grpc.ClientConn) {
+	t.Helper()
 	var mu sync.Mutex // guards processes
 	var processes []*fakeserver.Process
-	h := hub.New(hub.Options{Version: "test", Open: func(config.Server, func(string)) mcp.Opener {
+	h := hub.New(hub.Options{Version: "test", StateDir: stateDir, Open: func(config.Server, func(string)) mcp.Opener {
 		return func(context.Context) (*mcp.Link, error) {
 			p := server.Start(context.Background())
 			mu.Lock()

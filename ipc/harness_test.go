@@ -72,6 +72,8 @@ func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) 
 type fakeHub struct {
 	call func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	full bool // windows have too much under way
+	// what writes config files
+	files configFiles
 	// of every other method that can fail
 	failure error
 	answer  func(a event.PromptAnswer) error                                             // of windows
@@ -106,6 +108,8 @@ func (h *fakeHub) ModelTools() *modeltools.Catalog {
 func (h *fakeHub) Profiles() []config.Profile {
 	return []config.Profile{{Name: "p", Servers: []string{"s"}, Origin: config.Origin{File: "f.json", Line: 3}}}
 }
+
+func (h *fakeHub) Config() configFiles { return h.files }
 
 func (h *fakeHub) CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 	return h.call(ctx, c)

@@ -47,6 +47,7 @@ func register(s grpc.ServiceRegistrar, d domain, o Options) {
 	mcphubv1.RegisterMcpServerServiceServer(s, &serverService{services: c})
 	mcphubv1.RegisterEditorServiceServer(s, &editorService{services: c})
 	mcphubv1.RegisterModelToolServiceServer(s, &modelToolService{services: c})
+	mcphubv1.RegisterConfigServiceServer(s, &configService{services: c})
 	if o.Gateways != nil {
 		mcphubv1.RegisterGatewayServiceServer(s, &gatewayService{services: c, gateways: o.Gateways})
 	}
@@ -98,6 +99,7 @@ type domain interface {
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	ModelTools() *modeltools.Catalog
 	Profiles() []config.Profile
+	Config() configFiles
 	Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error)
 }
 
@@ -121,6 +123,8 @@ type window interface {
 
 // wholeHub is the real domain: it only hides the type of the hub's windows.
 type wholeHub struct{ *hub.Hub }
+
+func (h wholeHub) Config() configFiles { return h.Hub.Config() }
 
 func (h wholeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
 	w, start, err := h.Hub.Attach(hello, sink)

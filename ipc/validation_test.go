@@ -14,6 +14,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
+func entryJSON(text string) *mcphubv1.AddServerRequest_EntryJson {
+	return &mcphubv1.AddServerRequest_EntryJson{EntryJson: text}
+}
+
 func TestValidation(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n+1) }
 	call := func(change func(*mcphubv1.CallToolRequest)) *mcphubv1.CallToolRequest {
@@ -103,6 +107,25 @@ func TestValidation(t *testing.T) {
 		{"restart", &mcphubv1.RestartServerRequest{}, "server:"},
 		{"enable", &mcphubv1.SetServerEnabledRequest{}, "server:"},
 		{"mute", &mcphubv1.MuteServerRequest{}, "server:"},
+		{"add", &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON("{}")}, ""},
+		{"add, nothing", &mcphubv1.AddServerRequest{Server: "s"}, "entry:"},
+		{"add, no name", &mcphubv1.AddServerRequest{Entry: entryJSON("{}")}, "server:"},
+		{"add, long text", &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON(long(256 << 10))}, "entry_json:"},
+		{"add, dialect", &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON("{}"), EntryDialect: "x"}, "entry_dialect:"},
+		{"add, both", &mcphubv1.AddServerRequest{Server: "s", Entry: &mcphubv1.AddServerRequest_Form{
+			Form: &mcphubv1.ServerForm{Command: "x", Url: "https://example.com"}}}, "form.command:"},
+		{"add, long form", &mcphubv1.AddServerRequest{Server: "s", Entry: &mcphubv1.AddServerRequest_Form{
+			Form: &mcphubv1.ServerForm{Command: "x", Args: []string{long(256 << 10)}}}}, "form.args:"},
+		{"update, nothing", &mcphubv1.UpdateServerRequest{Server: "s"}, "form:"},
+		{"update, patch", &mcphubv1.UpdateServerRequest{Server: "s", PatchJson: "{}"}, ""},
+		{"update, clock", &mcphubv1.UpdateServerRequest{Server: "s", Settings: &mcphubv1.ServerSettings{
+			Timeouts: &mcphubv1.ServerTimeouts{ToDefault: []string{"x"}}}}, "settings.timeouts.to_default:"},
+		{"update, negative clock", &mcphubv1.UpdateServerRequest{Server: "s", Settings: &mcphubv1.ServerSettings{
+			Timeouts: &mcphubv1.ServerTimeouts{Idle: durationpb.New(-1)}}}, "settings.timeouts.idle:"},
+		{"update, policy", &mcphubv1.UpdateServerRequest{Server: "s", Settings: &mcphubv1.ServerSettings{
+			Approvals: map[string]mcphubv1.ApprovalPolicy{"t": 99}}}, "settings.approvals:"},
+		{"remove, long name", &mcphubv1.RemoveServerRequest{Server: long(1024)}, "server:"},
+		{"undo, writer", &mcphubv1.UndoConfigWriteRequest{WrittenBy: "a\nb"}, "written_by:"},
 		{"list tools", &mcphubv1.ListToolsRequest{}, ""},
 		{"list tools, long server", &mcphubv1.ListToolsRequest{Server: long(1024)}, "server:"},
 		{"log level", &mcphubv1.SetLogLevelRequest{Server: "s", Level: "warning"}, ""},

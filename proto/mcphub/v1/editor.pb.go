@@ -118,6 +118,10 @@ type AttachRequest struct {
 	//	*AttachRequest_PromptsInView
 	//	*AttachRequest_ReadRequest
 	//	*AttachRequest_ReadResource
+	//	*AttachRequest_AddServer
+	//	*AttachRequest_UpdateServer
+	//	*AttachRequest_RemoveServer
+	//	*AttachRequest_UndoConfigWrite
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -338,6 +342,42 @@ func (x *AttachRequest) GetReadResource() *ReadResourceRequest {
 	return nil
 }
 
+func (x *AttachRequest) GetAddServer() *AddServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_AddServer); ok {
+			return x.AddServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetUpdateServer() *UpdateServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_UpdateServer); ok {
+			return x.UpdateServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetRemoveServer() *RemoveServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_RemoveServer); ok {
+			return x.RemoveServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetUndoConfigWrite() *UndoConfigWriteRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_UndoConfigWrite); ok {
+			return x.UndoConfigWrite
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -440,6 +480,27 @@ type AttachRequest_ReadResource struct {
 	ReadResource *ReadResourceRequest `protobuf:"bytes,31,opt,name=read_resource,json=readResource,proto3,oneof"`
 }
 
+type AttachRequest_AddServer struct {
+	// Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
+	// host that has turned them on.
+	AddServer *AddServerRequest `protobuf:"bytes,32,opt,name=add_server,json=addServer,proto3,oneof"`
+}
+
+type AttachRequest_UpdateServer struct {
+	// Changes an entry of a config file. The reply carries what was written.
+	UpdateServer *UpdateServerRequest `protobuf:"bytes,33,opt,name=update_server,json=updateServer,proto3,oneof"`
+}
+
+type AttachRequest_RemoveServer struct {
+	// Takes an entry out of a config file. The reply carries what was written.
+	RemoveServer *RemoveServerRequest `protobuf:"bytes,34,opt,name=remove_server,json=removeServer,proto3,oneof"`
+}
+
+type AttachRequest_UndoConfigWrite struct {
+	// Undoes the last write of a config file. The reply carries what was written.
+	UndoConfigWrite *UndoConfigWriteRequest `protobuf:"bytes,35,opt,name=undo_config_write,json=undoConfigWrite,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -477,6 +538,14 @@ func (*AttachRequest_PromptsInView) isAttachRequest_Message() {}
 func (*AttachRequest_ReadRequest) isAttachRequest_Message() {}
 
 func (*AttachRequest_ReadResource) isAttachRequest_Message() {}
+
+func (*AttachRequest_AddServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_UpdateServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_RemoveServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_UndoConfigWrite) isAttachRequest_Message() {}
 
 // PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
 type PromptsInView struct {
@@ -545,7 +614,10 @@ type Hello struct {
 	// {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}} say. Empty: none.
 	ExtensionsJson string `protobuf:"bytes,8,opt,name=extensions_json,json=extensionsJson,proto3" json:"extensions_json,omitempty"`
 	// Most ended requests that the snapshot brings, the latest; at most 1,000. 0: none.
-	MaxHistory    int32 `protobuf:"varint,9,opt,name=max_history,json=maxHistory,proto3" json:"max_history,omitempty"`
+	MaxHistory int32 `protobuf:"varint,9,opt,name=max_history,json=maxHistory,proto3" json:"max_history,omitempty"`
+	// Program, an extension say, that acts in this window by itself, by the name that it writes config entries under (written_by). Empty: what comes from this window
+	// a person has clicked. Such a window cannot accept the launch of an entry that the same program had written.
+	ActsFor       string `protobuf:"bytes,10,opt,name=acts_for,json=actsFor,proto3" json:"acts_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -641,6 +713,13 @@ func (x *Hello) GetMaxHistory() int32 {
 		return x.MaxHistory
 	}
 	return 0
+}
+
+func (x *Hello) GetActsFor() string {
+	if x != nil {
+		return x.ActsFor
+	}
+	return ""
 }
 
 // Resume says what was seen.
@@ -1735,6 +1814,7 @@ type Reply struct {
 	//	*Reply_ListTools
 	//	*Reply_GetTrace
 	//	*Reply_ReadRequest
+	//	*Reply_ConfigWrite
 	Response      isReply_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1834,6 +1914,15 @@ func (x *Reply) GetReadRequest() *ReadRequestResponse {
 	return nil
 }
 
+func (x *Reply) GetConfigWrite() *ConfigWrite {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ConfigWrite); ok {
+			return x.ConfigWrite
+		}
+	}
+	return nil
+}
+
 type isReply_Response interface {
 	isReply_Response()
 }
@@ -1858,6 +1947,11 @@ type Reply_ReadRequest struct {
 	ReadRequest *ReadRequestResponse `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
 }
 
+type Reply_ConfigWrite struct {
+	// Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
+	ConfigWrite *ConfigWrite `protobuf:"bytes,31,opt,name=config_write,json=configWrite,proto3,oneof"`
+}
+
 func (*Reply_CancelRequests) isReply_Response() {}
 
 func (*Reply_ListTools) isReply_Response() {}
@@ -1865,6 +1959,8 @@ func (*Reply_ListTools) isReply_Response() {}
 func (*Reply_GetTrace) isReply_Response() {}
 
 func (*Reply_ReadRequest) isReply_Response() {}
+
+func (*Reply_ConfigWrite) isReply_Response() {}
 
 // ServerChanged shows a server as it is now.
 type ServerChanged struct {
@@ -3025,8 +3121,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x8e\n" +
-	"\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xab\f\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -3052,11 +3147,16 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"muteServer\x12B\n" +
 	"\x0fprompts_in_view\x18\x12 \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInView\x12B\n" +
 	"\fread_request\x18\x1e \x01(\v2\x1d.mcphub.v1.ReadRequestRequestH\x00R\vreadRequest\x12E\n" +
-	"\rread_resource\x18\x1f \x01(\v2\x1e.mcphub.v1.ReadResourceRequestH\x00R\freadResourceB\t\n" +
+	"\rread_resource\x18\x1f \x01(\v2\x1e.mcphub.v1.ReadResourceRequestH\x00R\freadResource\x12<\n" +
+	"\n" +
+	"add_server\x18  \x01(\v2\x1b.mcphub.v1.AddServerRequestH\x00R\taddServer\x12E\n" +
+	"\rupdate_server\x18! \x01(\v2\x1e.mcphub.v1.UpdateServerRequestH\x00R\fupdateServer\x12E\n" +
+	"\rremove_server\x18\" \x01(\v2\x1e.mcphub.v1.RemoveServerRequestH\x00R\fremoveServer\x12O\n" +
+	"\x11undo_config_write\x18# \x01(\v2!.mcphub.v1.UndoConfigWriteRequestH\x00R\x0fundoConfigWriteB\t\n" +
 	"\amessage\".\n" +
 	"\rPromptsInView\x12\x1d\n" +
 	"\n" +
-	"prompt_ids\x18\x01 \x03(\tR\tpromptIds\"\xe3\x02\n" +
+	"prompt_ids\x18\x01 \x03(\tR\tpromptIds\"\xfe\x02\n" +
 	"\x05Hello\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\tR\bwindowId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x128\n" +
@@ -3067,7 +3167,9 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0esampling_tools\x18\a \x01(\bR\rsamplingTools\x12'\n" +
 	"\x0fextensions_json\x18\b \x01(\tR\x0eextensionsJson\x12\x1f\n" +
 	"\vmax_history\x18\t \x01(\x05R\n" +
-	"maxHistory\"F\n" +
+	"maxHistory\x12\x19\n" +
+	"\bacts_for\x18\n" +
+	" \x01(\tR\aactsFor\"F\n" +
 	"\x06Resume\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12%\n" +
 	"\x0eafter_sequence\x18\x02 \x01(\x04R\rafterSequence\",\n" +
@@ -3134,7 +3236,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
 	"\vearlier_hub\x18\x04 \x01(\bR\n" +
 	"earlierHubB\x05\n" +
-	"\x03end\"\xac\x03\n" +
+	"\x03end\"\xe9\x03\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
@@ -3144,7 +3246,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
 	"list_tools\x18\x05 \x01(\v2\x1c.mcphub.v1.ListToolsResponseH\x00R\tlistTools\x12:\n" +
 	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTrace\x12C\n" +
-	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequestB\n" +
+	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequest\x12;\n" +
+	"\fconfig_write\x18\x1f \x01(\v2\x16.mcphub.v1.ConfigWriteH\x00R\vconfigWriteB\n" +
 	"\n" +
 	"\bresponse\"T\n" +
 	"\rServerChanged\x12)\n" +
@@ -3309,28 +3412,33 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*MuteServerRequest)(nil),        // 42: mcphub.v1.MuteServerRequest
 	(*ReadRequestRequest)(nil),       // 43: mcphub.v1.ReadRequestRequest
 	(*ReadResourceRequest)(nil),      // 44: mcphub.v1.ReadResourceRequest
-	(PromptKind)(0),                  // 45: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 46: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 47: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 48: mcphub.v1.Server
-	(*Request)(nil),                  // 49: mcphub.v1.Request
-	(*Prompt)(nil),                   // 50: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 51: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),               // 52: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 53: mcphub.v1.HubError
-	(*CancelRequestsResponse)(nil),   // 54: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),        // 55: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),         // 56: mcphub.v1.GetTraceResponse
-	(*ReadRequestResponse)(nil),      // 57: mcphub.v1.ReadRequestResponse
-	(RequestState)(0),                // 58: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 59: mcphub.v1.Progress
-	(*Task)(nil),                     // 60: mcphub.v1.Task
-	(*Cancellation)(nil),             // 61: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 62: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 63: mcphub.v1.Timings
-	(Era)(0),                         // 64: mcphub.v1.Era
-	(CancelDelivery)(0),              // 65: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 66: mcphub.v1.McpError
+	(*AddServerRequest)(nil),         // 45: mcphub.v1.AddServerRequest
+	(*UpdateServerRequest)(nil),      // 46: mcphub.v1.UpdateServerRequest
+	(*RemoveServerRequest)(nil),      // 47: mcphub.v1.RemoveServerRequest
+	(*UndoConfigWriteRequest)(nil),   // 48: mcphub.v1.UndoConfigWriteRequest
+	(PromptKind)(0),                  // 49: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 50: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 51: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 52: mcphub.v1.Server
+	(*Request)(nil),                  // 53: mcphub.v1.Request
+	(*Prompt)(nil),                   // 54: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 55: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),               // 56: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 57: mcphub.v1.HubError
+	(*CancelRequestsResponse)(nil),   // 58: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),        // 59: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),         // 60: mcphub.v1.GetTraceResponse
+	(*ReadRequestResponse)(nil),      // 61: mcphub.v1.ReadRequestResponse
+	(*ConfigWrite)(nil),              // 62: mcphub.v1.ConfigWrite
+	(RequestState)(0),                // 63: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 64: mcphub.v1.Progress
+	(*Task)(nil),                     // 65: mcphub.v1.Task
+	(*Cancellation)(nil),             // 66: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 67: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 68: mcphub.v1.Timings
+	(Era)(0),                         // 69: mcphub.v1.Era
+	(CancelDelivery)(0),              // 70: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 71: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	3,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
@@ -3352,77 +3460,82 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	2,  // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
 	43, // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
 	44, // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
-	45, // 19: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	5,  // 20: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	4,  // 21: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	5,  // 22: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	45, // 23: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	46, // 24: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	12, // 25: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	13, // 26: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	15, // 27: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	16, // 28: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	17, // 29: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	22, // 30: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	23, // 31: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	24, // 32: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	25, // 33: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	27, // 34: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	28, // 35: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	47, // 36: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	29, // 37: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	30, // 38: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	18, // 39: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	19, // 40: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	20, // 41: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	21, // 42: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	11, // 43: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	26, // 44: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	10, // 45: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	0,  // 46: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	48, // 47: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	49, // 48: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	50, // 49: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	51, // 50: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	14, // 51: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	46, // 52: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	25, // 53: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	27, // 54: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	52, // 55: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	53, // 56: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	54, // 57: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	55, // 58: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	56, // 59: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	57, // 60: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
-	48, // 61: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	51, // 62: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	49, // 63: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	58, // 64: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	59, // 65: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	60, // 66: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	61, // 67: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	62, // 68: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	61, // 69: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	63, // 70: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	64, // 71: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	53, // 72: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	60, // 73: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	65, // 74: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	65, // 75: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	62, // 76: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	58, // 77: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	66, // 78: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	53, // 79: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	63, // 80: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	60, // 81: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	50, // 82: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 83: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	9,  // 84: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	84, // [84:85] is the sub-list for method output_type
-	83, // [83:84] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	45, // 19: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
+	46, // 20: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
+	47, // 21: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
+	48, // 22: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
+	49, // 23: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	5,  // 24: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	4,  // 25: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	5,  // 26: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	49, // 27: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	50, // 28: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	12, // 29: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	13, // 30: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	15, // 31: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	16, // 32: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	17, // 33: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	22, // 34: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	23, // 35: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	24, // 36: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	25, // 37: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	27, // 38: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	28, // 39: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	51, // 40: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	29, // 41: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	30, // 42: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	18, // 43: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	19, // 44: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	20, // 45: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	21, // 46: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	11, // 47: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	26, // 48: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	10, // 49: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	0,  // 50: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	52, // 51: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	53, // 52: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	54, // 53: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	55, // 54: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	14, // 55: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	50, // 56: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	25, // 57: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	27, // 58: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	56, // 59: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	57, // 60: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	58, // 61: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	59, // 62: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	60, // 63: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	61, // 64: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
+	62, // 65: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
+	52, // 66: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	55, // 67: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	53, // 68: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	63, // 69: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	64, // 70: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	65, // 71: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	66, // 72: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	67, // 73: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	66, // 74: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	68, // 75: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	69, // 76: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	57, // 77: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	65, // 78: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	70, // 79: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	70, // 80: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	67, // 81: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	63, // 82: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	71, // 83: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	57, // 84: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	68, // 85: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	65, // 86: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	54, // 87: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 88: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	9,  // 89: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	89, // [89:90] is the sub-list for method output_type
+	88, // [88:89] is the sub-list for method input_type
+	88, // [88:88] is the sub-list for extension type_name
+	88, // [88:88] is the sub-list for extension extendee
+	0,  // [0:88] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3430,6 +3543,7 @@ func file_mcphub_v1_editor_proto_init() {
 	if File_mcphub_v1_editor_proto != nil {
 		return
 	}
+	file_mcphub_v1_config_proto_init()
 	file_mcphub_v1_hub_proto_init()
 	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
@@ -3454,6 +3568,10 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_PromptsInView)(nil),
 		(*AttachRequest_ReadRequest)(nil),
 		(*AttachRequest_ReadResource)(nil),
+		(*AttachRequest_AddServer)(nil),
+		(*AttachRequest_UpdateServer)(nil),
+		(*AttachRequest_RemoveServer)(nil),
+		(*AttachRequest_UndoConfigWrite)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[8].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
@@ -3487,6 +3605,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*Reply_ListTools)(nil),
 		(*Reply_GetTrace)(nil),
 		(*Reply_ReadRequest)(nil),
+		(*Reply_ConfigWrite)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

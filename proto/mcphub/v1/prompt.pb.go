@@ -712,8 +712,11 @@ type ServerLaunch struct {
 	// as they are set now. User names and passwords are taken out of proxies; nothing that is a right (SSH_AUTH_SOCK, DOCKER_HOST) is inherited unless the
 	// file names it, and then it is in environment_references.
 	InheritedNames []string `protobuf:"bytes,23,rep,name=inherited_names,json=inheritedNames,proto3" json:"inherited_names,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The program that had the hub write this entry, whoever's file it stands in; absent: no program did. To be shown with the question. A window that acts for
+	// this program (Hello.acts_for) cannot accept it.
+	WrittenBy     *ConfigWriter `protobuf:"bytes,24,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ServerLaunch) Reset() {
@@ -903,6 +906,13 @@ func (x *ServerLaunch) GetResolvedFrom() string {
 func (x *ServerLaunch) GetInheritedNames() []string {
 	if x != nil {
 		return x.InheritedNames
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetWrittenBy() *ConfigWriter {
+	if x != nil {
+		return x.WrittenBy
 	}
 	return nil
 }
@@ -1557,7 +1567,10 @@ type AcceptPrompt struct {
 	KeptByHost bool `protobuf:"varint,3,opt,name=kept_by_host,json=keptByHost,proto3" json:"kept_by_host,omitempty"`
 	// Sampling: JSON text of the params as the user has edited them, with content_json empty. It is for a host between page and hub that runs a model: the host
 	// takes this answer, runs the model, and answers with content_json. A hub refuses it with INVALID_CONTENT, and the prompt stays open.
-	RequestJson   string `protobuf:"bytes,4,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
+	RequestJson string `protobuf:"bytes,4,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
+	// Server launch with written_by: the launch_hash of the prompt. It says that the whole command was in view when the person clicked, beside it; without it
+	// the hub refuses the yes with CONSENT_NOT_SHOWN, and the prompt stays open. For other launches it may be left out.
+	LaunchHash    string `protobuf:"bytes,5,opt,name=launch_hash,json=launchHash,proto3" json:"launch_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1616,6 +1629,13 @@ func (x *AcceptPrompt) GetKeptByHost() bool {
 func (x *AcceptPrompt) GetRequestJson() string {
 	if x != nil {
 		return x.RequestJson
+	}
+	return ""
+}
+
+func (x *AcceptPrompt) GetLaunchHash() string {
+	if x != nil {
+		return x.LaunchHash
 	}
 	return ""
 }
@@ -1789,7 +1809,7 @@ var File_mcphub_v1_prompt_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/prompt.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\"\xb2\x05\n" +
+	"\x16mcphub/v1/prompt.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/writer.proto\"\xb2\x05\n" +
 	"\x06Prompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12\x1d\n" +
@@ -1825,7 +1845,7 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\vbefore_json\x18\x02 \x01(\tR\n" +
 	"beforeJson\x12\x1d\n" +
 	"\n" +
-	"after_json\x18\x03 \x01(\tR\tafterJson\"\xcd\x06\n" +
+	"after_json\x18\x03 \x01(\tR\tafterJson\"\x85\a\n" +
 	"\fServerLaunch\x12\x18\n" +
 	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
 	"\x04args\x18\x02 \x03(\tR\x04args\x12\x1c\n" +
@@ -1855,7 +1875,9 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"unresolved\x18\x15 \x01(\tR\n" +
 	"unresolved\x12#\n" +
 	"\rresolved_from\x18\x16 \x01(\tR\fresolvedFrom\x12'\n" +
-	"\x0finherited_names\x18\x17 \x03(\tR\x0einheritedNames\"o\n" +
+	"\x0finherited_names\x18\x17 \x03(\tR\x0einheritedNames\x126\n" +
+	"\n" +
+	"written_by\x18\x18 \x01(\v2\x17.mcphub.v1.ConfigWriterR\twrittenBy\"o\n" +
 	"\x0eLaunchVariable\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x14\n" +
@@ -1902,13 +1924,15 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\adismiss\x18\x04 \x01(\v2\x18.mcphub.v1.DismissPromptH\x00R\adismiss\x12\x1f\n" +
 	"\vmute_server\x18\x05 \x01(\bR\n" +
 	"muteServerB\b\n" +
-	"\x06action\"\xa6\x01\n" +
+	"\x06action\"\xc7\x01\n" +
 	"\fAcceptPrompt\x12.\n" +
 	"\x05scope\x18\x01 \x01(\x0e2\x18.mcphub.v1.ApprovalScopeR\x05scope\x12!\n" +
 	"\fcontent_json\x18\x02 \x01(\tR\vcontentJson\x12 \n" +
 	"\fkept_by_host\x18\x03 \x01(\bR\n" +
 	"keptByHost\x12!\n" +
-	"\frequest_json\x18\x04 \x01(\tR\vrequestJson\"'\n" +
+	"\frequest_json\x18\x04 \x01(\tR\vrequestJson\x12\x1f\n" +
+	"\vlaunch_hash\x18\x05 \x01(\tR\n" +
+	"launchHash\"'\n" +
 	"\rDeclinePrompt\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x0f\n" +
 	"\rDismissPrompt\"\xb9\x01\n" +
@@ -1981,7 +2005,8 @@ var file_mcphub_v1_prompt_proto_goTypes = []any{
 	(*DismissPrompt)(nil),         // 17: mcphub.v1.DismissPrompt
 	(*PromptClosed)(nil),          // 18: mcphub.v1.PromptClosed
 	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
-	(Origin)(0),                   // 20: mcphub.v1.Origin
+	(*ConfigWriter)(nil),          // 20: mcphub.v1.ConfigWriter
+	(Origin)(0),                   // 21: mcphub.v1.Origin
 }
 var file_mcphub_v1_prompt_proto_depIdxs = []int32{
 	19, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
@@ -1996,18 +2021,19 @@ var file_mcphub_v1_prompt_proto_depIdxs = []int32{
 	5,  // 9: mcphub.v1.ToolApproval.changes:type_name -> mcphub.v1.DefinitionChange
 	5,  // 10: mcphub.v1.ServerLaunch.changes:type_name -> mcphub.v1.DefinitionChange
 	7,  // 11: mcphub.v1.ServerLaunch.environment:type_name -> mcphub.v1.LaunchVariable
-	9,  // 12: mcphub.v1.ConfigInput.options:type_name -> mcphub.v1.ConfigInputOption
-	15, // 13: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
-	16, // 14: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
-	17, // 15: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
-	2,  // 16: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
-	1,  // 17: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
-	20, // 18: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	20, // 12: mcphub.v1.ServerLaunch.written_by:type_name -> mcphub.v1.ConfigWriter
+	9,  // 13: mcphub.v1.ConfigInput.options:type_name -> mcphub.v1.ConfigInputOption
+	15, // 14: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
+	16, // 15: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
+	17, // 16: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
+	2,  // 17: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
+	1,  // 18: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
+	21, // 19: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_prompt_proto_init() }
@@ -2016,6 +2042,7 @@ func file_mcphub_v1_prompt_proto_init() {
 		return
 	}
 	file_mcphub_v1_request_proto_init()
+	file_mcphub_v1_writer_proto_init()
 	file_mcphub_v1_prompt_proto_msgTypes[0].OneofWrappers = []any{
 		(*Prompt_ToolApproval)(nil),
 		(*Prompt_Sampling)(nil),

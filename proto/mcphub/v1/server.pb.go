@@ -154,7 +154,7 @@ func (ServerStart) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
 }
 
-// LaunchConsent is whether a server of a workspace file may be started.
+// LaunchConsent is whether a server may be started that comes from a workspace file, or whose entry a program had the hub write.
 type LaunchConsent int32
 
 const (

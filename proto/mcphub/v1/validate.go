@@ -221,6 +221,14 @@ func (x *AttachRequest) Check() error {
 		return within("read_request", m.ReadRequest.Validate())
 	case *AttachRequest_ReadResource:
 		return within("read_resource", m.ReadResource.Validate())
+	case *AttachRequest_AddServer:
+		return within("add_server", m.AddServer.Validate())
+	case *AttachRequest_UpdateServer:
+		return within("update_server", m.UpdateServer.Validate())
+	case *AttachRequest_RemoveServer:
+		return within("remove_server", m.RemoveServer.Validate())
+	case *AttachRequest_UndoConfigWrite:
+		return within("undo_config_write", m.UndoConfigWrite.Validate())
 	}
 	return errors.New("message: none is set, or one that this hub does not know")
 }
@@ -242,6 +250,7 @@ func (x *Hello) Validate() error {
 	err := first(
 		id("window_id", x.GetWindowId()),
 		label("title", x.GetTitle()),
+		label("acts_for", x.GetActsFor()),
 		kinds("prompt_kinds", x.GetPromptKinds()),
 		roots(x.GetRoots()),
 		id("resume.hub_id", x.GetResume().GetHubId()),
@@ -268,7 +277,8 @@ func (x *PromptAnswer) Validate() error {
 	case *PromptAnswer_Accept:
 		return first(err, known("accept.scope", action.Accept.GetScope()),
 			atMost("accept.content_json", action.Accept.GetContentJson(), maxContent),
-			atMost("accept.request_json", action.Accept.GetRequestJson(), maxContent))
+			atMost("accept.request_json", action.Accept.GetRequestJson(), maxContent),
+			atMost("accept.launch_hash", action.Accept.GetLaunchHash(), maxLabel))
 	case *PromptAnswer_Decline:
 		return first(err, atMost("decline.reason", action.Decline.GetReason(), maxReason))
 	case *PromptAnswer_Dismiss:

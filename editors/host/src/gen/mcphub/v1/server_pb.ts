@@ -3867,7 +3867,7 @@ export const ServerStartSchema: GenEnum<ServerStart, ServerStartJson> = /*@__PUR
   enumDesc(file_mcphub_v1_server, 1);
 
 /**
- * LaunchConsent is whether a server of a workspace file may be started.
+ * LaunchConsent is whether a server may be started that comes from a workspace file, or whose entry a program had the hub write.
  *
  * @generated from enum mcphub.v1.LaunchConsent
  */
@@ -3909,7 +3909,7 @@ export enum LaunchConsent {
 }
 
 /**
- * LaunchConsent is whether a server of a workspace file may be started.
+ * LaunchConsent is whether a server may be started that comes from a workspace file, or whose entry a program had the hub write.
  *
  * @generated from enum mcphub.v1.LaunchConsent
  */

@@ -1,0 +1,167 @@
+package ipc
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/hub/sources"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+type configService struct {
+	mcphubv1.UnimplementedConfigServiceServer
+	*services
+}
+
+// configFiles is what writes config files.
+type configFiles interface {
+	AddServer(ctx context.Context, to sources.Target, f edit.Form, set edit.Settings) (sources.Written, error)
+	UpdateServer(ctx context.Context, to sources.Target, u edit.Update) (sources.Written, error)
+	RemoveServer(ctx context.Context, to sources.Target) (sources.Written, error)
+	Undo(ctx context.Context, by config.Writer) (sources.Written, error)
+}
+
+func (s *configService) AddServer(ctx context.Context,
+	r *mcphubv1.AddServerRequest) (*mcphubv1.AddServerResponse, error) {
+	w, err := s.addServer(ctx, "", r)
+	return reply(ctx, s.services, &mcphubv1.AddServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
+}
+
+func (s *configService) UpdateServer(ctx context.Context,
+	r *mcphubv1.UpdateServerRequest) (*mcphubv1.UpdateServerResponse, error) {
+	w, err := s.updateServer(ctx, "", r)
+	return reply(ctx, s.services, &mcphubv1.UpdateServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
+}
+
+func (s *configService) RemoveServer(ctx context.Context,
+	r *mcphubv1.RemoveServerRequest) (*mcphubv1.RemoveServerResponse, error) {
+	w, err := s.removeServer(ctx, "", r)
+	return reply(ctx, s.services, &mcphubv1.RemoveServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
+}
+
+func (s *configService) UndoConfigWrite(ctx context.Context,
+	r *mcphubv1.UndoConfigWriteRequest) (*mcphubv1.UndoConfigWriteResponse, error) {
+	w, err := s.undoConfigWrite(ctx, "", r)
+	return reply(ctx, s.services, &mcphubv1.UndoConfigWriteResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
+}
+
+// What a host calls, and a window orders by its stream: windowID is "" for a host.
+
+func (c *services) addServer(ctx context.Context, windowID string,
+	r *mcphubv1.AddServerRequest) (sources.Written, error) {
+	return c.domain.Config().AddServer(ctx, configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID),
+		edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(), Dialect: r.GetEntryDialect()},
+		serverSettings(r.GetSettings()))
+}
+
+func (c *services) updateServer(ctx context.Context, windowID string,
+	r *mcphubv1.UpdateServerRequest) (sources.Written, error) {
+	return c.domain.Config().UpdateServer(ctx,
+		configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID),
+		edit.Update{Entry: serverForm(r.GetForm()), Patch: r.GetPatchJson(), Settings: serverSettings(r.GetSettings())})
+}
+
+func (c *services) removeServer(ctx context.Context, windowID string,
+	r *mcphubv1.RemoveServerRequest) (sources.Written, error) {
+	return c.domain.Config().RemoveServer(ctx, configTarget(r.GetServer(), r.GetConfigFile(), "", windowID))
+}
+
+func (c *services) undoConfigWrite(ctx context.Context, windowID string,
+	r *mcphubv1.UndoConfigWriteRequest) (sources.Written, error) {
+	return c.domain.Config().Undo(ctx, configWriter(r.GetWrittenBy(), windowID))
+}
+
+// now is the server that a write was about, nil when it is gone or the write failed.
+func (c *services) now(w sources.Written) *mcphubv1.Server {
+	if w.File == "" {
+		return nil
+	}
+	servers, _ := c.domain.Servers()
+	for _, s := range servers {
+		if s.Name == w.Server {
+			return c.convert.server(s)
+		}
+	}
+	return nil
+}
+
+func configTarget(server, file, by, windowID string) sources.Target {
+	return sources.Target{Server: server, File: file, By: configWriter(by, windowID)}
+}
+
+// configWriter names who writes; a window is named by what is known of it.
+func configWriter(by, windowID string) config.Writer {
+	name := "a host"
+	if windowID != "" {
+		name = "the window " + windowID
+	}
+	return config.Writer{Name: bounds.Printable(cmp.Or(by, name)), Window: windowID}
+}
+
+func serverForm(f *mcphubv1.ServerForm) *edit.Entry {
+	if f == nil {
+		return nil
+	}
+	e := &edit.Entry{Command: f.GetCommand(), Args: f.GetArgs(), Dir: f.GetDirectory(), URL: f.GetUrl(),
+		Header: f.GetHeaders()}
+	switch f.GetTransport() {
+	case mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP:
+		e.Transport = config.TransportHTTP
+	case mcphubv1.ServerTransport_SERVER_TRANSPORT_SSE:
+		e.Transport = config.TransportSSE
+	}
+	if len(f.GetEnvironment())+len(f.GetUnsetEnvironment()) > 0 {
+		e.Env = map[string]*string{}
+	}
+	for _, name := range f.GetUnsetEnvironment() {
+		e.Env[name] = nil
+	}
+	for name, value := range f.GetEnvironment() {
+		e.Env[name] = &value
+	}
+	return e
+}
+
+// policiesWritten has "" for what is taken out of an entry.
+var policiesWritten = map[mcphubv1.ApprovalPolicy]config.Policy{
+	mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ALLOW: config.Allow,
+	mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ASK:   config.Ask,
+	mcphubv1.ApprovalPolicy_APPROVAL_POLICY_DENY:  config.Deny,
+}
+
+func serverSettings(s *mcphubv1.ServerSettings) (set edit.Settings) {
+	if s == nil {
+		return set
+	}
+	set.Enabled = s.Enabled
+	for tool, p := range s.GetApprovals() {
+		if set.Approvals == nil {
+			set.Approvals = map[string]config.Policy{}
+		}
+		set.Approvals[tool] = policiesWritten[p]
+	}
+	t := s.GetTimeouts()
+	set.Timeouts = map[string]*time.Duration{}
+	for _, clock := range t.GetToDefault() {
+		set.Timeouts[clock] = nil
+	}
+	for clock, d := range map[string]*durationpb.Duration{"connect": t.GetConnect(), "idle": t.GetIdle(),
+		"total": t.GetTotal(), "human": t.GetHuman()} {
+		if d != nil {
+			set.Timeouts[clock] = new(d.AsDuration())
+		}
+	}
+	return set
+}
+
+func (c converter) write(w sources.Written) *mcphubv1.ConfigWrite {
+	return &mcphubv1.ConfigWrite{Server: c.text(w.Server), ConfigFile: c.text(w.File), ConfigLine: int32(w.Line),
+		ConfigDialect: w.Dialect, NeedsConsent: w.MustAsk, Problems: list(w.Problems, c.problem),
+		LeftOut: c.texts(w.LeftOut), CanUndo: w.CanUndo}
+}

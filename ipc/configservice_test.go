@@ -1,0 +1,116 @@
+package ipc
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// A host adds, changes and removes a server of a file, and takes that back; each answer says what the server has
+// become.
+func TestConfigService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "cline_mcp_settings.json")
+		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		ctx, configs := t.Context(), mcphubv1.NewConfigServiceClient(conn)
+		_, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
+			Sources: []*mcphubv1.ConfigSource{{Scope: "user", Path: file}}, WatchedByHost: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFile := func(want string) {
+			t.Helper()
+			if text, err := os.ReadFile(file); err != nil || string(text) != want {
+				t.Errorf("the file has %s (%v), want %s", text, err, want)
+			}
+		}
+		added, err := configs.AddServer(ctx, &mcphubv1.AddServerRequest{Server: "s", WrittenBy: "an extension",
+			Entry: entryJSON(`"other": {"type": "stdio", "command": "x", "env": {"A": "${env:A}"}, "tools": ["*"]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, s := added.GetWrite(), added.GetServer(); w.GetConfigFile() != file || w.GetConfigLine() != 3 ||
+			w.GetConfigDialect() != "cline" || !w.GetNeedsConsent() || !w.GetCanUndo() ||
+			s.GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED || s.GetConfigLine() != 3 {
+			t.Errorf("added: %v", added)
+		}
+		const first = "{\n  \"mcpServers\": {\n    \"s\": {\n      \"command\": \"x\",\n      \"env\": {\n" +
+			"        \"A\": \"${env:A}\"\n      }"
+		wantFile(first + "\n    }\n  }\n}\n")
+		allow := map[string]mcphubv1.ApprovalPolicy{"t": mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ALLOW}
+		clocks := &mcphubv1.ServerTimeouts{Total: durationpb.New(90 * time.Second), Connect: durationpb.New(0)}
+		updated, err := configs.UpdateServer(ctx, &mcphubv1.UpdateServerRequest{Server: "s",
+			Settings: &mcphubv1.ServerSettings{Enabled: new(false), Approvals: allow, Timeouts: clocks}})
+		if err != nil || updated.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_DISABLED {
+			t.Fatalf("%v %v", updated, err)
+		}
+		wantFile(first + ",\n      \"disabled\": true,\n      \"autoApprove\": [\"t\"],\n      \"timeouts\": {\n" +
+			"        \"connect\": \"0s\"\n      },\n      \"timeout\": 90\n    }\n  }\n}\n")
+		removed, err := configs.RemoveServer(ctx, &mcphubv1.RemoveServerRequest{Server: "s"})
+		if err != nil || removed.GetServer() != nil || removed.GetWrite().GetConfigLine() != 0 {
+			t.Errorf("%v %v", removed, err)
+		}
+		wantFile("{\n  \"mcpServers\": {}\n}\n")
+		undone, err := configs.UndoConfigWrite(ctx, &mcphubv1.UndoConfigWriteRequest{})
+		if err != nil || undone.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_DISABLED ||
+			!undone.GetWrite().GetNeedsConsent() {
+			t.Errorf("%v %v", undone, err)
+		}
+		_, err = configs.AddServer(ctx, &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON(`{"command": "y"}`)})
+		if status.Code(err) != codes.AlreadyExists {
+			t.Error(err)
+		}
+		_, err = configs.UpdateServer(ctx, &mcphubv1.UpdateServerRequest{Server: "s", PatchJson: `{"args": {"K": "s3cret"}}`})
+		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
+		if info.GetReason() != "CONFIG_INVALID" || info.GetMetadata()["key"] != "args" || info.GetMetadata()["file"] != file {
+			t.Errorf("%v %v", err, info)
+		}
+	})
+}
+
+// What a window orders by its stream is answered with what was written, and is that window's.
+func TestWindowWritesConfig(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "mcp.json")
+		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		_, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(t.Context(), &mcphubv1.ReloadConfigRequest{
+			Sources: []*mcphubv1.ConfigSource{{Scope: "user", Path: file}}, WatchedByHost: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "w"})
+		add := &mcphubv1.AddServerRequest{Server: "s", Entry: &mcphubv1.AddServerRequest_Form{
+			Form: &mcphubv1.ServerForm{Command: "s", Args: []string{"1"}, Environment: map[string]string{"A": "1"}}}}
+		reply := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AddServer{AddServer: add}})
+		if reply.GetError() != nil || reply.GetConfigWrite().GetConfigFile() != file {
+			t.Fatal(reply)
+		}
+		call(t, conn, &mcphubv1.CallToolRequest{Tool: "t", Preapproved: true})
+		synctest.Wait()
+		prompts := w.Prompts()
+		if len(prompts) != 1 || prompts[0].GetServerLaunch().GetWrittenBy().GetWindowId() != "w" ||
+			prompts[0].GetServerLaunch().GetWrittenBy().GetName() != "the window w" {
+			t.Errorf("%v", prompts)
+		}
+		undo := &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_UndoConfigWrite{
+			UndoConfigWrite: &mcphubv1.UndoConfigWriteRequest{}}}
+		if reply := w.Ask(undo); reply.GetError() != nil {
+			t.Error(reply)
+		}
+		synctest.Wait()
+		if prompts := w.Prompts(); len(prompts) != 0 {
+			t.Errorf("%v", prompts)
+		}
+	})
+}
