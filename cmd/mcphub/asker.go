@@ -138,6 +138,9 @@ func answerTyped(p *mcphubv1.Prompt, line typed) (answer *mcphubv1.PromptAnswer,
 		return answerInput(id, q, line)
 	}
 	if !line.over && isYes(line.text) {
+		if q := p.GetServerLaunch(); q != nil { // all of it is on the terminal
+			return acceptLaunch(id, q), ""
+		}
 		return accept(id, ""), ""
 	}
 	return decline(id, "denied on the terminal"), ""

@@ -55,7 +55,7 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 		// --approve is about tools: who lets a tool run has not agreed to a command line that was never seen.
 		switch {
 		case a.launch == "allow":
-			return accept(id, ""), "agreed to by --launch allow", false
+			return acceptLaunch(id, q.ServerLaunch), "agreed to by --launch allow", false
 		case a.launch == "deny":
 			return decline(id, "denied by --launch deny"), "denied", false
 		case terminal:

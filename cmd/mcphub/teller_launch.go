@@ -12,7 +12,11 @@ import (
 // launchQuestion tells what would be run, or connected to: everything, exactly, one thing on a line. What is not seen
 // is not agreed to.
 func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
-	lines := one("question %s: may server %s be started? A file of the workspace brings it: %s", name, server,
+	brings := "A file of the workspace brings it"
+	if by := q.GetWrittenBy(); by != nil {
+		brings = exact(by.GetName()) + " had its entry written"
+	}
+	lines := one("question %s: may server %s be started? %s: %s", name, server, brings,
 		place(q.GetConfigFile(), q.GetConfigLine()))
 	add := func(what string, values ...string) {
 		for _, v := range values {

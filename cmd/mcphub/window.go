@@ -147,6 +147,13 @@ func accept(promptID, contentJSON string) *mcphubv1.PromptAnswer {
 	}}
 }
 
+// acceptLaunch is a yes to a launch that has been shown whole.
+func acceptLaunch(promptID string, q *mcphubv1.ServerLaunch) *mcphubv1.PromptAnswer {
+	answer := accept(promptID, "")
+	answer.GetAccept().LaunchHash = q.GetLaunchHash()
+	return answer
+}
+
 // give answers a question for a value. The hub is not to keep it: what a command line says holds for that command, and
 // a secret that was typed for one call should not outlive it.
 func give(promptID, value string) *mcphubv1.PromptAnswer {

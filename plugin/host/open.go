@@ -68,6 +68,8 @@ type Client struct {
 	Models mcphubv1.ModelToolServiceClient
 	// Gateways opens the servers to clients that speak MCP.
 	Gateways mcphubv1.GatewayServiceClient
+	// Configs adds, changes and removes servers in the config files.
+	Configs mcphubv1.ConfigServiceClient
 
 	conn     *grpc.ClientConn
 	proc     *process
@@ -163,6 +165,7 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 	c.Editor = mcphubv1.NewEditorServiceClient(c.conn)
 	c.Models = mcphubv1.NewModelToolServiceClient(c.conn)
 	c.Gateways = mcphubv1.NewGatewayServiceClient(c.conn)
+	c.Configs = mcphubv1.NewConfigServiceClient(c.conn)
 	info, err := c.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{})
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", errNoAnswer, err)

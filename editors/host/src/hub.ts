@@ -1,6 +1,7 @@
 // The hub as a host holds it: started, watched, started anew when it dies, ended in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { ConfigService } from './gen/mcphub/v1/config_pb.js';
 import { GatewayService } from './gen/mcphub/v1/gateway_pb.js';
 import { McpHubService } from './gen/mcphub/v1/hub_pb.js';
 import { ModelToolService } from './gen/mcphub/v1/modeltool_pb.js';
@@ -41,6 +42,11 @@ export class Hub {
    * open.
    */
   readonly gateways: Client<typeof GatewayService>;
+  /**
+   * ConfigService of the present hub: adds, changes and removes servers in the config files. Say in `writtenBy` for whom:
+   * what it writes starts only after a person has seen and agreed to it.
+   */
+  readonly configs: Client<typeof ConfigService>;
 
   readonly #options: OpenOptions;
   readonly #stopTimeoutMs: number;
@@ -78,6 +84,7 @@ export class Hub {
     this.servers = createClient(McpServerService, call);
     this.models = createClient(ModelToolService, call);
     this.gateways = createClient(GatewayService, call);
+    this.configs = createClient(ConfigService, call);
   }
 
   get state(): HubState {

@@ -13,6 +13,7 @@ export type { PageEnd } from './pagevoice.js';
 export type { CallOptions } from './transport.js';
 export type { Client } from './client.js';
 
+export * from './gen/mcphub/v1/config_pb.js';
 export * from './gen/mcphub/v1/editor_pb.js';
 export * from './gen/mcphub/v1/gateway_pb.js';
 export * from './gen/mcphub/v1/hub_pb.js';
@@ -21,3 +22,4 @@ export * from './gen/mcphub/v1/prompt_pb.js';
 export * from './gen/mcphub/v1/request_pb.js';
 export * from './gen/mcphub/v1/server_pb.js';
 export * from './gen/mcphub/v1/view_pb.js';
+export * from './gen/mcphub/v1/writer_pb.js';

@@ -59,6 +59,13 @@ export interface RelayOptions {
   readonly event?: (event: AttachResponse) => void;
   /** The open prompts whose cards are in view on the page have changed. It is for the host to know whether the page is. */
   readonly inView?: (promptIds: readonly string[]) => void;
+  /** The page may add, change and remove servers in config files, and undo that. Default: it is refused. */
+  readonly configWrites?: boolean;
+  /**
+   * The program that acts in this page by itself, by the name that it writes config entries under. It cannot agree to
+   * the launch of what it wrote. Default: what comes from the page a person has clicked.
+   */
+  readonly actsFor?: string;
 }
 
 /** Between one page and the hub. */

@@ -16,6 +16,7 @@ import type { HubState } from './hubstate.js';
 import { PageVoice, harmless, idOf } from './pagevoice.js';
 import type { Relay, RelayOptions } from './options.js';
 import type { PageEnd } from './pagevoice.js';
+import { launchForbidden, writeForbidden } from './forbidden.js';
 import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
@@ -125,7 +126,10 @@ export class PageRelay implements Relay {
       );
       return;
     }
-    if (request.message.case === 'hello') {
+    const forbidden = writeForbidden(request, this.#options);
+    if (forbidden !== undefined) {
+      this.#voice.refuse(request.messageId, forbidden);
+    } else if (request.message.case === 'hello') {
       this.#hello(toJson(HelloSchema, request.message.value));
     } else if (request.message.case === 'answerPrompt') {
       this.#answer(request, request.message.value);
@@ -160,6 +164,7 @@ export class PageRelay implements Relay {
         this.#windowId === '' || (json.windowId ?? '') !== '' ? json : { ...json, windowId: this.#windowId };
       hello = fromJson(HelloSchema, this.#options.hello?.(known) ?? known);
       hello.roots = this.#roots?.roots ?? hello.roots;
+      hello.actsFor = this.#options.actsFor ?? hello.actsFor;
     } catch (error) {
       this.#voice.tell(HubConnectionState.FAILED, asHubError(error).message);
       return;
@@ -192,6 +197,11 @@ export class PageRelay implements Relay {
       request.messageId = `relay-${++this.#minted}`; // to hear whether the hub has taken it
     }
     const prompt = this.#prompts.get(answer.promptId);
+    const forbidden = launchForbidden(answer, prompt, this.#options.actsFor);
+    if (forbidden !== undefined) {
+      this.#voice.refuse(ofPage ? request.messageId : '', forbidden);
+      return;
+    }
     const [askedOn, hubId] = [this.#attached, this.#hubId];
     const refused = (error: HubError): void => this.#voice.refuse(ofPage ? request.messageId : '', error);
     // Prompts of two hubs may have the same id, so an answer goes to the hub that has asked, or nowhere.

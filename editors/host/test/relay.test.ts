@@ -412,3 +412,62 @@ test('a page is told at once what to reveal, and one that is not there yet when 
   relay.reveal('p2');
   assert.deepEqual(told(), []);
 });
+
+const remove = { messageId: 'w1', removeServer: { server: 's' } };
+
+test('config files are written for pages whose hosts have turned that on, and for no others', async (t) => {
+  const closed = scene(t);
+  closed.say({ hello: { promptKinds: kinds } });
+  closed.source.stream(0).welcome();
+  await settle();
+  closed.told();
+  for (const message of [
+    { messageId: 'w1', addServer: { server: 's', entryJson: '{}' } },
+    { messageId: 'w1', updateServer: { server: 's', patchJson: '{}' } },
+    remove,
+    { messageId: 'w1', undoConfigWrite: {} },
+  ]) {
+    closed.say(message);
+    const [refused] = closed.told() as [{ reply: { messageId: string; error: { code: string; reason: string } } }];
+    assert.deepEqual(
+      [refused.reply.messageId, refused.reply.error.code, refused.reply.error.reason],
+      ['w1', 'PERMISSION_DENIED', 'CONFIG_WRITES_OFF'],
+    );
+  }
+  assert.equal(closed.source.stream(0).sent.length, 0);
+
+  const open = scene(t, { configWrites: true });
+  open.say({ hello: { promptKinds: kinds } });
+  open.source.stream(0).welcome();
+  await settle();
+  open.say(remove);
+  assert.equal(open.source.stream(0).sent.length, 1);
+});
+
+test('a program does not agree to the launch of what it wrote', async (t) => {
+  const { source, say, told } = scene(t, { actsFor: 'an extension' });
+  say({ hello: { promptKinds: kinds } });
+  assert.equal(source.stream(0).hello.actsFor, 'an extension');
+  source.stream(0).welcome();
+  for (const name of ['an extension', 'another one']) {
+    source.stream(0).say({
+      case: 'promptOpened',
+      value: {
+        prompt: {
+          promptId: name,
+          question: { case: 'serverLaunch', value: { command: 'x', launchHash: 'h', writtenBy: { name } } },
+        },
+      },
+    });
+  }
+  await settle();
+  told();
+  say({ messageId: 'a1', answerPrompt: { promptId: 'an extension', accept: { launchHash: 'h' } } });
+  const [refused] = told() as [{ reply: { messageId: string; error: { reason: string } } }];
+  assert.deepEqual([refused.reply.messageId, refused.reply.error.reason], ['a1', 'CONSENT_NOT_SHOWN']);
+  assert.equal(source.stream(0).sent.length, 0);
+  say({ messageId: 'a2', answerPrompt: { promptId: 'an extension', decline: {} } });
+  say({ messageId: 'a3', answerPrompt: { promptId: 'another one', accept: { launchHash: 'h' } } });
+  await settle();
+  assert.equal(source.stream(0).sent.length, 2);
+});

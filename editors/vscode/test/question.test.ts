@@ -84,6 +84,7 @@ test('what a dialog cannot show whole cannot be accepted in it', () => {
     launch({ allowedTools: ['*'] }),
     launch({ files: ['/f'] }),
     launch({ environment: [loading] }),
+    launch({ writtenBy: { name: 'an extension', windowId: '' } }),
   ]) {
     assert.ok(!question(prompt).choices.some((c) => c.choice.kind === 'accept'), JSON.stringify(prompt.question));
   }

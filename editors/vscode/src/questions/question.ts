@@ -2,7 +2,7 @@
 // choices.
 import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
-import type { Prompt } from '@mcphub/host';
+import type { Prompt, ServerLaunch } from '@mcphub/host';
 import { inPick, quoted, visible } from '../plaintext.js';
 
 /** What a click chooses. Later: the question stays open, in the view and in the status bar. */
@@ -93,15 +93,16 @@ export function question(prompt: Prompt): Question {
           : `\n${vscode.l10n.t('It inherits your settings: {0}', launch.inheritedNames.map(visible).join(', '))}`;
       return {
         form: 'modal',
-        title:
-          launch.url === ''
-            ? vscode.l10n.t('May the server {0} of this workspace be started?', server)
-            : vscode.l10n.t('May the server {0} of this workspace be connected to?', server),
+        title: launchTitle(launch, server),
         detail: `${visible(run)}${program}${danger}${from}${sees}${inherits}${change}`,
         // What a file may want beyond a command line (allow lists, other files, differences) is more than a dialog can
-        // show.
+        // show. What a program wrote is agreed to beside the whole of it only.
         choices:
-          launch.changed || loading.length > 0 || launch.allowedTools.length > 0 || launch.files.length > 0
+          launch.writtenBy !== undefined
+          || launch.changed
+          || loading.length > 0
+          || launch.allowedTools.length > 0
+          || launch.files.length > 0
             ? [open, decline(vscode.l10n.t('Do Not Start'))]
             : [
                 open,
@@ -220,4 +221,17 @@ export function commandLine(command: string, args: readonly string[]): string {
 /** The name of a prompt in a pick list. */
 export function questionLabel(prompt: Prompt): string {
   return inPick(question(prompt).title);
+}
+
+/** Whose entry it is decides what the user is asked: the workspace's, or one that a program wrote. */
+function launchTitle({ url, writtenBy }: ServerLaunch, server: string): string {
+  if (writtenBy !== undefined) {
+    const writer = quoted(writtenBy.name);
+    return url === ''
+      ? vscode.l10n.t('May the server {0}, which {1} added, be started?', server, writer)
+      : vscode.l10n.t('May the server {0}, which {1} added, be connected to?', server, writer);
+  }
+  return url === ''
+    ? vscode.l10n.t('May the server {0} of this workspace be started?', server)
+    : vscode.l10n.t('May the server {0} of this workspace be connected to?', server);
 }

@@ -40,6 +40,13 @@ function loadsCode({ environment = [] }) {
 }
 
 /**
+ * What a program wrote is agreed to only by who has seen all of it: this card shows it.
+ * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
+ */
+const shown = ({ writtenBy, launchHash }) =>
+  writtenBy === undefined || launchHash === undefined ? {} : { launchHash };
+
+/**
  * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
  * @param {string} server
  * @param {import('./cardparts.js').Kit} kit
@@ -58,7 +65,11 @@ export function launchCard(ask, server, kit) {
     body: [
       h('p', {
         class: 'muted',
-        text: 'A file of this workspace brings this server. Once started, it can do what you can do.',
+        text: `${
+          ask.writtenBy === undefined
+            ? 'A file of this workspace brings this server.'
+            : `${visible(ask.writtenBy.name ?? '')} wrote the entry of this server into a config file.`
+        } Once started, it can do what you can do.`,
       }),
       ask.changed
         && h(
@@ -91,7 +102,7 @@ export function launchCard(ask, server, kit) {
       ]),
     ],
     choices: [select],
-    accept: { text: 'Start', note: 'Agreed', content: () => ({ scope: scope() }) },
+    accept: { text: 'Start', note: 'Agreed', content: () => ({ scope: scope(), ...shown(ask) }) },
     decline: { text: 'Do not start', note: 'Declined' },
   };
 }

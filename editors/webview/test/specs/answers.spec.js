@@ -239,6 +239,34 @@ pageTest(
   },
 );
 
+pageTest(
+  'what a program wrote is named with its writer, and agreed to with the hash of what was shown',
+  {
+    snapshot: {
+      prompts: [
+        {
+          ...prompts.launch,
+          serverLaunch: { ...prompts.launch.serverLaunch, writtenBy: { name: 'an \u202eextension' } },
+        },
+      ],
+    },
+  },
+  async ({ by, hub, pass }) => {
+    const card = by('prompt-p-launch');
+    await pass(700);
+    const text = await card.innerText();
+    assert.match(text, /an .*extension wrote the entry of this server/u);
+    assert.doesNotMatch(text, /\u202e/u);
+    assert.doesNotMatch(text, /A file of this workspace/u);
+    await card.locator('[data-testid="accept"]').click();
+    const sent = await hub.next('answerPrompt');
+    assert.deepEqual(sent.answerPrompt, {
+      promptId: 'p-launch',
+      accept: { scope: 'APPROVAL_SCOPE_ONCE', launchHash: 'def' },
+    });
+  },
+);
+
 for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
   ['approval', ['APPROVAL_SCOPE_WINDOW', 'APPROVAL_SCOPE_WORKSPACE', 'APPROVAL_SCOPE_ALWAYS']],
   ['launch', ['APPROVAL_SCOPE_WINDOW', 'APPROVAL_SCOPE_WORKSPACE', 'APPROVAL_SCOPE_ALWAYS']],
