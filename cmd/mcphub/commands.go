@@ -233,10 +233,11 @@ func (l *commandLine) addConfig() {
 	set := o.flags()
 	set.VisitAll(setForm)
 	c := l.add(l.root, spec{
-		group: groupLook, use: "config check|places [FLAGS]",
-		short: "check config files, and tell where applications keep theirs",
-		page:  "Looks at config files. No hub is spawned, and nothing that a file names is run or connected to.",
-		run:   func([]string) int { return usageError(l.env, "config", errNoConfigCommand) },
+		group: groupLook, use: "config COMMAND [FLAGS]",
+		short: "check and change config files, and tell where applications keep theirs",
+		page: `Looks at config files, and changes them. No hub is spawned, and nothing that a file names is run or
+connected to.`,
+		run: func([]string) int { return usageError(l.env, "config", errNoConfigCommand) },
 	})
 	c.PersistentFlags().SortFlags = false
 	c.PersistentFlags().AddFlagSet(set)
@@ -274,6 +275,7 @@ Exit status: 0 all can be used, warnings or not; 1 something is broken, or with 
 		page:  "Lists the files in which applications keep servers, the weakest first, and which of them are there.",
 		run:   func([]string) int { return runConfigPlaces(l.env, &o) },
 	})
+	l.addConfigWrites(c, &o)
 }
 
 // addMore: the rest.

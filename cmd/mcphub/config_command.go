@@ -41,7 +41,7 @@ func (o *configOptions) flags() *pflag.FlagSet {
 	return set
 }
 
-var errNoConfigCommand = errors.New("what of it? config check or config places")
+var errNoConfigCommand = errors.New("what of it? config check, places, add, set, remove or undo")
 
 // runConfigCheck gives the verdict on config files. No hub is spawned, and nothing that a file names is run or
 // connected to; where a program is not found without it, the login shell is asked for its PATH, as a start does.

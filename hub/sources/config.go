@@ -56,10 +56,7 @@ type Options struct {
 type Config struct {
 	Options
 	loading chan struct{} // holds one token while somebody reads the config
-	writing chan struct{} // holds one token while somebody writes a file of it
-	undone  *statefile.File
-	// lastWrite is what undone would hold if it had a place. Guarded by writing.
-	lastWrite []byte
+	files   *Files
 
 	// guarded by the lock of the house
 	sources  []Source
@@ -70,8 +67,14 @@ type Config struct {
 
 // New makes a config of no sources.
 func New(o Options) *Config {
-	return &Config{Options: o, loading: make(chan struct{}, 1), writing: make(chan struct{}, 1),
-		undone: openUndo(o.StateDir, o)}
+	c := &Config{Options: o, loading: make(chan struct{}, 1)}
+	c.files = NewFiles(FilesOptions{StateDir: o.StateDir, Redactor: o.Redactor, Logger: o.Logger,
+		Sources: func() (list []Source) {
+			c.House.Update(func() { list = c.sources })
+			return list
+		}})
+	c.files.outdated, c.files.note = c.outdated, c.note
+	return c
 }
 
 // Problems are those of no single server. It is called with the lock.
@@ -93,7 +96,7 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	case <-ctx.Done():
 		return nil, nil, nil, context.Cause(ctx)
 	}
-	sources = absolute(sources)
+	sources = Absolute(sources)
 	var draining bool
 	var old launch.Entries
 	c.House.Update(func() {
@@ -202,9 +205,9 @@ func (c *Config) wantedOf(all []launch.Entries, have []*launch.Launch) (want []w
 	return want
 }
 
-// absolute gives the files that are read their whole paths, which begin where the hub runs: a server runs beside its
+// Absolute gives the files that are read their whole paths, which begin where the hub runs: a server runs beside its
 // file, and what people have answered about a file holds for that one. The name of a text stays what it is.
-func absolute(sources []Source) []Source {
+func Absolute(sources []Source) []Source {
 	sources = slices.Clone(sources) // nil stays nil
 	for i := range sources {
 		if s := &sources[i]; s.JSON == "" && s.Path != "" {

@@ -25,7 +25,7 @@ var refusals = map[edit.Kind]struct {
 }
 
 // notWritten says in words for people why a file was not changed.
-func (c *Config) notWritten(err error, file, server, did string) error {
+func (f *Files) notWritten(err error, file, server, did string) error {
 	what := fmt.Sprintf("server %q was not %s", bounds.Printable(server), did)
 	meta := []string{"server", bounds.Printable(server), "file", file}
 	if r, ok := errors.AsType[*edit.Refusal](err); ok {
@@ -39,7 +39,7 @@ func (c *Config) notWritten(err error, file, server, did string) error {
 		}
 		of := refusals[r.Kind]
 		return event.Fail(of.code, of.reason, meta, "%s, and the file is as it was: %s: %s", what, place,
-			c.Redactor.Text(r.Error()))
+			f.Redactor.Text(r.Error()))
 	}
 	if e, ok := errors.AsType[*statefile.RewriteError](err); ok {
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonConfigNotWritable, meta,

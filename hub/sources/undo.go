@@ -19,6 +19,9 @@ type undo struct {
 	Version int    `json:"version"`
 	File    string `json:"file"`
 	Server  string `json:"server"`
+	Scope   string `json:"scope,omitempty"` // and what follows: as in Source
+	Dialect string `json:"dialect,omitempty"`
+	Folder  string `json:"folder,omitempty"`
 	Before  []byte `json:"before"`
 	Existed bool   `json:"existed"` // there was a file
 	Noted   bool   `json:"noted"`   // a program had written the entry that was there before
@@ -28,42 +31,40 @@ type undo struct {
 // maxUndo bounds the text that is kept.
 const maxUndo = 8 << 20
 
-// openUndo opens what is kept of the last write; dir "" keeps it in memory.
-func openUndo(dir string, o Options) *statefile.File {
-	return statefile.Open(dir, "config-undo.json", statefile.Options{Logger: o.Logger})
-}
-
 // keepUndo keeps what the last write did, and tells whether it can be undone.
-func (c *Config) keepUndo(u undo) bool {
+func (f *Files) keepUndo(u undo) bool {
 	u.Version = 1
 	text, err := json.Marshal(u)
 	if err != nil || len(u.Before) > maxUndo {
 		text = []byte("{}") // the one before this one can no longer be undone either
 	}
-	err = c.undone.Update(func([]byte) ([]byte, error) { return append(text, '\n'), nil })
-	if c.lastWrite = nil; errors.Is(err, statefile.ErrNoPlace) {
-		c.lastWrite, err = text, nil
+	err = f.undone.Update(func([]byte) ([]byte, error) { return append(text, '\n'), nil })
+	if f.lastWrite.Store(nil); errors.Is(err, statefile.ErrNoPlace) {
+		f.lastWrite.Store(&text)
+		err = nil
 	}
 	return err == nil && len(u.Before) <= maxUndo
 }
 
 // Undo gives the file of the last write the text that it had before, if it still has the one that was written then.
-func (c *Config) Undo(ctx context.Context, by config.Writer) (Written, error) {
-	text, err := c.undone.Read()
-	if c.lastWrite != nil {
-		text = c.lastWrite
+func (f *Files) Undo(ctx context.Context, by config.Writer) (Written, error) {
+	text, err := f.undone.Read()
+	if last := f.lastWrite.Load(); last != nil {
+		text = *last
 	}
 	var u undo
 	if err != nil || json.Unmarshal(text, &u) != nil || u.Version != 1 {
 		return Written{}, event.Fail(event.CodeFailedPrecondition, event.ReasonNothingToUndo, nil,
 			"there is no write of a config file that could be undone")
 	}
-	src, err := c.named(c.known(), Target{File: u.File})
-	if err != nil {
+	src, err := f.named(f.known(), Target{File: u.File})
+	if err != nil && !f.AnyFile {
 		return Written{}, err
+	} else if err != nil {
+		src = Source{Path: u.File, Scope: u.Scope, Dialect: u.Dialect, Folder: u.Folder}
 	}
 	to := Target{Server: u.Server, File: u.File, By: by}
-	return c.write(ctx, src, to, "put back", func(text config.Source) (edit.Edited, error) {
+	return f.write(ctx, src, to, "put back", func(text config.Source) (edit.Edited, error) {
 		if statefile.Sum(string(text.JSON)) != u.After {
 			return edit.Edited{}, event.Fail(event.CodeFailedPrecondition, event.ReasonConfigChanged,
 				[]string{"server", u.Server, "file", u.File},

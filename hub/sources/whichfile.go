@@ -12,31 +12,29 @@ import (
 )
 
 // known gives the sources that are files, as they were loaded last.
-func (c *Config) known() (list []Source) {
-	c.House.Update(func() {
-		for _, s := range c.sources {
-			if s.JSON == "" && s.Path != "" {
-				list = append(list, s)
-			}
+func (f *Files) known() (list []Source) {
+	for _, s := range f.Sources() {
+		if s.JSON == "" && s.Path != "" {
+			list = append(list, s)
 		}
-	})
+	}
 	return list
 }
 
 // sourceToAdd is the file that a server is added to: the one that is named, else the last one of the user, else the
 // last one of the host. Into a folder's file nothing goes unasked.
-func (c *Config) sourceToAdd(ctx context.Context, to Target) (Source, error) {
-	known := c.known()
+func (f *Files) sourceToAdd(ctx context.Context, to Target) (Source, error) {
+	known := f.known()
 	if to.File != "" {
-		return c.named(known, to)
+		return f.named(known, to)
 	}
 	for _, scope := range []string{"user", "host"} {
 		for _, s := range slices.Backward(known) {
 			if s.Scope != scope {
 				continue
 			}
-			if having := c.having(ctx, known, to.Server); len(having) > 0 {
-				return Source{}, c.notWritten(&edit.Refusal{Kind: edit.Exists,
+			if having := f.having(ctx, known, to.Server); len(having) > 0 {
+				return Source{}, f.notWritten(&edit.Refusal{Kind: edit.Exists,
 					Message: "there is an entry of this name; change that one, choose another name, or name the file to add to"},
 					having[0].Path, to.Server, "added")
 			}
@@ -49,8 +47,8 @@ func (c *Config) sourceToAdd(ctx context.Context, to Target) (Source, error) {
 }
 
 // named is the source of a file.
-func (c *Config) named(known []Source, to Target) (Source, error) {
-	file := absolute([]Source{{Path: to.File}})[0].Path
+func (f *Files) named(known []Source, to Target) (Source, error) {
+	file := Absolute([]Source{{Path: to.File}})[0].Path
 	for _, s := range known {
 		if s.Path == file {
 			return s, nil
@@ -62,7 +60,7 @@ func (c *Config) named(known []Source, to Target) (Source, error) {
 }
 
 // having are the sources whose files have an entry of a name now.
-func (c *Config) having(ctx context.Context, known []Source, name string) (list []Source) {
+func (f *Files) having(ctx context.Context, known []Source, name string) (list []Source) {
 	for _, s := range known {
 		text, err := readFile(ctx, s.Path, s.Scope)
 		if err != nil {
@@ -76,14 +74,14 @@ func (c *Config) having(ctx context.Context, known []Source, name string) (list 
 }
 
 // sourceOf is the file that has the entry.
-func (c *Config) sourceOf(ctx context.Context, to Target) (Source, error) {
-	known := c.known()
+func (f *Files) sourceOf(ctx context.Context, to Target) (Source, error) {
+	known := f.known()
 	if to.File != "" {
-		s, err := c.named(known, to)
+		s, err := f.named(known, to)
 		if err != nil {
 			return Source{}, err
 		}
-		for _, of := range c.having(ctx, known, to.Server) { // one file may be a source for each of several folders
+		for _, of := range f.having(ctx, known, to.Server) { // one file may be a source for each of several folders
 			if of.Path == s.Path {
 				return of, nil
 			}
@@ -91,7 +89,7 @@ func (c *Config) sourceOf(ctx context.Context, to Target) (Source, error) {
 		return s, nil // which says what is wrong
 	}
 	var files []string
-	having := c.having(ctx, known, to.Server)
+	having := f.having(ctx, known, to.Server)
 	for _, s := range having {
 		if !slices.Contains(files, s.Path) {
 			files = append(files, s.Path)

@@ -7,141 +7,46 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/edit"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/statefile"
 )
-
-// Target is which entry is written, and for whom.
-type Target struct {
-	Server string
-	File   string        // path of a source; "" where only one can be meant
-	By     config.Writer // its Name is never ""
-}
-
-// Written is what was written, and applied.
-type Written struct {
-	Server  string
-	File    string
-	Line    int    // of the entry; 0: it is gone
-	Dialect string // of the file
-	MustAsk bool   // the server starts only after a yes to its form, as a program wrote it
-	// Problems are what there is to say of the entry. None keeps it from being used.
-	Problems []event.ConfigProblem
-	LeftOut  []string // keys of what was to be added that the dialect has no words for
-	CanUndo  bool
-}
 
 // AddServer adds an entry to a file and waits until that is applied, as all that follow do.
 func (c *Config) AddServer(ctx context.Context, to Target, f edit.Form, set edit.Settings) (Written, error) {
-	to.Server = bounded(to.Server)
-	src, err := c.sourceToAdd(ctx, to)
-	if err != nil {
-		return Written{}, err
-	}
-	return c.write(ctx, src, to, "added", func(text config.Source) (edit.Edited, error) {
-		return edit.Add(text, to.Server, f, set)
-	})
+	return c.afterWrite(ctx)(c.files.Add(ctx, to, f, set))
 }
 
 // UpdateServer changes an entry.
 func (c *Config) UpdateServer(ctx context.Context, to Target, u edit.Update) (Written, error) {
-	to.Server = bounded(to.Server)
-	src, err := c.sourceOf(ctx, to)
-	if err != nil {
-		return Written{}, err
-	}
-	return c.write(ctx, src, to, "changed", func(text config.Source) (edit.Edited, error) {
-		return edit.Change(text, to.Server, u)
-	})
+	return c.afterWrite(ctx)(c.files.Update(ctx, to, u))
 }
 
 // RemoveServer takes an entry out of its file.
 func (c *Config) RemoveServer(ctx context.Context, to Target) (Written, error) {
-	to.Server = bounded(to.Server)
-	src, err := c.sourceOf(ctx, to)
-	if err != nil {
-		return Written{}, err
-	}
-	return c.write(ctx, src, to, "removed", func(text config.Source) (edit.Edited, error) {
-		return edit.Remove(text, to.Server)
-	})
+	return c.afterWrite(ctx)(c.files.Remove(ctx, to))
 }
 
-// bounded keeps a name that cannot be one from going through messages and comparisons whole.
-func bounded(name string) string {
-	const most = 4096
-	return name[:min(len(name), most)]
+// Undo gives the file of the last write the text that it had before.
+func (c *Config) Undo(ctx context.Context, by config.Writer) (Written, error) {
+	return c.afterWrite(ctx)(c.files.Undo(ctx, by))
 }
 
 // applyWait bounds how long a write waits for servers that its reload stops.
 const applyWait = 10 * time.Second
 
-// write changes a file, one change at a time, and applies it.
-func (c *Config) write(ctx context.Context, src Source, to Target, did string,
-	change func(config.Source) (edit.Edited, error)) (Written, error) {
-	select {
-	case c.writing <- struct{}{}:
-		defer func() { <-c.writing }()
-	case <-ctx.Done():
-		return Written{}, context.Cause(ctx)
-	}
-	out := Written{Server: to.Server, File: src.Path}
-	var last undo
-	err := statefile.Rewrite(ctx, src.Path, rewriting(src, did == "added"), func(old []byte) ([]byte, error) {
-		text := src.text(old)
-		before := config.LayoutOf(text)
-		if did != "added" && did != "put back" && c.outdated(src, before.Server(to.Server), to.Server) {
-			return nil, errOutdated
-		}
-		edited, err := change(text)
+// afterWrite applies what was written. After a refusal of what is outdated it does so, too, for people to see it as it
+// is.
+func (c *Config) afterWrite(ctx context.Context) func(Written, error) (Written, error) {
+	return func(w Written, err error) (Written, error) {
 		if err != nil {
-			return nil, err
+			if e, ok := errors.AsType[*event.Error](err); ok && e.Reason == event.ReasonConfigChanged {
+				_ = c.applied(ctx, e.Meta["file"])
+			}
+			return Written{}, err
 		}
-		noted, err := c.note(text, to.Server, before.Server(to.Server), edited, to.By)
-		if err != nil {
-			return nil, err
-		}
-		last = undo{File: src.Path, Server: to.Server, Before: old, Existed: old != nil, Noted: noted.before,
-			After: statefile.Sum(string(edited.Text))}
-		out.Line, out.LeftOut, out.MustAsk, out.Problems = edited.Line, edited.LeftOut, noted.now, nil
-		for _, p := range edited.Problems {
-			out.Problems = append(out.Problems, c.problem(p))
-		}
-		if out.Dialect = src.Dialect; edited.Server != nil {
-			out.Dialect = edited.Server.Origin.Dialect
-			out.MustAsk = out.MustAsk || edited.Server.Origin.NeedsConsent()
-		}
-		return edited.Text, nil
-	})
-	if errors.Is(err, errOutdated) {
-		_ = c.applied(ctx, src.Path) // so that people see it as it is
+		return w, c.applied(ctx, w.File)
 	}
-	if err != nil {
-		return Written{}, c.notWritten(err, src.Path, to.Server, did)
-	}
-	out.CanUndo = c.keepUndo(last)
-	c.Logger.Info("a config file was changed through the hub", "file", src.Path, "server", bounds.Printable(to.Server),
-		"what", did)
-	return out, c.applied(ctx, src.Path)
-}
-
-// text is a source as its reader takes it.
-func (s Source) text(old []byte) config.Source {
-	return config.Source{Path: s.Path, JSON: append([]byte{}, old...), Scope: s.Scope, Dialect: s.Dialect,
-		Folder: s.Folder, Trusted: s.Trusted}
-}
-
-// rewriting says how the file of a source is changed. What a folder brings must not lead to other files of the user.
-func rewriting(src Source, add bool) statefile.Rewriting {
-	r := statefile.Rewriting{Make: add}
-	if (config.Origin{Scope: src.Scope}).OfWorkspace() {
-		r.Within = src.Folder
-	}
-	r.Cline = config.LayoutOf(src.text(nil)).Dialect == config.DialectCline
-	return r
 }
 
 // applied reads the config anew and waits, within bounds, until what had to be stopped has stopped.
@@ -190,7 +95,7 @@ func (c *Config) outdated(src Source, now *config.Server, name string) bool {
 type noted struct{ before, now bool }
 
 // note notes that a program writes an entry, before it is written: unless it is as little a program's as it was before.
-func (c *Config) note(src config.Source, name string, before *config.Server, edited edit.Edited,
+func (c *Config) note(src config.Source, before *config.Server, edited edit.Edited,
 	by config.Writer) (n noted, err error) {
 	if before != nil {
 		n.before = c.Launches.Grants.Writers()(*before) != config.Writer{}
@@ -230,10 +135,4 @@ func allowsMore(before, after config.Server) bool {
 		}
 	}
 	return false
-}
-
-// problem is a problem as people see it.
-func (c *Config) problem(p config.Problem) event.ConfigProblem {
-	return event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
-		Message: c.Redactor.Text(p.Message), Fatal: p.Fatal}
 }

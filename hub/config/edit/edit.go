@@ -163,7 +163,7 @@ func (e *editing) change(do func(tree) *Refusal) *Refusal {
 	if r != nil {
 		return r
 	}
-	e.out = t.text()
+	e.out = append([]byte{}, t.text()...) // nil would be no text at all
 	return nil
 }
 

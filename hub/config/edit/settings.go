@@ -230,6 +230,8 @@ func durationText(d time.Duration) string {
 		return strconv.Itoa(int(d/time.Hour)) + "h"
 	case d != 0 && d%time.Minute == 0:
 		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d%time.Second == 0:
+		return strconv.Itoa(int(d/time.Second)) + "s"
 	}
 	return d.String()
 }
