@@ -34,7 +34,7 @@ func CheckShown(p *event.PromptInfo, a event.PromptAnswer, actsFor string) error
 		return nil
 	}
 	meta := []string{"prompt_id", p.ID, "server", p.Server}
-	if actsFor == p.Launch.WrittenBy {
+	if actsFor != "" && bounds.Printable(actsFor) == p.Launch.WrittenBy { // as the name was noted
 		return event.Fail(event.CodePermissionDenied, event.ReasonConsentNotShown, meta,
 			"the start of server %q cannot be agreed to by %s, which had its entry written; a person has to", p.Server,
 			bounds.Printable(actsFor))

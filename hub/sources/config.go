@@ -120,7 +120,7 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	read, missing := readSources(ctx, sources) // outside the lock
 	found := c.Parse(read)
 	want := found.Servers
-	writers := c.Launches.Grants.Writers()
+	writers := c.Launches.Grants.Writers() // after the files: what is in them was noted before
 	for i := range want {
 		want[i].Origin.Writer = writers(want[i])
 		for n := range want[i].Behind {
