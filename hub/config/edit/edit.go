@@ -45,6 +45,9 @@ func Add(src config.Source, name string, f Form, set Settings) (Edited, error) {
 		return Edited{}, r
 	}
 	e.path, e.dialect = append(config.Steps(to.Pointer), name), to.Dialect
+	if r := e.affordable(1, len(f.JSON), set); r != nil {
+		return Edited{}, r
+	}
 	if r := e.change(func(t tree) *Refusal {
 		if r := t.set(e.path, o); r != nil {
 			return r
@@ -64,20 +67,28 @@ func Change(src config.Source, name string, u Update) (Edited, error) {
 	if r != nil {
 		return Edited{}, r
 	}
+	var patch object
+	if u.Patch != "" {
+		var err error
+		if patch, err = parseValue(u.Patch); err != nil {
+			return Edited{}, refuse(Wrong, 0, "", "the patch %s", err)
+		}
+	}
+	steps := members(patch)
+	if u.Entry != nil {
+		steps += len(launchKeys)
+	}
+	if r := e.affordable(steps, len(u.Patch), u.Settings); r != nil {
+		return Edited{}, r
+	}
 	if r := e.change(func(t tree) *Refusal {
 		if u.Entry != nil {
 			if r := e.relaunch(t, u.Entry); r != nil {
 				return r
 			}
 		}
-		if u.Patch != "" {
-			patch, err := parseValue(u.Patch)
-			if err != nil {
-				return refuse(Wrong, 0, "", "the patch %s", err)
-			}
-			if r := merge(t, e.path, patch); r != nil {
-				return r
-			}
+		if r := merge(t, e.path, patch); r != nil {
+			return r
 		}
 		return (&settler{t, e.path, e.dialect}).carryOut(u.Settings)
 	}); r != nil {
@@ -97,6 +108,32 @@ func Remove(src config.Source, name string) (Edited, error) {
 	}
 	e.gone = true
 	return e.result(Settings{})
+}
+
+// maxWork bounds a change: steps, each of which reads the text once, times bytes.
+const maxWork = 256 << 20
+
+// affordable refuses a change of so many steps, which write so many bytes, that it would take long in a file of this
+// size.
+func (e *editing) affordable(steps, bytes int, set Settings) *Refusal {
+	steps += 4 * (1 + len(set.Approvals) + len(set.Timeouts))
+	for tool := range set.Approvals {
+		bytes += len(tool) + 16
+	}
+	if steps*(len(e.src.JSON)+bytes+1024) > maxWork {
+		return refuse(TooLarge, 0, "", "%d changes at once are too many for a file of this size; make them one after the other",
+			steps)
+	}
+	return nil
+}
+
+// members counts those of an object, and of the objects in it.
+func members(o object) (n int) {
+	for _, m := range o {
+		inner, _ := m.value.(object)
+		n += 1 + members(inner)
+	}
+	return n
 }
 
 // editing is one change of one file.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -233,6 +234,19 @@ func TestRefusals(t *testing.T) {
 	if strings.Contains(err.Error(), "s3cret") {
 		t.Error(err)
 	}
+}
+
+// A change of very many steps, or of some in a very large file, is refused before it takes its time.
+func TestWorkIsBounded(t *testing.T) {
+	var patch strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&patch, `"k%d": {"a": 1},`, i)
+	}
+	_, err := Change(source("portable", commented), "b", Update{Patch: "{" + patch.String() + "}"})
+	refused(t, err, TooLarge, "too many for a file of this size")
+	large := strings.Replace(commented, "[1, 2]", `"`+strings.Repeat("x", 20<<20)+`"`, 1)
+	_, err = Change(source("portable", large), "b", Update{Entry: &Entry{Command: "x"}})
+	refused(t, err, TooLarge, "one after the other")
 }
 
 // What another part of the file decides is told, not overlooked.
