@@ -115,6 +115,13 @@ func (b *bridge) hear(ctx context.Context) {
 			b.end(badMessage(err))
 			return
 		}
+		if refused := writesConfig(message); refused != nil {
+			if b.write(ctx, refused) != nil {
+				b.end(errSocketBroken)
+				return
+			}
+			continue
+		}
 		if b.stream.Send(message) != nil {
 			return // tell gets the status
 		}

@@ -109,6 +109,26 @@ func TestBridge(t *testing.T) {
 	})
 }
 
+// TestNoConfigWrites: what would write config files reaches no hub, and the window goes on.
+func TestNoConfigWrites(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		tb.say(hello)
+		tb.hear()
+		for _, order := range []string{`"addServer":{"server":"s","entryJson":"{}"}`, `"updateServer":{"server":"s"}`,
+			`"removeServer":{"server":"s"}`, `"undoConfigWrite":{}`} {
+			tb.say(`{"messageId":"1",` + order + `}`)
+			if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError().GetReason() != "CONFIG_WRITES_OFF" {
+				t.Errorf("%s: %v", order, r)
+			}
+		}
+		tb.say(`{"messageId":"2","cancelMcpRequest":{"requestId":"r"}}`)
+		if r := tb.hear().GetReply(); r.GetMessageId() != "2" || r.GetError() != nil {
+			t.Errorf("afterwards: %v", r)
+		}
+	})
+}
+
 // TestSocketNeedsSessionAndSubprotocol: no window without a session, from another page, or in another language.
 func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/plugin/host"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // verdict is what a page is told of the end of its window. It is an error so that it can be the cause of one.
@@ -47,6 +48,21 @@ func verdictOf(err error) *verdict {
 func badMessage(err error) *verdict {
 	return &verdict{statusBase + websocket.StatusCode(codes.InvalidArgument),
 		"INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
+}
+
+// writesConfig is the reply to a message that would write a config file, nil for any other one. This page is served by
+// a command that was not asked to change files.
+func writesConfig(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
+	switch m.GetMessage().(type) {
+	case *mcphubv1.AttachRequest_AddServer, *mcphubv1.AttachRequest_UpdateServer,
+		*mcphubv1.AttachRequest_RemoveServer, *mcphubv1.AttachRequest_UndoConfigWrite:
+	default:
+		return nil
+	}
+	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
+		MessageId: m.GetMessageId(), Error: &mcphubv1.HubError{Code: "PERMISSION_DENIED", Reason: "CONFIG_WRITES_OFF",
+			Message: "This page may not change config files; use mcphub config. Nothing was written."},
+	}}}
 }
 
 // closeSocket says the last word. A socket that is closed already keeps the word that it was closed with.
