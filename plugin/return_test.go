@@ -3,7 +3,9 @@
 package plugin_test
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,11 +153,19 @@ func TestHostReturnsTwice(t *testing.T) {
 
 // TestStdioOpensAgain: what go-plugin relays of the hub's standard output and error is open to the host that comes back
 // as it was to the one before. Until then a write there waits; the hub's own logs go another way and never do. One
-// piece may be lost: go-plugin's relay takes it for the host that went, until it has noticed.
+// piece may be lost: go-plugin's relay may take it for the host that went in the moment in which it learns of that.
 func TestStdioOpensAgain(t *testing.T) {
 	h := start(t, nil)
 	first := h.dial(t)
-	openStdio(t, first)
+	reading, leave := context.WithCancelCause(bounded(t))
+	before := openStdio(t, reading, first)
+	leave(errors.New("the host goes"))
+	for before.RecvMsg(new(emptypb.Empty)) == nil {
+	}
+	// Behind the end of the stream on its connection: the relay is told by then, and takes no further pieces.
+	if _, err := mcphubv1.NewMcpHubServiceClient(first).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); err != nil {
+		t.Fatal(err)
+	}
 	_ = first.Close()
 
 	conn, err := grpc.NewClient(first.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -169,7 +179,7 @@ func TestStdioOpensAgain(t *testing.T) {
 		_, err := doortest.Do(bounded(t), mcphubv1.NewMcpHubServiceClient(conn), "print", fmt.Sprint(size)) // to both
 		printed <- err
 	}()
-	stream := openStdio(t, conn)
+	stream := openStdio(t, bounded(t), conn)
 	for got := 0; got < 2*size-piece; {
 		chunk := new(emptypb.Empty) // go-plugin's message is internal there: its fields are unknown here
 		if err := stream.RecvMsg(chunk); err != nil {
@@ -191,9 +201,9 @@ func TestStdioOpensAgain(t *testing.T) {
 }
 
 // openStdio opens go-plugin's relay, as a Go host does.
-func openStdio(t *testing.T, conn *grpc.ClientConn) grpc.ClientStream {
+func openStdio(t *testing.T, ctx context.Context, conn *grpc.ClientConn) grpc.ClientStream {
 	t.Helper()
-	stream, err := conn.NewStream(bounded(t), &grpc.StreamDesc{ServerStreams: true}, "/plugin.GRPCStdio/StreamStdio")
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, "/plugin.GRPCStdio/StreamStdio")
 	if err == nil {
 		err = stream.SendMsg(&emptypb.Empty{})
 	}
