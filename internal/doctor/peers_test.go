@@ -33,11 +33,17 @@ func levels(r *Report, era string) map[string]Level {
 	return found
 }
 
+// measured is the level of what goes by the clock: how fast a server is on a busy machine is not the test's matter.
+const measured Level = "good or improve"
+
 // holds fails the test when a check has another level than what is known of the server.
 func holds(t *testing.T, r *Report, era string, want map[string]Level) {
 	t.Helper()
 	found := levels(r, era)
 	for _, check := range slices.Sorted(maps.Keys(want)) {
+		if in := found[check]; want[check] == measured && (in == Good || in == Improve) {
+			continue
+		}
 		if found[check] != want[check] {
 			t.Errorf("%s (%s): %q, want %q", check, era, found[check], want[check])
 		}
@@ -45,6 +51,15 @@ func holds(t *testing.T, r *Report, era string, want map[string]Level) {
 	if t.Failed() {
 		for _, f := range r.Findings {
 			t.Logf("%-8s %-24s %-7s %s", f.Level, f.Check, f.Era, f.Seen)
+		}
+	}
+}
+
+// What takes longer than it should is to be improved, and not what takes just as long.
+func TestWhatIsSlow(t *testing.T) {
+	for took, want := range map[time.Duration]Level{0: Good, slowPing: Good, slowPing + 1: Improve, time.Hour: Improve} {
+		if got := within(slowPing, took); got != want {
+			t.Errorf("%v: %q, want %q", took, got, want)
 		}
 	}
 }
@@ -80,7 +95,7 @@ func TestServersOfOthers(t *testing.T) {
 	}{
 		{"server-everything goes on after a cancel", peers.Everything,
 			"trigger-long-running-operation", `{"duration":30,"steps":300}`,
-			map[string]Level{"start.time": Good, "ping": Good, "era.revisions": Good, "era.unknown": Good,
+			map[string]Level{"start.time": measured, "ping": measured, "era.revisions": Good, "era.unknown": Good,
 				"cancel.stop": Mend, "cancel.next": Good, "cancel.unknown": Good, "capability.tools": Good},
 			map[string]Level{"era.modern": Note}, 0},
 		{"the Go SDK stops and answers", peers.GoSDKStdio, "slow", `{"ms":30000,"steps":300}`,

@@ -38,7 +38,7 @@ func TestUnknownTransport(t *testing.T) {
 		if len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Transport != want }) {
 			t.Errorf("%s: not all is of %s: %+v", path, want, r.Findings)
 		}
-		holds(t, r, mcp.EraLegacy, map[string]Level{"start.time": Good, "capability.tools": Good})
+		holds(t, r, mcp.EraLegacy, map[string]Level{"start.time": measured, "capability.tools": Good})
 	}
 }
 

@@ -15,8 +15,19 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// slowStart is from when on a start is called slow: people wait for it on the first call.
-const slowStart = 5 * time.Second
+// From when on a start is called slow, for which people wait on the first call, and a ping.
+const (
+	slowStart = 5 * time.Second
+	slowPing  = time.Second
+)
+
+// within is the level of something that took so long, and should not take longer than most.
+func within(most, took time.Duration) Level {
+	if took > most {
+		return Improve
+	}
+	return Good
+}
 
 // legacyRevisions are those with initialize, newest first.
 var legacyRevisions = []string{mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326, mcp.Revision20241105}
@@ -115,19 +126,12 @@ func (e *examination) greet(ctx context.Context, way Way, revision string, first
 	}
 	if first {
 		e.report.Says = bounds.Printable(said(answer))
-		level := Good
-		if time.Since(began) > slowStart {
-			level = Improve
-		}
-		e.find("start.time", way, mcp.EraLegacy, level, "ready after %s", span(time.Since(began)))
-		_, took, err := v.ask(ctx, "ping", "")
-		switch {
-		case err != nil:
+		took := time.Since(began)
+		e.find("start.time", way, mcp.EraLegacy, within(slowStart, took), "ready after %s", span(took))
+		if _, took, err := v.ask(ctx, "ping", ""); err != nil {
 			e.find("ping", way, mcp.EraLegacy, Mend, "a ping failed: %s", words(err))
-		case took > time.Second:
-			e.find("ping", way, mcp.EraLegacy, Improve, "a ping was answered after %s", span(took))
-		default:
-			e.find("ping", way, mcp.EraLegacy, Good, "a ping was answered after %s", span(took))
+		} else {
+			e.find("ping", way, mcp.EraLegacy, within(slowPing, took), "a ping was answered after %s", span(took))
 		}
 	}
 	return bounds.Printable(jsontext.String(jsontext.Get(answer, "protocolVersion"))), nil
