@@ -130,7 +130,7 @@ func (e *examination) watch(ctx context.Context, way Way, era string, s *session
 		return
 	}
 	w := s.line.wire
-	after := a.cancelled.Add(crossing)
+	after := e.readBy(ctx, s, a.cancelled.Add(crossing))
 	e.until(ctx, w, func() bool {
 		n, _ := w.progressAfter(after)
 		_, _, answered := w.answer(a.id)
@@ -159,6 +159,22 @@ func (e *examination) watch(ctx context.Context, way Way, era string, s *session
 	if answered && !failed {
 		e.find("cancel.answer", way, era, Improve, "it answered the cancelled call")
 	}
+}
+
+var errNoPong = errors.New("what came behind the cancel was not answered")
+
+// readBy is when a server has surely read a cancel, and at least then: it reads in order, so it has once it answers
+// what came behind that. On a busy machine much may be on its way until then.
+func (e *examination) readBy(ctx context.Context, s *session, atLeast time.Time) time.Time {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Watch, errNoPong)
+	defer cancel()
+	if s.Ping(ctx) != nil {
+		return atLeast
+	}
+	if now := time.Now(); now.After(atLeast) {
+		return now
+	}
+	return atLeast
 }
 
 const (
