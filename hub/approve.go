@@ -84,9 +84,9 @@ func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 		return nil, true, nil
 	case !st.windows.CanShow(event.PromptToolApproval, false):
 		if terms.policy == config.Allow {
-			return nil, false, errUnseenChange(r)
+			return nil, false, r.call().UnseenChange(r.tool)
 		}
-		return nil, false, errNoApprover(r)
+		return nil, false, r.call().NoApprover(r.tool)
 	case !st.moveTo(r, event.StateAwaitingApproval):
 		return nil, false, context.Cause(r.ctx)
 	}

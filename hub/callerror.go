@@ -8,24 +8,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/outcome"
 )
 
-// errNoApprover: the hub's lock is held.
-func errNoApprover(r *request) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover,
-		[]string{"server", r.server.name, "request_id", r.id, "setting",
-			"approvals"},
-		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool approvals, set approvals%s, or call it preapproved",
-		r.tool, r.server.name, r.server.Where())
-}
-
-// errUnseenChange: the hub's lock is held.
-func errUnseenChange(r *request) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover,
-		[]string{"server", r.server.name, "request_id", r.id, "setting",
-			"approvals"},
-		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; attach a window that shows tool approvals, or call it preapproved",
-		r.tool, r.server.name)
-}
-
 // errCancelled is what the caller of a request that was cancelled is told. The hub's lock is held.
 func errCancelled(r *request) *event.Error {
 	if r.cause.Err != nil { // a clock ran out

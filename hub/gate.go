@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -74,7 +73,7 @@ func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) 
 			return nil, nil, err
 		}
 	}
-	return nil, nil, errUnsettled(r, p)
+	return nil, nil, r.call().Unsettled(p.lists)
 }
 
 // mayGo looks whether r may go now. A tool call has to be visible, allowed and agreed to as it is defined now; whatever
@@ -111,21 +110,21 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	asks := policy == config.Ask && !p.call.Preapproved
 	switch {
 	case !s.Conf().Tools.Visible(r.tool):
-		v.err = errHidden(r)
+		v.err = r.call().Hidden(r.tool)
 		return v
 	case !s.Up() && s.Conf().Policy(r.tool) == config.Allow && policy == config.Ask:
 		// A yes to the launch allows the tool, too. It is asked for first, so that it is the only question.
 		st.seekSession(r, &v)
 		return v
 	case policy == config.Deny:
-		v.err = errDenied(r)
+		v.err = r.call().Denied(r.tool)
 		return v
 	case asks && !p.fresh:
 		v.need = needApprovals
 		return v
 	case asks && !st.windows.CanShow(event.PromptToolApproval, false) &&
 		!st.grants.HoldsForAny(grants.CallKey(s.name, s.Key(), r.tool, "")):
-		v.err = errNoApprover(r)
+		v.err = r.call().NoApprover(r.tool)
 		return v
 	}
 	if v.tool = st.toolNow(r, p); v.tool == nil {
@@ -190,34 +189,4 @@ func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 	}
 	p.fresh = false
 	return err
-}
-
-// errUnsettled is for a call whose tool is never the same for long enough to be called.
-func errUnsettled(r *request, p *passage) *event.Error {
-	return event.Fail(event.CodeUnavailable, event.ReasonServerFailed,
-		[]string{"server", r.server.name, "request_id", r.id},
-		"%s of server %q was not sent: each time that it was to be sent, its definition or the connection had changed "+
-			"(the tools were listed %d times for it); call it again later", r.what(), r.server.name, p.lists)
-}
-
-// errHidden: the hub's lock is held.
-func errHidden(r *request) *event.Error {
-	conf := r.server.Conf()
-	field := "tools.only"
-	if hides := (config.ToolFilter{Hidden: conf.Tools.Hidden}); !hides.Visible(r.tool) {
-		field = "tools.hidden"
-	}
-	setting, where := servers.SettingOf(conf, field)
-	return event.Fail(event.CodeNotFound, event.ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
-		"setting", setting},
-		"tool %q of server %q is hidden by %s%s; change that to use it", bounds.Printable(r.tool), r.server.name, setting,
-		where)
-}
-
-// errDenied: the hub's lock is held.
-func errDenied(r *request) *event.Error {
-	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy,
-		[]string{"server", r.server.name, "request_id", r.id,
-			"setting", "approvals"},
-		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.Where())
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -14,11 +13,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/preview"
-	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -115,36 +112,11 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 			"request_id is %d bytes long; at most %d are allowed", len(o.ID), MaxRequestID)
 	}
-	var level map[string]json.RawMessage
-	if o.LogLevel != "" {
-		level = map[string]json.RawMessage{protocol.MetaLogLevel: jsontext.AppendString(nil, o.LogLevel)}
+	meta, err := mcp.CallersMeta(o.Meta, o.LogLevel)
+	if err != nil {
+		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil, "meta_json %s", err.Error())
 	}
-	if o.Meta == "" {
-		return level, nil
-	}
-	var meta map[string]json.RawMessage
-	if json.Unmarshal([]byte(o.Meta), &meta) != nil || meta == nil {
-		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil, "meta_json is no JSON object")
-	}
-	for k := range meta {
-		if k == "progressToken" || reservedMeta(k) {
-			return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil,
-				"meta_json has the key %q, which the hub sets itself", bounds.Printable(k))
-		}
-	}
-	maps.Copy(meta, level)
 	return meta, nil
-}
-
-// reservedMeta tells whether MCP reserves a _meta key for the protocol (2026-07-28 basic/index "_meta": the second
-// label of the prefix is modelcontextprotocol or mcp).
-func reservedMeta(key string) bool {
-	prefix, _, ok := strings.Cut(key, "/")
-	if !ok {
-		return false
-	}
-	labels := strings.Split(prefix, ".")
-	return len(labels) > 1 && (labels[1] == "modelcontextprotocol" || labels[1] == "mcp")
 }
 
 // begin registers the request.

@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"hub/offers": {"hub/offers", "hub/outcome", "hub/servers", "hub/config", "hub/event", "hub/bounds", "hub/jsonrpc",
 		"hub/mcp", "hub/nearmiss"},
 	"hub/windows": {"hub/windows", "hub/journal", "hub/event", "hub/bounds", "hub/mcp"},
-	"hub/outcome": {"hub/outcome", "hub/servers", "hub/journal", "hub/event", "hub/bounds", "hub/complaint", "hub/jsonrpc",
+	"hub/outcome": {"hub/outcome", "hub/servers", "hub/config", "hub/journal", "hub/event", "hub/bounds", "hub/complaint", "hub/jsonrpc",
 		"hub/mcp", "hub/transport"},
 	"hub/prompts": {"hub/prompts", "hub/event", "hub/inputs", "hub/config", "hub/mcp", "hub/jsonrpc", "hub/jsontext",
 		"hub/schema", "hub/signin", "hub/bounds"},

@@ -1,0 +1,55 @@
+package outcome
+
+import (
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
+
+// What a call is refused with before anything of it is sent. Each reads the config of its server, so the hub's lock is
+// held.
+
+// Hidden refuses a tool that the config does not show.
+func (c *Call) Hidden(tool string) *event.Error {
+	conf := c.Server.Conf()
+	field := "tools.only"
+	if hides := (config.ToolFilter{Hidden: conf.Tools.Hidden}); !hides.Visible(tool) {
+		field = "tools.hidden"
+	}
+	setting, where := servers.SettingOf(conf, field)
+	return event.Fail(event.CodeNotFound, event.ReasonToolNotFound, c.meta("setting", setting),
+		"tool %q of server %q is hidden by %s%s; change that to use it", bounds.Printable(tool), c.Server.Name(), setting,
+		where)
+}
+
+// Denied refuses a tool that the config forbids.
+func (c *Call) Denied(tool string) *event.Error {
+	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy, c.meta("setting", "approvals"),
+		"tool %q of server %q is denied by the config%s; change approvals there", tool, c.Server.Name(), c.Server.Where())
+}
+
+// NoApprover refuses a tool that nobody can be asked about.
+func (c *Call) NoApprover(tool string) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),
+		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool "+
+			"approvals, set approvals%s, or call it preapproved", tool, c.Server.Name(), c.Server.Where())
+}
+
+// UnseenChange refuses a tool that has changed since it was called before, and nobody can be shown that.
+func (c *Call) UnseenChange(tool string) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),
+		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; "+
+			"attach a window that shows tool approvals, or call it preapproved", tool, c.Server.Name())
+}
+
+// Unsettled refuses a call whose tool is never the same for long enough to be called; lists were made for it.
+func (c *Call) Unsettled(lists int) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerFailed, c.meta(),
+		"%s of server %q was not sent: each time that it was to be sent, its definition or the connection had changed "+
+			"(the tools were listed %d times for it); call it again later", c.What, c.Server.Name(), lists)
+}
+
+func (c *Call) meta(more ...string) []string {
+	return append([]string{"server", c.Server.Name(), "request_id", c.ID}, more...)
+}
