@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -232,7 +233,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		if err := os.Remove(other); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(file, other); err == nil {
+		if err := os.Symlink(file, other); err == nil && runtime.GOOS != "windows" { // links need a privilege there
 			wantRefused(t, add(sources.Target{Server: "t", File: other, By: someProgram}), event.ReasonConfigNotWritable,
 				"leads out of its workspace folder")
 		}

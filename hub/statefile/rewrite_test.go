@@ -44,31 +44,6 @@ func TestRewrite(t *testing.T) {
 	wantOnDisk(t, deep, `["a"]`)
 }
 
-// A link stays one, and what it leads to is changed; one that leads out of the folder is refused where that matters.
-func TestRewriteThroughLinks(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	real, path := filepath.Join(other, "real.json"), filepath.Join(dir, "config.json")
-	must(t, os.WriteFile(real, []byte(`["a"]`), 0o600))
-	if err := os.Symlink(real, path); err != nil {
-		t.Skip(err)
-	}
-	must(t, Rewrite(t.Context(), path, Rewriting{}, add("b")))
-	wantOnDisk(t, real, `["a","b"]`)
-	if to, err := os.Readlink(path); err != nil || to != real {
-		t.Errorf("the link leads to %q (%v)", to, err)
-	}
-	rewriteError(t, Rewrite(t.Context(), path, Rewriting{Within: dir}, add("c")), "leads out of its workspace folder")
-	wantOnDisk(t, real, `["a","b"]`)
-	must(t, os.Symlink(other, filepath.Join(dir, "sub")))
-	rewriteError(t, Rewrite(t.Context(), filepath.Join(dir, "sub", "new", "c.json"), Rewriting{Within: dir, Make: true},
-		add("c")), "leads out")
-	if got := names(t, other); !slices.Equal(got, []string{"real.json"}) {
-		t.Errorf("%q was made", got)
-	}
-	must(t, os.Remove(real))
-	rewriteError(t, Rewrite(t.Context(), path, Rewriting{Make: true}, add("c")), "a link to a file that is not there")
-}
-
 func TestRewriteRefusesWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	rewriteError(t, Rewrite(t.Context(), dir, Rewriting{}, add("a")), "no plain file")
@@ -224,7 +199,8 @@ func TestRewriteWaitsForOthers(t *testing.T) {
 	// Cline holds its lock beside the file.
 	must(t, os.Mkdir(path+".lock", 0o700))
 	must(t, os.WriteFile(filepath.Join(path+".lock", "cline"), nil, 0o600))
-	err = Rewrite(t.Context(), path, Rewriting{Make: true, Cline: true, wait: time.Millisecond}, add("a"))
+	// Long enough for the folder's own lock, which Windows gives back a moment late.
+	err = Rewrite(t.Context(), path, Rewriting{Make: true, Cline: true, wait: time.Second / 4}, add("a"))
 	rewriteError(t, err, "another program holds it")
 	must(t, os.Chtimes(path+".lock", time.Time{}, time.Now().Add(-time.Hour))) // stale
 	must(t, Rewrite(t.Context(), path, Rewriting{Make: true, Cline: true}, func([]byte) ([]byte, error) {
