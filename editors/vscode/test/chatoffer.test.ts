@@ -15,7 +15,7 @@ interface Opened {
 }
 
 class Scene {
-  readonly editor: Editor = newEditor();
+  readonly editor: Editor;
   readonly states = new EventEmitter<{ state: HubState; message: string; reason: string }>();
   readonly warnings: string[] = [];
   open: Opened[] = [];
@@ -25,7 +25,8 @@ class Scene {
   #last = 0;
   readonly offer: ChatOffer;
 
-  constructor(settings: Record<string, unknown> = {}) {
+  constructor(settings: Record<string, unknown> = {}, editor = newEditor()) {
+    this.editor = editor;
     this.editor.settings = settings;
     const hub = {
       gateways: {
@@ -49,7 +50,12 @@ class Scene {
       output: { hub: { warn: (text: string) => this.warnings.push(text) } },
       ready: () => Promise.resolve(),
     } as unknown as ChatWorld);
+  }
+
+  /** Counts from now on how often the editor is told that the offer is another one. */
+  counted(): this {
     this.provider.onDidChangeMcpServerDefinitions(() => this.changes++);
+    return this;
   }
 
   get provider(): DefinitionProvider {
@@ -71,7 +77,7 @@ class Scene {
 }
 
 test('nothing is offered before the user wants it, and no gateway is opened before the editor starts the server', async () => {
-  const scene = new Scene();
+  const scene = new Scene().counted();
   assert.deepEqual(scene.provider.provideMcpServerDefinitions(), []);
   scene.set('chat.offerServers', true);
   assert.equal(scene.changes, 1);
@@ -100,7 +106,7 @@ test('a server that is started again gets another gateway, and the one before is
 });
 
 test('another setting and the end of the hub make another version, so that the editor ends its connection', async () => {
-  const scene = new Scene({ 'chat.offerServers': true });
+  const scene = new Scene({ 'chat.offerServers': true }).counted();
   await scene.provider.resolveMcpServerDefinition(scene.definition);
   const first = scene.definition.version;
   scene.states.fire({ state: 'restarting', message: '', reason: '' });
@@ -132,4 +138,13 @@ test('who turns the offer on is told which servers the editor starts itself', as
   assert.equal(startedTwice([]).length, 0);
   assert.doesNotMatch(twiceText('E', []), /twice/);
   assert.match(twiceText('E', ['a', 'b', 'c', 'd', 'e', 'f', 'g']), /a, b, c, d, e and 2 more\./);
+});
+
+test('an editor that takes no servers from extensions goes on without, and says so to who turns the offer on', async () => {
+  const editor = newEditor();
+  editor.refusesDefinitions = true;
+  const scene = new Scene({}, editor);
+  scene.set('chat.offerServers', true);
+  await new Promise(setImmediate);
+  assert.match(editor.messages.join(), /from version 1\.101 on/);
 });

@@ -87,6 +87,8 @@ export class Editor {
   readonly extensions = new Map<string, object>();
   /** By id: who brings MCP servers. */
   readonly definitionProviders = new Map<string, unknown>();
+  /** As VS Code 1.100 does. */
+  refusesDefinitions = false;
   clipboard = '';
   /** What the dialog for saving gives; undefined when it is dismissed. */
   saveTo: Uri | undefined;
@@ -195,6 +197,9 @@ export const commands = {
 
 export const lm = {
   registerMcpServerDefinitionProvider(id: string, provider: unknown): Disposable {
+    if (editor.refusesDefinitions) {
+      throw new Error('MCP configuration providers must be registered elsewhere');
+    }
     editor.definitionProviders.set(id, provider);
     return new Disposable(() => void editor.definitionProviders.delete(id));
   },

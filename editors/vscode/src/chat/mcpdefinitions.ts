@@ -31,9 +31,20 @@ interface Since1101 {
   ) => HttpDefinition;
 }
 
-/** Undefined: this editor takes no servers from extensions. */
+/**
+ * Undefined: this editor takes no servers from extensions. VS Code 1.100 has the function, and throws: there it was a
+ * proposal with another place in the manifest.
+ */
 export function registerDefinitions(id: string, provider: DefinitionProvider): vscode.Disposable | undefined {
-  return (vscode as unknown as Since1101).lm.registerMcpServerDefinitionProvider?.(id, provider);
+  const { lm, McpHttpServerDefinition } = vscode as unknown as Since1101;
+  if (McpHttpServerDefinition === undefined) {
+    return undefined;
+  }
+  try {
+    return lm.registerMcpServerDefinitionProvider?.(id, provider);
+  } catch {
+    return undefined; // the offer alone is lost by it, and who turns it on is told
+  }
 }
 
 export function httpDefinition(label: string, uri: string, version: string): HttpDefinition | undefined {
