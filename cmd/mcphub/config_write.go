@@ -149,11 +149,13 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 			"dialect": out.Dialect, "leftOut": out.LeftOut})
 		return exitOK
 	}
-	place := out.File
+	place, done := out.File, "is written: " // a line says that the entry is there
 	if out.Line > 0 {
 		place += ":" + strconv.Itoa(out.Line)
+	} else {
+		done = "is no longer in "
 	}
-	fmt.Fprintln(l.env.stdout, escape(fmt.Sprintf("server %q is written: %s", out.Server, place)))
+	fmt.Fprintln(l.env.stdout, escape(fmt.Sprintf("server %q %s%s", out.Server, done, place)))
 	for _, p := range out.Problems {
 		l.env.say("%s", problemReport{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
 			Message: p.Message}.line())

@@ -37,7 +37,7 @@ func TestConfigWrites(t *testing.T) {
 		"        \"total\": \"90s\"\n      }\n    }\n  }\n}\n")
 	run(0, "is written", "undo")
 	wantFile(cursor, added+"\n    }\n  }\n}\n")
-	run(0, "is written", "remove", "files")
+	run(0, `"files" is no longer in `+cursor, "remove", "files")
 	wantFile(cursor, "{\n  // mine\n  \"mcpServers\": {}\n}\n")
 	run(1, "no config file", "remove", "files")
 
@@ -46,7 +46,7 @@ func TestConfigWrites(t *testing.T) {
 		`{"mcpServers": {"x": {"url": "https://example.com/mcp", "headers": {"X-A": "1"}, "alwaysAllow": ["a"]}}}`)
 	wantFile(toml, "[mcp_servers.tickets]\nurl = \"https://example.com/mcp\"\n\n[mcp_servers.tickets.http_headers]\n"+
 		"X-A = \"1\"\n")
-	run(0, "is written", "undo") // of a file that was made
+	run(0, `"tickets" is no longer in `+toml, "undo") // of a file that was made
 	wantFile(toml, "")
 }
 
