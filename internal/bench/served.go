@@ -19,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/ipc"
 	"github.com/mcphub-go/mcphub/plugin"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -86,6 +87,11 @@ func (e *echoPlugin) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 	return &mcphubv1.CallToolResponse{RequestId: "call-1", Rounds: 1, Outcome: &mcphubv1.CallToolResponse_ResultJson{
 		ResultJson: `{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}`,
 	}}, nil
+}
+
+// GetInfo says what a host wants to hear of a hub that is new enough.
+func (e *echoPlugin) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {
+	return &mcphubv1.GetInfoResponse{Version: handshake.OldestHub, ProcessId: int32(os.Getpid())}, nil
 }
 
 // ListRequests tells of the calls that hang, and of nothing else about them.
