@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -20,23 +21,51 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	}
 	s.mu.Unlock()
 	at, err := s.toolList(ctx).find("tool", name)
-	if unknown, ok := err.(*jsonrpc.Error); ok {
-		unknown.Message += s.whyUnknown(name)
+	unknown, ok := err.(*jsonrpc.Error)
+	if !ok {
+		return at, err
 	}
-	return at, err
+	server, trouble := s.whyUnknown(name)
+	if trouble != nil && trouble.Reason == event.ReasonNoApprover {
+		// Somebody may be there by now who can be asked: then the call waits for that person.
+		if trouble = s.ask(ctx, server); trouble == nil {
+			return s.toolList(ctx).find("tool", name)
+		}
+	}
+	if trouble != nil {
+		unknown.Message += "; it is not known which tools server " + quoted(server) + " has: " + trouble.Message
+	}
+	return at, unknown
 }
 
-// whyUnknown says why a tool is not listed that has the name of one of a server that could not be started to be known.
-func (s *shelf) whyUnknown(name string) string {
+// whyUnknown says why a tool is not listed that has the name of one of a server that could not be started to be known;
+// nil where that is not the reason.
+func (s *shelf) whyUnknown(name string) (server string, trouble *event.Error) {
 	before, _, _ := strings.Cut(name, "__")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for server, k := range s.servers {
 		if own, _, _ := strings.Cut(nameOf(origin{server, "x"}), "__"); own == before && k.trouble != nil {
-			return "; it is not known which tools server " + quoted(server) + " has: " + k.trouble.Message
+			return server, k.trouble
 		}
 	}
-	return ""
+	return "", nil
+}
+
+// ask starts a server to be known in the course of a call, which waits for whom the server needs. The error says why it
+// could not be started.
+func (s *shelf) ask(ctx context.Context, server string) *event.Error {
+	s.mu.Lock()
+	k := s.servers[server]
+	s.mu.Unlock()
+	if k == nil {
+		return nil
+	}
+	trouble := s.startToKnow(ctx, server, k)
+	if trouble == nil {
+		s.outdated()
+	}
+	return trouble
 }
 
 // schema is the input schema of a tool that may want arguments in headers; nil for all others.

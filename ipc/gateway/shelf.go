@@ -249,9 +249,14 @@ func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	case <-ctx.Done():
 		return
 	}
-	_, troubles, err := s.hub.Tools(ctx, server)
+	s.startToKnow(ctx, server, k)
 	<-s.places
-	trouble := troubles[server]
+}
+
+// startToKnow lists the tools of a server, which starts it, and notes why that was not possible.
+func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (trouble *event.Error) {
+	_, troubles, err := s.hub.Tools(ctx, server)
+	trouble = troubles[server]
 	if err != nil && trouble == nil {
 		trouble = event.AsError(err)
 	}
@@ -264,6 +269,7 @@ func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	if trouble != nil && ctx.Err() == nil && (was == nil || was.Message != trouble.Message) {
 		s.trouble(server, trouble)
 	}
+	return trouble
 }
 
 // close waits for what gets to know servers. The context of start has ended.
