@@ -249,7 +249,7 @@ func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	case <-ctx.Done():
 		return
 	}
-	s.startToKnow(ctx, server, k)
+	_ = s.startToKnow(ctx, server, k) // it is noted
 	<-s.places
 }
 
