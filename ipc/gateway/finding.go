@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -26,8 +27,9 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 		return at, err
 	}
 	server, trouble := s.whyUnknown(name)
-	if trouble != nil && trouble.Reason == event.ReasonNoApprover {
-		// Somebody may be there by now who can be asked: then the call waits for that person.
+	if trouble != nil && slices.Contains(ofPeople, trouble.Reason) {
+		// Somebody may be there by now who can be asked, or may have thought better of it: then the call waits for that
+		// person. The hub itself says how soon somebody is asked again.
 		if trouble = s.ask(ctx, server); trouble == nil {
 			return s.toolList(ctx).find("tool", name)
 		}
@@ -37,6 +39,10 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	}
 	return at, unknown
 }
+
+// ofPeople are the reasons for which a server did not start that a person can change.
+var ofPeople = []string{event.ReasonNoApprover, event.ReasonSignInFailed, event.ReasonSignInDeclined,
+	event.ReasonLaunchDeclined, event.ReasonInputMissing}
 
 // whyUnknown says why a tool is not listed that has the name of one of a server that could not be started to be known;
 // nil where that is not the reason.

@@ -260,13 +260,16 @@ func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (troub
 	if err != nil && trouble == nil {
 		trouble = event.AsError(err)
 	}
+	if ctx.Err() != nil {
+		return trouble // nobody waits any more, which says nothing of the server
+	}
 	s.mu.Lock()
 	was := k.trouble
 	if k.trouble = trouble; trouble == nil {
 		k.begun, k.again = true, false
 	}
 	s.mu.Unlock()
-	if trouble != nil && ctx.Err() == nil && (was == nil || was.Message != trouble.Message) {
+	if trouble != nil && (was == nil || was.Message != trouble.Message) {
 		s.trouble(server, trouble)
 	}
 	return trouble

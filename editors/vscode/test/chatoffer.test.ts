@@ -46,7 +46,7 @@ class Scene {
       servers: { listServers: () => Promise.resolve({ servers: this.servers }) },
     } as unknown as Hub;
     this.offer = new ChatOffer({
-      process: { hub, onDidChangeState: this.states.event, onDidStart: () => ({ dispose: () => undefined }) },
+      process: { hub, onDidChangeState: this.states.event },
       output: { hub: { warn: (text: string) => this.warnings.push(text) } },
       ready: () => Promise.resolve(),
     } as unknown as ChatWorld);
@@ -147,4 +147,14 @@ test('an editor that takes no servers from extensions goes on without, and says 
   scene.set('chat.offerServers', true);
   await new Promise(setImmediate);
   assert.match(editor.messages.join(), /from version 1\.101 on/);
+});
+
+test('a gateway that is opened while the offer is switched off is closed again', async () => {
+  const scene = new Scene({ 'chat.offerServers': true });
+  const opening = scene.provider.resolveMcpServerDefinition(scene.definition);
+  await Promise.resolve();
+  await Promise.resolve();
+  scene.set('chat.offerServers', false);
+  await assert.rejects(opening, /What McpHub offers has changed/);
+  assert.equal(scene.open.length, 0);
 });

@@ -16,7 +16,7 @@ const profileSetting = 'chat.profile';
 const nowhere = 'http://127.0.0.1/mcp';
 
 export interface ChatWorld {
-  readonly process: Pick<HubProcess, 'hub' | 'onDidChangeState' | 'onDidStart'>;
+  readonly process: Pick<HubProcess, 'hub' | 'onDidChangeState'>;
   readonly output: Pick<Output, 'hub'>;
   /** Resolves when no start of the hub and no reading of the config is under way. */
   ready(): Promise<void>;
@@ -76,6 +76,7 @@ export class ChatOffer implements vscode.Disposable {
   async #open(definition: HttpDefinition): Promise<HttpDefinition> {
     await this.#world.ready();
     const { hub } = this.#world.process;
+    const version = this.#version;
     await closeFormer(hub);
     const { gateway, token } = await hub.gateways.openGateway({
       title: title(),
@@ -84,6 +85,10 @@ export class ChatOffer implements vscode.Disposable {
     });
     if (gateway === undefined) {
       throw new Error('McpHub has opened no gateway.');
+    }
+    if (version !== this.#version) {
+      await closeFormer(hub); // switched off, or chosen anew, while it was opened
+      throw new Error('What McpHub offers has changed. It is offered again.');
     }
     this.#openIn = hub;
     definition.uri = vscode.Uri.parse(gateway.url);

@@ -10,7 +10,7 @@ export function startedTwice(servers: readonly Server[]): Server[] {
 
 /** `names` are fit for a message. */
 export function twiceText(editor: string, names: readonly string[]): string {
-  const offered = vscode.l10n.t('{0} may now use all servers of McpHub in chat, as one server named McpHub.', editor);
+  const offered = vscode.l10n.t('{0} may now use the servers of McpHub in chat, as one server named McpHub.', editor);
   if (names.length === 0) {
     return offered;
   }
