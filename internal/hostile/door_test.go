@@ -136,8 +136,17 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 	}
 	modern := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__reasons","_meta":{"progressToken":1,` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	started := func(c net.Conn) { // a call that is withdrawn before the server has it is never heard of there
+		for lines := bufio.NewScanner(c); lines.Scan(); {
+			if strings.Contains(lines.Text(), "at work") {
+				half(c)
+				return
+			}
+		}
+		t.Error("no progress of a call came")
+	}
 	e.raw(t, head+fmt.Sprintf("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: good__reasons\r\n"+
-		"Content-Length: %d\r\n\r\n", len(modern))+modern, half)
+		"Content-Length: %d\r\n\r\n", len(modern))+modern, started)
 	select {
 	case reason := <-e.heard:
 		if reason != "the client closed the stream" {
