@@ -2,6 +2,7 @@ package kept
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -114,11 +115,11 @@ func (k *Requests) Keep(r *Request) {
 		k.forget(before)
 	}
 	e := &entry{id: r.ID, server: r.Server, held: amount{entries: 1, memory: overhead}}
-	k.take(e, Arguments, len(r.Arguments), func() []byte { return []byte(r.Arguments) }, nil)
+	take(k, e, Arguments, r.Arguments, nil)
 	if r.Result == nil {
 		e.texts[Result].none = true
 	} else {
-		k.take(e, Result, len(r.Result), func() []byte { return r.Result }, r.Share)
+		take(k, e, Result, r.Result, r.Share)
 	}
 	h := k.servers[r.Server]
 	if h == nil {
@@ -163,11 +164,11 @@ func (k *Requests) largest() *holder {
 // forget lets go of an entry.
 func (k *Requests) forget(e *entry) {
 	h := k.servers[e.server]
-	for i, other := range h.entries {
-		if other == e {
-			h.entries = append(h.entries[:i:i], h.entries[i+1:]...)
-			break
-		}
+	if i := slices.Index(h.entries, e); i == 0 { // nearly always: what is let go is the oldest
+		h.entries[0] = nil
+		h.entries = h.entries[1:]
+	} else {
+		h.entries = slices.Delete(h.entries, i, i+1)
 	}
 	h.held = h.held.minus(e.held)
 	if len(h.entries) == 0 {

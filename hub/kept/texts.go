@@ -25,11 +25,11 @@ type job struct {
 	remove  string
 }
 
-// take puts a text of size bytes into an entry. share is as in Request; nil: nothing else counts the text.
-func (k *Requests) take(e *entry, part Part, size int, s func() []byte, share func() func()) {
-	t := &e.texts[part]
+// take puts a text into an entry. share is as in Request; nil: nothing else counts the text.
+func take[T string | []byte](k *Requests, e *entry, part Part, s T, share func() func()) {
+	t, size := &e.texts[part], len(s)
 	if size <= k.limits.short {
-		t.short = string(s())
+		t.short = string(s)
 		e.held.memory += size
 		return
 	}
@@ -45,7 +45,7 @@ func (k *Requests) take(e *entry, part Part, size int, s func() []byte, share fu
 		t.lost = "too much ended at once to be written"
 		return
 	}
-	t.long = s()
+	t.long = []byte(s)
 	j := job{of: e, part: part, bytes: t.long, own: own, release: func() {}}
 	if share != nil {
 		j.release = share()

@@ -1,13 +1,13 @@
 package preview
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
@@ -24,14 +24,13 @@ const (
 	redacted = "[redacted]"
 )
 
-// Arguments gives one line of arguments, the JSON text of an object: its members in their order, as far as
+// Arguments gives one line of arguments, the valid JSON text of an object: its members in their order, as far as
 // [bounds.PreviewRunes] go. Texts are quoted, escaped and shortened. Secrets that the redactor knows are replaced, and
 // so is the value of a member whose name says that it is one. A "…" tells that something was left out.
 func Arguments(arguments string, r *redact.Redactor) string {
 	head := arguments[:min(len(arguments), headBytes)]
-	w := &line{redactor: r, head: head, tokens: json.NewDecoder(strings.NewReader(head)), room: bounds.PreviewRunes - 1}
-	w.tokens.UseNumber()
-	if begin, err := w.tokens.Token(); err != nil || begin != json.Delim('{') {
+	w := &line{redactor: r, tokens: tokens{text: head}, room: bounds.PreviewRunes - 1}
+	if begin, _ := w.tokens.next(); begin != "{" {
 		return ""
 	}
 	w.members(1)
@@ -57,8 +56,7 @@ func Members(members map[string]string, r *redact.Redactor) string {
 // line is the line as it is written. What writes gives false once there is no room, or nothing more to read.
 type line struct {
 	redactor *redact.Redactor
-	head     string
-	tokens   *json.Decoder
+	tokens   tokens
 	out      strings.Builder
 	room     int // runes, without the one that tells of the end; negative: that is written
 }
@@ -79,12 +77,12 @@ func (w *line) put(s string) bool {
 
 // members writes the rest of an object, with its bracket unless it is the outermost one.
 func (w *line) members(depth int) bool {
-	for i := 0; w.tokens.More(); i++ {
-		token, err := w.tokens.Token()
-		name, ok := token.(string)
-		if err != nil || !ok {
+	for i := 0; w.tokens.more(); i++ {
+		token, ok := w.tokens.next()
+		if !ok {
 			return w.put(more) && false
 		}
+		name := jsontext.String([]byte(token))
 		if !w.name(name, i) {
 			return false
 		}
@@ -100,7 +98,7 @@ func (w *line) members(depth int) bool {
 }
 
 func (w *line) elements(depth int) bool {
-	for i := 0; w.tokens.More(); i++ {
+	for i := 0; w.tokens.more(); i++ {
 		if i > 0 && !w.put(", ") || !w.value(depth) {
 			return false
 		}
@@ -110,7 +108,7 @@ func (w *line) elements(depth int) bool {
 
 // end reads the closing bracket, which is missing where the head was cut.
 func (w *line) end(depth int, bracket string) bool {
-	if _, err := w.tokens.Token(); err != nil {
+	if _, ok := w.tokens.next(); !ok {
 		return w.put(more) && false
 	}
 	return depth == 1 || w.put(bracket)
@@ -124,38 +122,25 @@ func (w *line) name(name string, place int) bool {
 }
 
 func (w *line) value(depth int) bool {
-	token, err := w.tokens.Token()
-	if err != nil {
+	token, ok := w.tokens.next()
+	if !ok {
 		return w.cutText() && false
 	}
-	switch v := token.(type) {
-	case json.Delim:
+	switch token[0] {
+	case '{', '[':
+		end := map[string]string{"{": "}", "[": "]"}[token]
 		switch {
 		case depth >= maxDepth:
-			return w.put(v.String()+more+closing(v)) && w.leave(1)
-		case v == '{':
-			return w.put("{") && w.members(depth+1)
+			return w.put(token+more+end) && w.leave(1)
+		case token == "{":
+			return w.put(token) && w.members(depth+1)
 		default:
-			return w.put("[") && w.elements(depth+1)
+			return w.put(token) && w.elements(depth+1)
 		}
-	case string:
-		return w.text(v)
-	case json.Number:
-		return w.put(shortened(w.clean(v.String()), textRunes))
-	case bool:
-		if v {
-			return w.put("true")
-		}
-		return w.put("false")
+	case '"':
+		return w.text(jsontext.String([]byte(token)))
 	}
-	return w.put("null")
-}
-
-func closing(begin json.Delim) string {
-	if begin == '{' {
-		return "}"
-	}
-	return "]"
+	return w.put(shortened(bounds.Escape(w.clean(token)), textRunes)) // a number, or one of three words
 }
 
 func (w *line) text(s string) bool {
@@ -164,15 +149,14 @@ func (w *line) text(s string) bool {
 
 // cutText writes the beginning of a text that the end of the head has cut.
 func (w *line) cutText() bool {
-	rest := strings.TrimLeft(w.head[w.tokens.InputOffset():], " \t\r\n:,")
+	rest := w.tokens.rest()
 	if !strings.HasPrefix(rest, `"`) {
 		return w.put(more)
 	}
 	// The last of it may be the half of an escape or of a code point.
 	for n := len(rest); n > 0 && len(rest)-n <= len(`\ud83d\ude00`); n-- {
-		var s string
-		if json.Unmarshal([]byte(rest[:n]+`"`), &s) == nil {
-			return w.text(s + more)
+		if whole := []byte(rest[:n] + `"`); jsontext.Valid(whole) {
+			return w.text(jsontext.String(whole) + more)
 		}
 	}
 	return w.put(more)
@@ -193,27 +177,24 @@ func (w *line) clean(s string) string {
 
 // skip reads one value.
 func (w *line) skip() bool {
-	token, err := w.tokens.Token()
-	if err != nil {
+	token, ok := w.tokens.next()
+	if !ok {
 		return w.put(more) && false
 	}
-	if _, nested := token.(json.Delim); nested {
-		return w.leave(1)
-	}
-	return true
+	return token != "{" && token != "[" || w.leave(1)
 }
 
 // leave reads to the end of so many open objects and arrays.
 func (w *line) leave(open int) bool {
 	for open > 0 {
-		token, err := w.tokens.Token()
-		if err != nil {
+		token, ok := w.tokens.next()
+		if !ok {
 			return w.put(more) && false
 		}
 		switch token {
-		case json.Delim('{'), json.Delim('['):
+		case "{", "[":
 			open++
-		case json.Delim('}'), json.Delim(']'):
+		case "}", "]":
 			open--
 		}
 	}
