@@ -41,7 +41,7 @@ func (s *editorService) Attach(stream attachStream) error {
 	box := newOutbox(&s.sharing, hello.GetMaxProgressRate())
 	w, start, err := s.domain.Attach(helloOf(hello), box)
 	if err != nil {
-		return s.failed(stream.Context(), err)
+		return s.loggedStatus(stream.Context(), err)
 	}
 	defer w.Detach(false) // nothing after a Detach(true)
 	defer box.abandon()
@@ -119,7 +119,7 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 			return ended(ctx, <-sent)
 		case err := <-sent:
 			return ended(ctx, err)
-		case <-box.failed:
+		case <-box.tooSlow:
 			return statusOf(box.failure())
 		case <-ctx.Done(): // receive may have seen that first and gone
 			return broken(ctx, ctx.Err())

@@ -34,7 +34,7 @@ func (s *gatewayService) OpenGateway(ctx context.Context,
 		PlainNames: r.GetPlainNames(), CancelReason: r.GetCancelReason(),
 	}, int(r.GetPort()))
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.loggedStatus(ctx, err)
 	}
 	return &mcphubv1.OpenGatewayResponse{Gateway: s.gateway(opened), Token: opened.Endpoint.Token}, nil
 }

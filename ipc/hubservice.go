@@ -26,8 +26,8 @@ type hubService struct {
 	*services
 }
 
-// failed gives err as a status, and logs the text of what the host must not see.
-func (c *services) failed(ctx context.Context, err error) error {
+// loggedStatus gives err as a status, and logs the text of what the host must not see.
+func (c *services) loggedStatus(ctx context.Context, err error) error {
 	if e := hubErrorOf(err); e.Code == event.CodeInternal {
 		beneath := err
 		if e.Err != nil {
@@ -41,7 +41,7 @@ func (c *services) failed(ctx context.Context, err error) error {
 // reply is the answer to a unary call: resp, or err as a status.
 func reply[R any](ctx context.Context, c *services, resp *R, err error) (*R, error) {
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.loggedStatus(ctx, err)
 	}
 	return resp, nil
 }
@@ -49,11 +49,11 @@ func reply[R any](ctx context.Context, c *services, resp *R, err error) (*R, err
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
 	call := callRequest(ctx, r)
 	if err := s.named(ctx, &call, r.GetModelName()); err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.loggedStatus(ctx, err)
 	}
 	result, err := s.domain.CallTool(ctx, call)
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.loggedStatus(ctx, err)
 	}
 	m := s.convert.callResult(result)
 	m.View = s.view(r.GetView(), result.Result)
@@ -68,7 +68,7 @@ func (s *hubService) CancelRequest(ctx context.Context,
 	}
 	outcome, err := cancel(r.GetRequestId(), r.GetServer(), r.GetReason(), event.OriginHost)
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.loggedStatus(ctx, err)
 	}
 	return &mcphubv1.CancelRequestResponse{Outcome: outcomes.proto(outcome)}, nil
 }

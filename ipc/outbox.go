@@ -29,7 +29,7 @@ const droppedEvery = time.Second
 // is.
 type outbox struct {
 	sharing *sharing
-	failed  chan struct{} // closed when the window became too slow: run may be stuck in a send then
+	tooSlow chan struct{} // closed when the window became too slow: run may be stuck in a send then
 	wake    chan struct{} // holds one token when there may be something new for run
 
 	mu      sync.Mutex // guards all below
@@ -90,7 +90,7 @@ func newOutbox(s *sharing, rate int32) *outbox {
 		rate = bounds.ProgressRate
 	}
 	return &outbox{
-		sharing: s, account: s.account(), failed: make(chan struct{}), wake: make(chan struct{}, 1),
+		sharing: s, account: s.account(), tooSlow: make(chan struct{}), wake: make(chan struct{}, 1),
 		pace: pace{every: time.Second / time.Duration(rate)},
 	}
 }
@@ -294,7 +294,7 @@ func (o *outbox) add(e *entry) bool {
 		o.over(&event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonWindowTooSlow,
 			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume",
 				o.queued.entries, o.queued.bytes)})
-		close(o.failed)
+		close(o.tooSlow)
 		return false
 	}
 	o.queued.add(e.size)

@@ -281,7 +281,7 @@ func TestOutboxBounds(t *testing.T) {
 	tooSlow := func(t *testing.T, m *mailbox) {
 		t.Helper()
 		select {
-		case <-m.failed:
+		case <-m.tooSlow:
 		default:
 			t.Fatal("the window was not ended")
 		}
@@ -298,7 +298,7 @@ func TestOutboxBounds(t *testing.T) {
 			m.emit(b)
 		}
 		select {
-		case <-m.failed:
+		case <-m.tooSlow:
 			t.Fatal("the window was ended too early")
 		default:
 		}

@@ -53,7 +53,7 @@ func (s *serverService) ReloadConfig(ctx context.Context,
 	s.domain.WatchConfig(!r.GetWatchedByHost())
 	servers, problems, stopped, err := s.domain.LoadConfig(ctx, configSources(r.GetSources()))
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.loggedStatus(ctx, err)
 	}
 	return &mcphubv1.ReloadConfigResponse{
 		Servers: list(servers, s.convert.server), Problems: list(problems, s.convert.problem),
@@ -70,7 +70,7 @@ func (s *serverService) ListTools(ctx context.Context,
 func (s *serverService) SetLogLevel(ctx context.Context,
 	r *mcphubv1.SetLogLevelRequest) (*mcphubv1.SetLogLevelResponse, error) {
 	if err := s.domain.SetLogLevel(ctx, r.GetServer(), r.GetLevel()); err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.loggedStatus(ctx, err)
 	}
 	return &mcphubv1.SetLogLevelResponse{}, nil
 }

@@ -83,12 +83,12 @@ func (s Server) resolve(v Variables) (r Resolved, found []Problem, err error) {
 	e.dropEmptyHeaders(&out)
 	out.Dir = e.dir(out.Dir)
 	// A text in which something is missing is not what it will be, so it is not looked at.
-	if e.failed == nil && e.missing == nil {
+	if e.firstErr == nil && e.missing == nil {
 		e.envFile(&out)
 		e.check(&out)
 	}
-	if e.failed != nil {
-		return Resolved{}, e.found, e.failed
+	if e.firstErr != nil {
+		return Resolved{}, e.found, e.firstErr
 	}
 	if e.missing != nil {
 		return Resolved{}, e.found, e.missing
@@ -110,10 +110,10 @@ func (s Server) Shown(v Variables) Server {
 	e.placesOnly = true
 	out := s.clone()
 	out.eachText(e.grammar.fields, func(field string, text *string) {
-		if shown := e.expand(field, *text); e.failed == nil {
+		if shown := e.expand(field, *text); e.firstErr == nil {
 			*text = shown
 		}
-		e.failed = nil // it is told when the server is to start
+		e.firstErr = nil // it is told when the server is to start
 	})
 	if e.grammar.refers == nil || !e.grammar.refers.MatchString(out.Dir) {
 		out.Dir = e.dir(out.Dir)

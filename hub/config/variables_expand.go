@@ -19,7 +19,7 @@ type expander struct {
 	// placesOnly leaves all but folders and the home directory as it is.
 	placesOnly bool
 
-	failed   error // the first one
+	firstErr error // the first one
 	missing  error // the first input that has no value
 	found    []Problem
 	secrets  secrets
@@ -120,8 +120,8 @@ func (s *Server) ProblemAt(field, message string, fatal bool) Problem {
 
 func (e *expander) fail(field, format string, args ...any) {
 	p := e.note(field, fmt.Sprintf(format, args...), true)
-	if e.failed == nil {
-		e.failed = &ResolveError{Problem: p}
+	if e.firstErr == nil {
+		e.firstErr = &ResolveError{Problem: p}
 	}
 }
 

@@ -89,7 +89,7 @@ func (e *expander) envFile(s *Server) {
 			e.fail("envFile",
 				"the file %q sets %s, which can load other code, and a workspace must not set that where nobody is shown it; write it into env",
 				e.shownPath(), quote(v.name))
-			if refused, ok := errors.AsType[*ResolveError](e.failed); ok {
+			if refused, ok := errors.AsType[*ResolveError](e.firstErr); ok {
 				refused.Refused = true
 			}
 			return

@@ -17,15 +17,15 @@ func (s *Session) askAll(ctx context.Context, call *openCall, people bool, n int
 		call.req.OnWaiting(true)
 	}
 	var (
-		asking sync.WaitGroup
-		once   sync.Once
-		failed error
+		asking   sync.WaitGroup
+		once     sync.Once
+		firstErr error
 	)
 	for i := range n {
 		asking.Go(func() {
 			if err := ask(actx, i); err != nil {
 				once.Do(func() {
-					failed = err
+					firstErr = err
 					end(&SiblingError{Err: err})
 				})
 			}
@@ -35,8 +35,8 @@ func (s *Session) askAll(ctx context.Context, call *openCall, people bool, n int
 	if err := s.interrupted(ctx); err != nil {
 		return err
 	}
-	if failed != nil {
-		return failed
+	if firstErr != nil {
+		return firstErr
 	}
 	if people && call.req.OnWaiting != nil {
 		call.req.OnWaiting(false)

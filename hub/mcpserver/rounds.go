@@ -64,7 +64,7 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 			return nil, errState
 		}
 		r.reenter()
-		r.answered(jsontext.Get(c.Params, "inputResponses"))
+		r.takeResponses(jsontext.Get(c.Params, "inputResponses"))
 		r.settle()
 		return r.follow(ctx, c.via.Load())
 	}
@@ -185,8 +185,8 @@ func (r *rounds) reenter() {
 	}
 }
 
-// answered gives the answers of a retry to those who asked. What has no answer stays open, and goes in the next round.
-func (r *rounds) answered(responses json.RawMessage) {
+// takeResponses gives the answers of a retry to those who asked; what has none stays open, and goes in the next round.
+func (r *rounds) takeResponses(responses json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open = slices.DeleteFunc(r.open, func(q *question) bool {

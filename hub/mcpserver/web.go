@@ -154,7 +154,7 @@ func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Reque
 		<-s.ready
 		stop := context.AfterFunc(ctx, func() {
 			if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
-				conn.answered(r.ID, nil)
+				conn.endRequest(r.ID, nil)
 			}
 		})
 		defer stop()
@@ -189,7 +189,7 @@ func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, b
 	}
 	if !conn.post(r.Context(), body) {
 		for _, id := range ids {
-			conn.answered(id, nil)
+			conn.endRequest(id, nil)
 		}
 		http.Error(w, "the session is over", http.StatusNotFound)
 		return

@@ -92,12 +92,12 @@ func (c *webConn) Send(m jsonrpc.OutgoingMessage) error {
 	if err != nil {
 		return nil // an error about no request: there is no stream for it
 	}
-	c.answered(id, m.Message)
+	c.endRequest(id, m.Message)
 	return nil
 }
 
-// answered ends a request; message is its answer, nil when there is none.
-func (c *webConn) answered(id jsonrpc.ID, message []byte) {
+// endRequest ends a request; message is its answer, nil when there is none.
+func (c *webConn) endRequest(id jsonrpc.ID, message []byte) {
 	c.mu.Lock()
 	st := c.streams[id]
 	delete(c.streams, id)

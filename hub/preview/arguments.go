@@ -131,7 +131,7 @@ func (w *line) value(depth int) bool {
 		end := map[string]string{"{": "}", "[": "]"}[token]
 		switch {
 		case depth >= maxDepth:
-			return w.put(token+more+end) && w.leave(1)
+			return w.put(token+more+end) && w.skipOpen(1)
 		case token == "{":
 			return w.put(token) && w.members(depth+1)
 		default:
@@ -181,11 +181,11 @@ func (w *line) skip() bool {
 	if !ok {
 		return w.put(more) && false
 	}
-	return token != "{" && token != "[" || w.leave(1)
+	return token != "{" && token != "[" || w.skipOpen(1)
 }
 
-// leave reads to the end of so many open objects and arrays.
-func (w *line) leave(open int) bool {
+// skipOpen reads to the end of so many open objects and arrays.
+func (w *line) skipOpen(open int) bool {
 	for open > 0 {
 		token, ok := w.tokens.next()
 		if !ok {

@@ -2,8 +2,8 @@ package preview
 
 import "strings"
 
-// tokens gives the tokens of the beginning of a valid JSON text, without its colons and commas. A text that is not valid
-// gives some tokens, and then none.
+// tokens gives the tokens of the beginning of a valid JSON text, without its colons and commas. A text that is not
+// valid gives some tokens, and then none.
 type tokens struct {
 	text string
 	at   int

@@ -34,15 +34,15 @@ type Hit struct {
 	Score float64
 }
 
-// Index finds tools. A server's part is made once for each version of its list, and replaced without touching others.
-// The zero value is empty and ready to use; safe for concurrent use.
+// Index finds tools. What it knows of a server is made once for each version of its list, and replaced without
+// touching others. The zero value is empty and ready to use; safe for concurrent use.
 type Index struct {
-	mu    sync.RWMutex
-	parts map[string]*part // guarded by mu; a part is not changed once it is made
+	mu      sync.RWMutex
+	servers map[string]*serverTools // guarded by mu; one is not changed once it is made
 }
 
-// part is what is known of the tools of one server.
-type part struct {
+// serverTools is what is known of the tools of one server.
+type serverTools struct {
 	version uint64
 	tools   []string
 	lengths []float64
@@ -59,7 +59,7 @@ type posting struct {
 // when that has this version.
 func (x *Index) Put(server string, version uint64, tools func() []Searched) {
 	x.mu.RLock()
-	known := x.parts[server]
+	known := x.servers[server]
 	x.mu.RUnlock()
 	if known != nil && known.version == version {
 		return
@@ -67,22 +67,22 @@ func (x *Index) Put(server string, version uint64, tools func() []Searched) {
 	p := newPart(version, tools())
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.parts == nil {
-		x.parts = map[string]*part{}
+	if x.servers == nil {
+		x.servers = map[string]*serverTools{}
 	}
-	x.parts[server] = p
+	x.servers[server] = p
 }
 
 // Retain forgets the servers that keep says no for. keep must not block.
 func (x *Index) Retain(keep func(server string) bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	maps.DeleteFunc(x.parts, func(server string, _ *part) bool { return !keep(server) })
+	maps.DeleteFunc(x.servers, func(server string, _ *serverTools) bool { return !keep(server) })
 }
 
-func newPart(version uint64, tools []Searched) *part {
+func newPart(version uint64, tools []Searched) *serverTools {
 	tools = tools[:min(len(tools), bounds.SearchTools)]
-	p := &part{version: version, tools: make([]string, len(tools)), lengths: make([]float64, len(tools)),
+	p := &serverTools{version: version, tools: make([]string, len(tools)), lengths: make([]float64, len(tools)),
 		words: map[string][]posting{}}
 	for i, t := range tools {
 		p.tools[i] = t.Name
@@ -133,13 +133,13 @@ func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
 	x.mu.RLock()
 	type server struct {
 		name string
-		*part
+		*serverTools
 		scores []float64
 	}
-	servers := make([]server, 0, len(x.parts))
+	servers := make([]server, 0, len(x.servers))
 	var count int
 	var total float64
-	for name, p := range x.parts {
+	for name, p := range x.servers {
 		servers = append(servers, server{name, p, nil})
 		count += len(p.tools)
 		total += p.total

@@ -133,14 +133,14 @@ func TestSearchIsBounded(t *testing.T) {
 	if got := found(&x, "hidden", 1); got != "" {
 		t.Error(got)
 	}
-	if n := len(x.parts["s"].words); n > 2*bounds.SearchedWords {
+	if n := len(x.servers["s"].words); n > 2*bounds.SearchedWords {
 		t.Errorf("%d words", n)
 	}
 	if got := found(&x, long+"a", 1); got != "s/a" {
 		t.Error(got)
 	}
 	put(&x, "many", 1, make([]Searched, bounds.SearchTools+1))
-	if n := len(x.parts["many"].tools); n != bounds.SearchTools {
+	if n := len(x.servers["many"].tools); n != bounds.SearchTools {
 		t.Errorf("%d tools", n)
 	}
 }

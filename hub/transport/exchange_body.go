@@ -39,9 +39,9 @@ func mediaType(h http.Header) string {
 
 // readBody reads one message, at most limit bytes of it. What it takes goes to hold before it is read; after an error
 // nothing is held.
-func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, failed *HTTPError) {
+func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, httpErr *HTTPError) {
 	defer func() {
-		if failed != nil {
+		if httpErr != nil {
 			hold.Release()
 		}
 	}()
@@ -105,9 +105,9 @@ func noRoom(err error) *HTTPError {
 }
 
 // readRefusal reads the body behind a status that is no success, and makes an error of both. It does not close it.
-func readRefusal(resp *http.Response) (body []byte, failed *HTTPError) {
-	failed = &HTTPError{Status: resp.StatusCode, Delivery: refusalDelivery(resp.StatusCode)}
-	failed.RetryAfter, _ = retryAfter(resp.Header)
+func readRefusal(resp *http.Response) (body []byte, httpErr *HTTPError) {
+	httpErr = &HTTPError{Status: resp.StatusCode, Delivery: refusalDelivery(resp.StatusCode)}
+	httpErr.RetryAfter, _ = retryAfter(resp.Header)
 	if mediaType(resp.Header) != "text/event-stream" {
 		body, _ = io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	}
@@ -117,18 +117,18 @@ func readRefusal(resp *http.Response) (body []byte, failed *HTTPError) {
 	}
 	switch resp.StatusCode {
 	case http.StatusUnauthorized:
-		failed.Text = "the server wants a sign-in: sign in, or put a token into headers"
+		httpErr.Text = "the server wants a sign-in: sign in, or put a token into headers"
 	case http.StatusForbidden:
-		failed.Text = "the server refuses access: what headers or the sign-in give is not enough"
+		httpErr.Text = "the server refuses access: what headers or the sign-in give is not enough"
 	default:
-		if failed.Text = "the server refused the request"; resp.Request.Method == http.MethodGet {
-			failed.Text = "the server opened no event stream"
+		if httpErr.Text = "the server refused the request"; resp.Request.Method == http.MethodGet {
+			httpErr.Text = "the server opened no event stream"
 		}
 	}
 	if text != "" {
-		failed.Text += ": " + text
+		httpErr.Text += ": " + text
 	}
-	return body, failed
+	return body, httpErr
 }
 
 // refusalDelivery: statuses that say that the request was not worked on.

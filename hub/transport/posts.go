@@ -130,9 +130,9 @@ func (e *exchanges) postOne(q queued) {
 	e.kind.initialized(q)
 }
 
-func (e *exchanges) logLost(m *Message, failed *HTTPError) {
-	if failed != nil && e.ctx.Err() == nil {
-		e.log.Warn("a message was not delivered", "method", m.Method, "status", failed.Status)
+func (e *exchanges) logLost(m *Message, httpErr *HTTPError) {
+	if httpErr != nil && e.ctx.Err() == nil {
+		e.log.Warn("a message was not delivered", "method", m.Method, "status", httpErr.Status)
 	}
 }
 

@@ -48,15 +48,15 @@ func (c *SSE) connect(ctx context.Context) error {
 	}
 	defer c.work.Done()
 	unhook := context.AfterFunc(ctx, func() { c.stop(&openingEndedError{context.Cause(ctx)}) })
-	s, failed := c.openEndpoint()
+	s, httpErr := c.openEndpoint()
 	given := !unhook()
-	if given && failed == nil {
+	if given && httpErr == nil {
 		s.close()
 		c.stop(&openingEndedError{context.Cause(ctx)}) // as the hook does, perhaps later
-		failed = &HTTPError{}
+		httpErr = &HTTPError{}
 	}
-	if failed != nil {
-		return c.openingError(failed)
+	if httpErr != nil {
+		return c.openingError(httpErr)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

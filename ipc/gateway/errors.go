@@ -32,7 +32,7 @@ func (g *Gateway) toolError(e *event.Error) json.RawMessage {
 	if advice := g.advice(e); advice != "" {
 		text += "\n" + advice
 	}
-	return failed(text)
+	return errorResult(text)
 }
 
 // advice says to a model what to tell its user where a person is needed and none can be asked.

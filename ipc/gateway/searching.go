@@ -93,7 +93,7 @@ func (g *Gateway) ownCall(ctx context.Context, c *mcpserver.Call, name string,
 	case searchTools:
 		limit, ok := number(arguments, "limit")
 		if !ok {
-			return failed("limit must be a whole number"), nil
+			return errorResult("limit must be a whole number"), nil
 		}
 		return g.search(ctx, jsontext.String(jsontext.Get(arguments, "query")), limit)
 	case describeTool:
@@ -101,17 +101,17 @@ func (g *Gateway) ownCall(ctx context.Context, c *mcpserver.Call, name string,
 	case readResult:
 		offset, ok := number(arguments, "offset")
 		if !ok {
-			return failed("offset must be a whole number"), nil
+			return errorResult("offset must be a whole number"), nil
 		}
 		return g.readOn(jsontext.String(jsontext.Get(arguments, "id")), offset)
 	}
 	inner, err := argumentsIn(arguments)
 	if err != nil {
-		return failed(messageOf(err)), nil
+		return errorResult(messageOf(err)), nil
 	}
 	tool, err := g.shelf.tool(ctx, jsontext.String(jsontext.Get(arguments, "name")))
 	if err != nil {
-		return failed(messageOf(err) + "\nFind names with " + searchTools + "."), nil
+		return errorResult(messageOf(err) + "\nFind names with " + searchTools + "."), nil
 	}
 	// Who lets call_tool pass has not agreed to every tool behind it.
 	return g.callAt(ctx, c, tool, inner, false)
@@ -125,11 +125,11 @@ func number(arguments json.RawMessage, name string) (n int64, ok bool) {
 
 func (g *Gateway) search(ctx context.Context, query string, limit int64) (json.RawMessage, error) {
 	if strings.TrimSpace(query) == "" {
-		return failed("query must be words of what the tool is to do"), nil
+		return errorResult("query must be words of what the tool is to do"), nil
 	}
 	found, err := g.hub.ModelTools().SearchIn(ctx, query, int(max(0, min(limit, 50))), g.shelf.profileNow())
 	if err != nil {
-		return failed(messageOf(err)), nil
+		return errorResult(messageOf(err)), nil
 	}
 	all := g.shelf.toolList(ctx)
 	var b strings.Builder
@@ -184,7 +184,7 @@ func (g *Gateway) describe(ctx context.Context, name string) (json.RawMessage, e
 	all := g.shelf.toolList(ctx)
 	definition, err := all.define(name)
 	if err != nil {
-		return failed(messageOf(err) + "\nFind names with " + searchTools + "."), nil
+		return errorResult(messageOf(err) + "\nFind names with " + searchTools + "."), nil
 	}
 	return g.bounded(said(string(definition))), nil
 }
@@ -194,7 +194,7 @@ func (g *Gateway) readOn(id string, offset int64) (json.RawMessage, error) {
 	room := toolset.BytesFor(max(g.o.MaxTokens, bounds.ViewTokens)) - 200 // of which the frame and the last line have some
 	p, err := g.hub.ModelTools().ReadResult(id, offset, room, false)
 	if err != nil {
-		return failed(messageOf(err)), nil
+		return errorResult(messageOf(err)), nil
 	}
 	for n := len(said(p.Text)); n > room; n = len(said(p.Text)) { // in quotes a character may take six bytes
 		p = p.Cut(len(p.Text) * room / n * 9 / 10)
@@ -230,8 +230,8 @@ func said(text string) json.RawMessage {
 	return append(jsontext.AppendString([]byte(`{"content":[{"type":"text","text":`), text), "}]}"...)
 }
 
-// failed is an error as the result of a tool, which a model can read.
-func failed(text string) json.RawMessage {
+// errorResult is an error as the result of a tool, which a model can read.
+func errorResult(text string) json.RawMessage {
 	b := jsontext.AppendString([]byte(`{"content":[{"type":"text","text":`), bounds.Cut(text, bounds.ErrorTextBytes))
 	return append(b, `}],"isError":true}`...)
 }

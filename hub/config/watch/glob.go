@@ -89,7 +89,7 @@ func (g *glob) look() (changed bool) {
 			real = ""
 		}
 		if r.real != "" && r.real != real {
-			changed = g.leave(r.real) || changed
+			changed = g.unwatch(r.real) || changed
 		}
 		r.real = real
 	}
@@ -131,7 +131,7 @@ func (g *glob) list(dir string) (changed bool) {
 	g.s.use(dir) // watched before it is read, also when it is a new folder of the old name
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return g.leave(dir)
+		return g.unwatch(dir)
 	}
 	files, folders := map[string]stamp{}, map[string]bool{}
 	for _, e := range entries {
@@ -154,7 +154,7 @@ func (g *glob) list(dir string) (changed bool) {
 	l.files, l.folders = files, folders
 	for name := range before {
 		if !folders[name] {
-			changed = g.leave(filepath.Join(dir, name)) || changed
+			changed = g.unwatch(filepath.Join(dir, name)) || changed
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
@@ -165,8 +165,8 @@ func (g *glob) list(dir string) (changed bool) {
 	return changed
 }
 
-// leave ends looking into a folder and all below it, and says whether anything that the glob means was there.
-func (g *glob) leave(dir string) (any bool) {
+// unwatch ends looking into a folder and all below it, and says whether anything that the glob means was there.
+func (g *glob) unwatch(dir string) (any bool) {
 	for path, l := range g.below {
 		if path != dir && !within(path, dir) {
 			continue
@@ -186,7 +186,7 @@ func (g *glob) close() {
 	for _, r := range g.roots {
 		g.s.unfollow(r, r.places)
 		if r.real != "" {
-			g.leave(r.real)
+			g.unwatch(r.real)
 		}
 	}
 }
