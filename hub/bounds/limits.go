@@ -102,6 +102,8 @@ const (
 	URIBytes = 64 << 10
 	// Subscriptions bounds the resources of one server that are subscribed to at once.
 	Subscriptions = 1024
+	// ClientSubscriptions bounds those of them that one client of a gateway may have: some are left for others.
+	ClientSubscriptions = 256
 )
 
 // Schemas of strangers: the outputSchema of a tool, the requestedSchema of a form. Work is counted before the validator

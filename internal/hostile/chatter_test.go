@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // pings waits until a client on a pipe has been heard, and gives what else came.
@@ -61,21 +63,36 @@ func roots(t *testing.T, e *entrance) {
 
 func subscribes(t *testing.T, e *entrance) {
 	p := e.pipe(true)
-	refused := 0
-	for i := range 3000 {
+	accepted, refused := 0, 0
+	hear := func(line string) {
+		if strings.Contains(line, `"error"`) {
+			refused++
+		} else {
+			accepted++
+		}
+	}
+	const most = 3000
+	for i := range most {
 		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/subscribe","params":{"uri":"mcphub://good/x%d"}}`,
 			i, i))
 		if i%50 == 0 {
 			for _, line := range e.pings(p) {
-				if strings.Contains(line, `"error"`) {
-					refused++
-				}
+				hear(line)
 			}
 		}
 	}
-	if refused == 0 {
-		t.Error("nothing was refused")
+	for accepted+refused < most {
+		hear(e.next(p))
 	}
+	if accepted == 0 || accepted > bounds.ClientSubscriptions {
+		t.Errorf("one client has %d subscriptions", accepted)
+	}
+	other := e.pipe(true)
+	other.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"mcphub://good/x"}}`)
+	if line := e.next(other); !strings.Contains(line, `"result":{}`) {
+		t.Errorf("another client got %s", line)
+	}
+	e.leave(other)
 	e.leave(p)
 }
 

@@ -101,8 +101,12 @@ func (s *stage) site(h http.Handler) string {
 }
 
 func newStage(t *testing.T) *stage {
-	s := &stage{t: t, good: fakeserver.New(), evil: map[string]*hostile.Server{}, opened: map[string]int{}}
+	s := &stage{t: t, good: fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true},"logging":{},`+
+		`"resources":{"subscribe":true}}`)), evil: map[string]*hostile.Server{}, opened: map[string]int{}}
 	s.good.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
+	for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+		s.good.Handle(method, func(c *fakeserver.CallContext) { c.Result("{}") })
+	}
 	s.good.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
 	s.good.Tool("work", func(c *fakeserver.CallContext) {
 		for i := range 50 {

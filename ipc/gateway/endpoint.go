@@ -55,7 +55,8 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 	mux.Handle(Path, limitBodies(bodiesBytes, smallBody, g.HTTP(mcpserver.Guard{Token: token})))
 	e := &Endpoint{Gateway: g, URL: "http://" + l.Addr().String() + Path, Token: token, ended: make(chan struct{}),
 		server: &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime,
-			MaxHeaderBytes: headerBytes, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
+			MaxHeaderBytes: headerBytes, ConnState: newConnections(mostConnections).noted,
+			ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
 	go func() { // Close waits for it
 		defer close(e.ended)
 		if err := e.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -3,9 +3,11 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -82,25 +84,62 @@ func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMes
 		return nil, err
 	}
 	defer g.subs.leave(at, sub, true)
-	if !g.subs.locked(func() bool { return sub.asked }) {
-		inner, stop := g.carrying(ctx)
-		defer stop()
-		if err := g.way.Subscribe(inner, at.server, at.name); err != nil {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: event.AsError(err).Message}
+	if !g.subs.join(at, sub, c.Session) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests, Message: fmt.Sprintf("this client is subscribed to "+
+			"%d resources of server %q, which is as many as one client may be: unsubscribe from some",
+			bounds.ClientSubscriptions, at.server)}
+	}
+	if err := g.ask(ctx, at, sub); err != nil {
+		g.subs.locked(func() bool { sub.part(c.Session); return true })
+		return nil, err
+	}
+	g.subs.locked(func() bool { sub.sessions[c.Session][uri]++; return true })
+	return json.RawMessage("{}"), nil
+}
+
+// ask tells the server that somebody wants to hear of a resource, unless it knows.
+func (g *Gateway) ask(ctx context.Context, at origin, sub *subscription) error {
+	if g.subs.locked(func() bool { return sub.asked }) {
+		return nil
+	}
+	inner, stop := g.carrying(ctx)
+	defer stop()
+	if err := g.way.Subscribe(inner, at.server, at.name); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: event.AsError(err).Message}
+	}
+	g.subs.locked(func() bool { sub.asked = true; return true })
+	return nil
+}
+
+// join makes a session one that is subscribed, by no URI yet, if it may have one resource more of the server. Who has
+// the turn may call it.
+func (s *subscriptions) join(at origin, sub *subscription, session *mcpserver.Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sub.sessions[session] != nil {
+		return true
+	}
+	n := 0
+	for of, other := range s.of {
+		if of.server == at.server && other.sessions[session] != nil {
+			n++
 		}
 	}
-	g.subs.locked(func() bool {
-		sub.asked = true
-		if sub.sessions[c.Session] == nil {
-			sub.sessions[c.Session] = map[string]int{}
-		}
-		sub.sessions[c.Session][uri]++
-		return true
-	})
-	return json.RawMessage("{}"), nil
+	if n >= bounds.ClientSubscriptions {
+		return false
+	}
+	sub.sessions[session] = map[string]int{}
+	return true
+}
+
+// part ends what join began, unless the session is subscribed by a URI.
+func (sub *subscription) part(session *mcpserver.Session) {
+	if len(sub.sessions[session]) == 0 {
+		delete(sub.sessions, session)
+	}
 }
 
 // unsubscribe tells the server when the last client has gone. Without a subscription there is nothing to do.
@@ -141,9 +180,7 @@ func (g *Gateway) release(ctx context.Context, at origin, session *mcpserver.Ses
 		} else if uris[uri]--; all || uris[uri] <= 0 {
 			delete(uris, uri)
 		}
-		if len(uris) == 0 {
-			delete(sub.sessions, session)
-		}
+		sub.part(session)
 		return len(sub.sessions) == 0 && sub.asked
 	})
 	if !last {
