@@ -28,7 +28,7 @@ const endedOverhead = 512 - event.Overhead
 // History keeps the terminal events of the requests that ended last, for windows that attach later. [Missed] holds
 // the same events for those that resume; so that it pins no result that is no longer kept here, Add tells which are.
 type History struct {
-	ended   []endedEvent // oldest first
+	ended   queue[endedEvent]
 	bytes   int
 	results int // how many of them have one
 }
@@ -43,17 +43,17 @@ type endedEvent struct {
 // are events of before, anew, without the results that have had their time.
 func (y *History) Add(e event.Event) (without []event.Event) {
 	y.keep(e)
-	if len(y.ended) > maxHistory {
+	if len(y.ended.items) > maxHistory {
 		without = y.dropOldest(without)
 	}
 	for i := 0; y.bytes > bounds.HistoryBytes && y.results > 0; i++ {
-		bare, had := bared(y.ended[i].event)
+		bare, had := bared(y.ended.items[i].event)
 		if !had {
 			continue
 		}
 		y.drop(i)
-		y.ended[i] = endedEvent{event: bare, size: endedSize(bare.Body)}
-		y.bytes += y.ended[i].size
+		y.ended.items[i] = endedEvent{event: bare, size: endedSize(bare.Body)}
+		y.bytes += y.ended.items[i].size
 		without = append(without, bare)
 	}
 	for y.bytes > bounds.HistoryBytes { // no result is left: what errors say is that long
@@ -66,17 +66,17 @@ func (y *History) Add(e event.Event) (without []event.Event) {
 func (y *History) Recall(left []event.Ended) {
 	for _, e := range left {
 		y.keep(event.Event{Time: e.Time, Body: e.Body})
-		y.ended[len(y.ended)-1].earlier = true
+		y.ended.items[len(y.ended.items)-1].earlier = true
 	}
 }
 
 // Delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
 func (y *History) Delivered(seq uint64, s event.Sending) {
-	i := sort.Search(len(y.ended), func(i int) bool { return y.ended[i].event.Seq >= seq })
-	if i == len(y.ended) || y.ended[i].event.Seq != seq {
+	i := sort.Search(len(y.ended.items), func(i int) bool { return y.ended.items[i].event.Seq >= seq })
+	if i == len(y.ended.items) || y.ended.items[i].event.Seq != seq {
 		return
 	}
-	e := y.ended[i].event
+	e := y.ended.items[i].event
 	c, ok := e.Body.(*event.RequestCancelled)
 	if !ok {
 		return
@@ -84,18 +84,15 @@ func (y *History) Delivered(seq uint64, s event.Sending) {
 	now := *c
 	now.Sending = s
 	e.Body = &now
-	y.bytes -= y.ended[i].size
-	y.ended[i] = endedEvent{event: e, size: endedSize(e.Body)}
-	y.bytes += y.ended[i].size
+	y.bytes -= y.ended.items[i].size
+	y.ended.items[i] = endedEvent{event: e, size: endedSize(e.Body)}
+	y.bytes += y.ended.items[i].size
 }
 
 // dropOldest forgets the end that is the oldest; without gets its event, if that has lost its result by it.
 func (y *History) dropOldest(without []event.Event) []event.Event {
-	gone := y.ended[0].event
 	y.drop(0)
-	y.ended[0] = endedEvent{}
-	y.ended = y.ended[1:]
-	if bare, had := bared(gone); had {
+	if bare, had := bared(y.ended.pop().event); had {
 		without = append(without, bare)
 	}
 	return without
@@ -107,13 +104,13 @@ func (y *History) keep(e event.Event) {
 	if _, has := bared(e); has {
 		y.results++
 	}
-	y.ended = append(y.ended, endedEvent{event: e, size: size})
+	y.ended.push(endedEvent{event: e, size: size})
 }
 
 // drop takes the i-th off the books.
 func (y *History) drop(i int) {
-	y.bytes -= y.ended[i].size
-	if _, had := bared(y.ended[i].event); had {
+	y.bytes -= y.ended.items[i].size
+	if _, had := bared(y.ended.items[i].event); had {
 		y.results--
 	}
 }
@@ -135,17 +132,17 @@ func bared(e event.Event) (bare event.Event, had bool) {
 func (y *History) Latest(n int) []event.Ended { return y.within(n, maxSentResults, maxSentErrors) }
 
 // All gives every end that is kept, oldest first.
-func (y *History) All() []event.Ended { return y.within(len(y.ended), math.MaxInt, math.MaxInt) }
+func (y *History) All() []event.Ended { return y.within(len(y.ended.items), math.MaxInt, math.MaxInt) }
 
 // within gives the n that ended last, with so many bytes of results and of what errors say.
 func (y *History) within(n, results, errors int) []event.Ended {
-	n = min(n, len(y.ended))
+	n = min(n, len(y.ended.items))
 	if n <= 0 {
 		return nil
 	}
 	list := make([]event.Ended, n)
 	for i := n - 1; i >= 0; i-- {
-		kept := y.ended[len(y.ended)-n+i]
+		kept := y.ended.items[len(y.ended.items)-n+i]
 		e := kept.event
 		if f, ok := e.Body.(*event.RequestFinished); ok {
 			if results -= len(f.Result); results < 0 { // and so for all before it

@@ -9,7 +9,7 @@ import (
 func (rec *Recorder) Held() int64 { return rec.bytes.Load() }
 
 // Kept is how many timelines of requests that are over are kept.
-func (rec *Recorder) Kept() int { return len(rec.ended) }
+func (rec *Recorder) Kept() int { return len(rec.ended.items) }
 
 // Inconsistent tells what contradicts itself, "" = nothing; open are the timelines of the requests that are not over.
 // It is called with the hub's lock.
@@ -43,13 +43,13 @@ func (rec *Recorder) Inconsistent(open []*Timeline) string {
 			return bad
 		}
 	}
-	for _, t := range rec.ended {
+	for _, t := range rec.ended.items {
 		if bad := look(t, false); bad != "" {
 			return bad
 		}
 	}
-	if len(rec.ended) > maxTraces {
-		return fmt.Sprintf("%d timelines are kept", len(rec.ended))
+	if len(rec.ended.items) > maxTraces {
+		return fmt.Sprintf("%d timelines are kept", len(rec.ended.items))
 	}
 	if got := rec.bytes.Load(); got != held {
 		return fmt.Sprintf("timelines hold %d bytes, counted as %d", held, got)

@@ -12,9 +12,9 @@ const maxMissed = 4096
 
 // Missed keeps the latest events that a window must not miss, for windows that resume.
 type Missed struct {
-	entries []missedEvent // oldest first
-	bytes   int
-	floor   uint64 // Seq of the latest event that fell out: a resume from before it is not possible
+	queue[missedEvent]
+	bytes int
+	floor uint64 // Seq of the latest event that fell out: a resume from before it is not possible
 }
 
 // missedEvent is an event and the one window that it was for, "" = all.
@@ -40,14 +40,12 @@ func (m *Missed) Add(e event.Event, only string) {
 		return
 	}
 	size := event.PayloadSize(e.Body)
-	m.entries = append(m.entries, missedEvent{e, only, size})
+	m.push(missedEvent{e, only, size})
 	m.bytes += size
-	for len(m.entries) > maxMissed || m.bytes > bounds.JournalBytes {
-		oldest := &m.entries[0]
+	for len(m.items) > maxMissed || m.bytes > bounds.JournalBytes {
+		oldest := m.pop()
 		m.floor = oldest.event.Seq
 		m.bytes -= oldest.size
-		*oldest = missedEvent{} // the array lives on for a while
-		m.entries = m.entries[1:]
 	}
 }
 
@@ -56,7 +54,7 @@ func (m *Missed) After(seq uint64, windowID string) (events []event.Event, ok bo
 	if seq < m.floor {
 		return nil, false
 	}
-	for _, entry := range m.entries[m.from(seq+1):] {
+	for _, entry := range m.items[m.from(seq+1):] {
 		if entry.only == "" || entry.only == windowID {
 			events = append(events, entry.event)
 		}
@@ -66,17 +64,17 @@ func (m *Missed) After(seq uint64, windowID string) (events []event.Event, ok bo
 
 // from is the place of the first event whose Seq is not below seq.
 func (m *Missed) from(seq uint64) int {
-	return sort.Search(len(m.entries), func(i int) bool { return m.entries[i].event.Seq >= seq })
+	return sort.Search(len(m.items), func(i int) bool { return m.items[i].event.Seq >= seq })
 }
 
 // Replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has
 // the old one.
 func (m *Missed) Replace(e event.Event) {
 	i := m.from(e.Seq)
-	if i == len(m.entries) || m.entries[i].event.Seq != e.Seq {
+	if i == len(m.items) || m.items[i].event.Seq != e.Seq {
 		return
 	}
-	entry, size := &m.entries[i], event.PayloadSize(e.Body)
+	entry, size := &m.items[i], event.PayloadSize(e.Body)
 	m.bytes += size - entry.size
 	entry.event, entry.size = e, size
 }

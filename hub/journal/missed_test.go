@@ -57,14 +57,14 @@ func TestMissed(t *testing.T) {
 		t.Errorf("not replaced: %+v", events)
 	}
 	m.Add(event.Event{Seq: 8, Body: finished(strings.Repeat("x", bounds.JournalBytes))}, "")
-	if got := seqs(7, "one"); got != "gone" || m.bytes != 0 || len(m.entries) != 0 {
+	if got := seqs(7, "one"); got != "gone" || m.bytes != 0 || len(m.items) != 0 {
 		t.Errorf("after an event beyond the bound: %q, %d bytes", got, m.bytes)
 	}
 	for seq := uint64(9); seq < 9+2*maxMissed; seq++ {
 		m.Add(event.Event{Seq: seq, Body: finished("")}, "")
 	}
-	if _, ok := m.After(8, ""); ok || len(m.entries) != maxMissed || m.bytes > bounds.JournalBytes {
-		t.Errorf("%d events of %d bytes, from %d on", len(m.entries), m.bytes, m.floor)
+	if _, ok := m.After(8, ""); ok || len(m.items) != maxMissed || m.bytes > bounds.JournalBytes {
+		t.Errorf("%d events of %d bytes, from %d on", len(m.items), m.bytes, m.floor)
 	}
 }
 

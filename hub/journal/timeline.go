@@ -31,7 +31,7 @@ type Recorder struct {
 	began time.Time
 	bytes atomic.Int64 // that the kept timelines, and those of open requests, hold; about
 
-	ended []*Timeline // of requests that are over, in the order of their ends; guarded by the hub's lock
+	ended queue[*Timeline] // of requests that are over, in the order of their ends; guarded by the hub's lock
 }
 
 const methodProgress = "notifications/progress"
@@ -113,11 +113,9 @@ func (t *Timeline) Begin(n uint64) {
 func (t *Timeline) End(info event.RequestInfo) {
 	rec := t.of
 	t.at = &info
-	rec.ended = append(rec.ended, t)
-	for len(rec.ended) > maxTraces || len(rec.ended) > 0 && rec.bytes.Load() > maxTraceBytes {
-		rec.ended[0].forget()
-		rec.ended[0] = nil
-		rec.ended = rec.ended[1:]
+	rec.ended.push(t)
+	for len(rec.ended.items) > maxTraces || len(rec.ended.items) > 0 && rec.bytes.Load() > maxTraceBytes {
+		rec.ended.pop().forget()
 	}
 }
 

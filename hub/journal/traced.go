@@ -17,7 +17,7 @@ type Traced struct {
 
 // Ended gives the requests that are over, as far as they are wanted. It is called with the hub's lock.
 func (rec *Recorder) Ended(want func(id, server string) bool) (list []Traced) {
-	for _, t := range rec.ended {
+	for _, t := range rec.ended.items {
 		if want(t.at.ID, t.at.Server) {
 			list = append(list, Traced{t, *t.at})
 		}
