@@ -119,6 +119,21 @@ func (m *message) begin() {
 		m.run(toEnd, written(m, order.RemoveServer, s.removeServer))
 	case *mcphubv1.AttachRequest_UndoConfigWrite:
 		m.run(toEnd, written(m, order.UndoConfigWrite, s.undoConfigWrite))
+	case *mcphubv1.AttachRequest_ListConfigFiles:
+		m.run(attached, func(ctx context.Context) (*mcphubv1.Reply, error) {
+			files, err := s.listConfigFiles(ctx, order.ListConfigFiles)
+			return &mcphubv1.Reply{Response: &mcphubv1.Reply_ListConfigFiles{ListConfigFiles: files}}, err
+		})
+	case *mcphubv1.AttachRequest_ReadConfigText:
+		m.run(attached, func(ctx context.Context) (*mcphubv1.Reply, error) {
+			read, err := s.readConfigText(ctx, order.ReadConfigText)
+			return &mcphubv1.Reply{Response: &mcphubv1.Reply_ReadConfigText{ReadConfigText: read}}, err
+		})
+	case *mcphubv1.AttachRequest_GetServerEntry:
+		m.run(attached, func(ctx context.Context) (*mcphubv1.Reply, error) {
+			entry, err := s.getServerEntry(ctx, order.GetServerEntry)
+			return &mcphubv1.Reply{Response: &mcphubv1.Reply_GetServerEntry{GetServerEntry: entry}}, err
+		})
 	}
 }
 
@@ -173,7 +188,7 @@ func (m *message) answer(reply *mcphubv1.Reply, err error) {
 			m.s.log.InfoContext(context.Background(), "window message failed", "window_id", bound(clean(m.w.ID())),
 				"code", string(e.Code), "reason", e.Reason)
 		}
-		reply = &mcphubv1.Reply{Error: m.s.convert.hubError(e)}
+		reply = &mcphubv1.Reply{Error: m.s.convert.hubError(e), ErrorPlace: m.s.convert.errorPlace(e)}
 	}
 	if m.GetMessageId() == "" {
 		return

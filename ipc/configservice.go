@@ -10,6 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/sources"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -25,6 +26,10 @@ type configFiles interface {
 	UpdateServer(ctx context.Context, to sources.Target, u edit.Update) (sources.Written, error)
 	RemoveServer(ctx context.Context, to sources.Target) (sources.Written, error)
 	Undo(ctx context.Context, by config.Writer) (sources.Written, error)
+	ConfigFiles(ctx context.Context) []sources.File
+	ServerEntry(ctx context.Context, to sources.Target) (edit.Found, sources.File, error)
+	ReadText(text, dialect string) ([]edit.Found, []event.ConfigProblem)
+	Shown(p config.Problem) event.ConfigProblem
 }
 
 func (s *configService) AddServer(ctx context.Context,
@@ -55,21 +60,26 @@ func (s *configService) UndoConfigWrite(ctx context.Context,
 
 func (c *services) addServer(ctx context.Context, windowID string,
 	r *mcphubv1.AddServerRequest) (sources.Written, error) {
-	return c.domain.Config().AddServer(ctx, configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID),
-		edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(), Dialect: r.GetEntryDialect()},
+	to := configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID)
+	to.Preview = r.GetPreview()
+	return c.domain.Config().AddServer(ctx, to, edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(),
+		Dialect: r.GetEntryDialect(), Changed: serverForm(r.GetChangedForm()), Inputs: list(r.GetInputs(), entryInput)},
 		serverSettings(r.GetSettings()))
 }
 
 func (c *services) updateServer(ctx context.Context, windowID string,
 	r *mcphubv1.UpdateServerRequest) (sources.Written, error) {
-	return c.domain.Config().UpdateServer(ctx,
-		configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID),
-		edit.Update{Entry: serverForm(r.GetForm()), Patch: r.GetPatchJson(), Settings: serverSettings(r.GetSettings())})
+	to := configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID)
+	to.Preview = r.GetPreview()
+	return c.domain.Config().UpdateServer(ctx, to, edit.Update{Entry: serverForm(r.GetForm()), Patch: r.GetPatchJson(),
+		Settings: serverSettings(r.GetSettings()), Inputs: list(r.GetInputs(), entryInput)})
 }
 
 func (c *services) removeServer(ctx context.Context, windowID string,
 	r *mcphubv1.RemoveServerRequest) (sources.Written, error) {
-	return c.domain.Config().RemoveServer(ctx, configTarget(r.GetServer(), r.GetConfigFile(), "", windowID))
+	to := configTarget(r.GetServer(), r.GetConfigFile(), "", windowID)
+	to.Preview = r.GetPreview()
+	return c.domain.Config().RemoveServer(ctx, to)
 }
 
 func (c *services) undoConfigWrite(ctx context.Context, windowID string,
@@ -79,7 +89,7 @@ func (c *services) undoConfigWrite(ctx context.Context, windowID string,
 
 // now is the server that a write was about, nil when it is gone or the write failed.
 func (c *services) now(w sources.Written) *mcphubv1.Server {
-	if w.File == "" {
+	if w.File == "" { // it failed
 		return nil
 	}
 	servers, _ := c.domain.Servers()
@@ -163,5 +173,6 @@ func serverSettings(s *mcphubv1.ServerSettings) (set edit.Settings) {
 func (c converter) write(w sources.Written) *mcphubv1.ConfigWrite {
 	return &mcphubv1.ConfigWrite{Server: c.text(w.Server), ConfigFile: c.text(w.File), ConfigLine: int32(w.Line),
 		ConfigDialect: w.Dialect, NeedsConsent: w.MustAsk, Problems: list(w.Problems, c.problem),
-		LeftOut: c.texts(w.LeftOut), CanUndo: w.CanUndo}
+		LeftOut: c.texts(w.LeftOut), CanUndo: w.CanUndo, LinesBefore: c.text(bounds.Cut(w.Gone, maxLines)),
+		LinesAfter: c.text(bounds.Cut(w.Come, maxLines))}
 }

@@ -87,7 +87,7 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 			scope = "workspace" // whose it is decides what it may do without a question, so silence gets the least
 		}
 		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope, Trusted: s.GetTrusted(),
-			Dialect: s.GetDialect(), Folder: s.GetFolder()}
+			Dialect: s.GetDialect(), Folder: s.GetFolder(), MayBeMissing: s.GetMayBeMissing()}
 	})
 }
 

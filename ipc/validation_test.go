@@ -116,6 +116,13 @@ func TestValidation(t *testing.T) {
 			Form: &mcphubv1.ServerForm{Command: "x", Url: "https://example.com"}}}, "form.command:"},
 		{"add, long form", &mcphubv1.AddServerRequest{Server: "s", Entry: &mcphubv1.AddServerRequest_Form{
 			Form: &mcphubv1.ServerForm{Command: "x", Args: []string{long(256 << 10)}}}}, "form.args:"},
+		{"add, changed form alone", &mcphubv1.AddServerRequest{Server: "s", ChangedForm: &mcphubv1.ServerForm{Command: "x"},
+			Entry: &mcphubv1.AddServerRequest_Form{Form: &mcphubv1.ServerForm{Command: "x"}}}, "changed_form:"},
+		{"add, secret input with a default", &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON("{}"),
+			Inputs: []*mcphubv1.EntryInput{{Id: "t", Secret: true, Default: "x"}}}, "inputs.default:"},
+		{"read text", &mcphubv1.ReadConfigTextRequest{}, ""},
+		{"read text, long", &mcphubv1.ReadConfigTextRequest{Text: long(256 << 10)}, "text:"},
+		{"entry, no name", &mcphubv1.GetServerEntryRequest{}, "server:"},
 		{"update, nothing", &mcphubv1.UpdateServerRequest{Server: "s"}, "form:"},
 		{"update, patch", &mcphubv1.UpdateServerRequest{Server: "s", PatchJson: "{}"}, ""},
 		{"update, clock", &mcphubv1.UpdateServerRequest{Server: "s", Settings: &mcphubv1.ServerSettings{

@@ -24,6 +24,7 @@ type Source struct {
 	Path, JSON, Scope string
 	Trusted           bool
 	Dialect, Folder   string
+	MayBeMissing      bool // a place where servers can be added
 }
 
 // Owner is what a config asks of the hub that it is of. All methods are called with the lock.
@@ -237,6 +238,8 @@ func readSources(ctx context.Context, sources []Source) (read []config.Source, m
 			src.JSON = []byte(s.JSON)
 		} else if text, err := readFile(ctx, s.Path, s.Scope); err == nil {
 			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
+		} else if errors.Is(err, fs.ErrNotExist) && s.MayBeMissing {
+			continue
 		} else if errors.Is(err, fs.ErrNotExist) {
 			missing = append(missing, config.Problem{File: s.Path, Message: "there is no such file; it brings no servers"})
 			continue

@@ -28,8 +28,9 @@ type Files struct {
 	FilesOptions
 	// outdated tells whether an entry is another one than people have seen; nil: none is.
 	outdated func(src Source, now *config.Server, name string) bool
-	// note notes that a program writes an entry, before it is written; nil: none does.
-	note func(src config.Source, before *config.Server, edited edit.Edited, by config.Writer) (noted, error)
+	// note notes that a program writes an entry, before it is written, or tells, of a preview, what it would; nil: no
+	// program does.
+	note func(src config.Source, before *config.Server, edited edit.Edited, to Target) (noted, error)
 
 	undone    *statefile.File
 	writing   chan struct{}          // holds one token while somebody writes
@@ -47,6 +48,8 @@ type Target struct {
 	Server string
 	File   string        // path of a source; "" where only one can be meant
 	By     config.Writer // its Name is never ""
+	// Preview: nothing is written or noted, and Written tells what would be.
+	Preview bool
 }
 
 // Written is what was written, and applied.
@@ -60,6 +63,8 @@ type Written struct {
 	Problems []event.ConfigProblem
 	LeftOut  []string // keys of what was to be added that the dialect has no words for
 	CanUndo  bool
+	// Gone and Come are, of a preview, the lines that would go, and those that would come in their place.
+	Gone, Come string
 }
 
 // Add adds an entry to a file.
@@ -115,7 +120,11 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	}
 	out := Written{Server: to.Server, File: src.Path}
 	var last undo
-	err := statefile.Rewrite(ctx, src.Path, rewriting(src, did == "added"), func(old []byte) ([]byte, error) {
+	rewrite := statefile.Rewrite
+	if to.Preview {
+		rewrite = statefile.Rehearse
+	}
+	err := rewrite(ctx, src.Path, rewriting(src, did == "added"), func(old []byte) ([]byte, error) {
 		text := src.text(old)
 		before := config.LayoutOf(text)
 		if f.outdated != nil && did != "added" && did != "put back" && f.outdated(src, before.Server(to.Server), to.Server) {
@@ -126,8 +135,11 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 			return nil, err
 		}
 		var by noted
+		if to.Preview {
+			out.Gone, out.Come = edit.Changed(old, edited.Text)
+		}
 		if f.note != nil {
-			if by, err = f.note(text, before.Server(to.Server), edited, to.By); err != nil {
+			if by, err = f.note(text, before.Server(to.Server), edited, to); err != nil {
 				return nil, err
 			}
 		}
@@ -146,6 +158,9 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	})
 	if err != nil {
 		return Written{}, f.notWritten(err, src.Path, to.Server, did)
+	}
+	if to.Preview {
+		return out, nil
 	}
 	out.CanUndo = f.keepUndo(last)
 	f.Logger.Info("a config file was changed through the hub", "file", src.Path, "server", bounds.Printable(to.Server),

@@ -14,36 +14,39 @@ import (
 
 // AddServer adds an entry to a file and waits until that is applied, as all that follow do.
 func (c *Config) AddServer(ctx context.Context, to Target, f edit.Form, set edit.Settings) (Written, error) {
-	return c.afterWrite(ctx)(c.files.Add(ctx, to, f, set))
+	return c.afterWrite(ctx, to.Preview)(c.files.Add(ctx, to, f, set))
 }
 
 // UpdateServer changes an entry.
 func (c *Config) UpdateServer(ctx context.Context, to Target, u edit.Update) (Written, error) {
-	return c.afterWrite(ctx)(c.files.Update(ctx, to, u))
+	return c.afterWrite(ctx, to.Preview)(c.files.Update(ctx, to, u))
 }
 
 // RemoveServer takes an entry out of its file.
 func (c *Config) RemoveServer(ctx context.Context, to Target) (Written, error) {
-	return c.afterWrite(ctx)(c.files.Remove(ctx, to))
+	return c.afterWrite(ctx, to.Preview)(c.files.Remove(ctx, to))
 }
 
 // Undo gives the file of the last write the text that it had before.
 func (c *Config) Undo(ctx context.Context, by config.Writer) (Written, error) {
-	return c.afterWrite(ctx)(c.files.Undo(ctx, by))
+	return c.afterWrite(ctx, false)(c.files.Undo(ctx, by))
 }
 
 // applyWait bounds how long a write waits for servers that its reload stops.
 const applyWait = 10 * time.Second
 
 // afterWrite applies what was written. After a refusal of what is outdated it does so, too, for people to see it as it
-// is.
-func (c *Config) afterWrite(ctx context.Context) func(Written, error) (Written, error) {
+// is. A preview has written nothing.
+func (c *Config) afterWrite(ctx context.Context, preview bool) func(Written, error) (Written, error) {
 	return func(w Written, err error) (Written, error) {
 		if err != nil {
 			if e, ok := errors.AsType[*event.Error](err); ok && e.Reason == event.ReasonConfigChanged {
 				_ = c.applied(ctx, e.Meta["file"])
 			}
 			return Written{}, err
+		}
+		if preview {
+			return w, nil
 		}
 		return w, c.applied(ctx, w.File)
 	}
@@ -95,8 +98,9 @@ func (c *Config) outdated(src Source, now *config.Server, name string) bool {
 type noted struct{ before, now bool }
 
 // note notes that a program writes an entry, before it is written: unless it is as little a program's as it was before.
+// Of a preview it tells that alone.
 func (c *Config) note(src config.Source, before *config.Server, edited edit.Edited,
-	by config.Writer) (n noted, err error) {
+	to Target) (n noted, err error) {
 	if before != nil {
 		n.before = c.Launches.Grants.Writers()(*before) != config.Writer{}
 	}
@@ -105,11 +109,11 @@ func (c *Config) note(src config.Source, before *config.Server, edited edit.Edit
 		return n, nil
 	}
 	n.now = n.before || before == nil || before.LaunchKey() != after.LaunchKey() || allowsMore(*before, *after)
-	if n.now = n.now && !edited.AsBefore; !n.now {
+	if n.now = n.now && !edited.AsBefore; !n.now || to.Preview {
 		return n, nil
 	}
 	src.JSON = edited.Text
-	err = c.Launches.Grants.NoteWritten(src.Path, *after, by, config.LayoutOf(src).Servers)
+	err = c.Launches.Grants.NoteWritten(src.Path, *after, to.By, config.LayoutOf(src).Servers)
 	if err != nil && !after.Origin.NeedsConsent() {
 		return n, &unnotedError{err}
 	}

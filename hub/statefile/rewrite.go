@@ -82,6 +82,59 @@ func Rewrite(ctx context.Context, path string, r Rewriting, change Change) error
 	return &RewriteError{path, "is written by another program all the time; try again later", nil}
 }
 
+// Rehearse makes a change as Rewrite does and writes nothing, so it takes no lock. What shows only in writing, it does
+// not find.
+func Rehearse(_ context.Context, path string, r Rewriting, change Change) error {
+	if r.disk == nil {
+		r.disk = systemDisk{}
+	}
+	old, info, err := r.look(path)
+	if err != nil {
+		return err
+	}
+	next, err := change(old)
+	if err != nil {
+		return err
+	}
+	if next != nil && info != nil && info.Mode().Perm()&0o200 == 0 {
+		return &RewriteError{path, readOnly, nil}
+	}
+	return nil
+}
+
+// Writable tells why a file cannot be changed, as far as that shows without writing. nil: it can.
+func Writable(path string, r Rewriting) error {
+	return Rehearse(context.Background(), path, r, func(old []byte) ([]byte, error) { return []byte{}, nil })
+}
+
+const readOnly = "is read-only; make it writable, or edit it by hand"
+
+// look reads a file and makes nothing on the way to it.
+func (r *Rewriting) look(path string) (old []byte, info fs.FileInfo, err error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && r.Make {
+		return nil, nil, r.inside(path, existing(filepath.Dir(path)))
+	}
+	target, err := r.target(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.read(path, target)
+}
+
+// read reads the text of a file; nil: there is no file.
+func (r *Rewriting) read(path, target string) (old []byte, info fs.FileInfo, err error) {
+	old, info, err = r.disk.read(target)
+	switch {
+	case errors.Is(err, errIrregular):
+		return nil, nil, &RewriteError{path, "is no plain file, or too large", nil}
+	case err != nil:
+		return nil, nil, &RewriteError{path, "cannot be read", err}
+	case info != nil && old == nil:
+		old = []byte{}
+	}
+	return old, info, nil
+}
+
 // target follows links to the file that is changed.
 func (r *Rewriting) target(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
@@ -141,15 +194,9 @@ func (r *Rewriting) inside(path, target string) error {
 
 // once makes the change, unless the file is another one by the time the new text is ready: then done is false.
 func (r *Rewriting) once(path, target string, change Change) (done bool, err error) {
-	old, info, err := r.disk.read(target)
+	old, info, err := r.read(path, target)
 	if err != nil {
-		if errors.Is(err, errIrregular) {
-			return false, &RewriteError{path, "is no plain file, or too large", nil}
-		}
-		return false, &RewriteError{path, "cannot be read", err}
-	}
-	if info != nil && old == nil {
-		old = []byte{}
+		return false, err
 	}
 	next, err := change(old)
 	if err != nil {
@@ -159,7 +206,7 @@ func (r *Rewriting) once(path, target string, change Change) (done bool, err err
 		return true, nil
 	}
 	if info != nil && info.Mode().Perm()&0o200 == 0 {
-		return false, &RewriteError{path, "is read-only; make it writable, or edit it by hand", nil}
+		return false, &RewriteError{path, readOnly, nil}
 	}
 	fresh := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".mcphub-new")
 	if err := r.write(fresh, next, info); err != nil {

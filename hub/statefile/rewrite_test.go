@@ -217,3 +217,22 @@ func TestRewriteWaitsForOthers(t *testing.T) {
 	rewriteError(t, Rewrite(ended, path, Rewriting{}, add("b")), "gone")
 	wantOnDisk(t, path, `["a"]`)
 }
+
+// A rehearsal finds what keeps a change from being made, and leaves everything as it is.
+func TestRehearse(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "deep", "config.json")
+	rewriteError(t, Rehearse(t.Context(), path, Rewriting{}, add("a")), "is not there")
+	must(t, Rehearse(t.Context(), path, Rewriting{Make: true}, add("a")))
+	rewriteError(t, Rehearse(t.Context(), path, Rewriting{Make: true, Within: t.TempDir()}, add("a")), "leads out of")
+	if got := names(t, dir); len(got) != 0 {
+		t.Errorf("%q was made", got)
+	}
+	must(t, Rewrite(t.Context(), path, Rewriting{Make: true}, add("a")))
+	must(t, Rehearse(t.Context(), path, Rewriting{}, add("b")))
+	wantOnDisk(t, path, `["a"]`)
+	must(t, Writable(path, Rewriting{}))
+	must(t, os.Chmod(path, 0o400))
+	rewriteError(t, Writable(path, Rewriting{}), "read-only")
+	must(t, os.Chmod(path, 0o600))
+}

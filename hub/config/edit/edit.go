@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"reflect"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 )
@@ -25,6 +26,7 @@ type Update struct {
 	// Patch is a JSON merge patch (RFC 7396) of the entry, in the keys of its dialect: null takes a key out. "": none.
 	Patch    string
 	Settings Settings
+	Inputs   []config.Input // as in Form
 }
 
 // Add adds an entry to a file, whose text is that of the source. It is a *Refusal that keeps it from that.
@@ -37,7 +39,7 @@ func Add(src config.Source, name string, f Form, set Settings) (Edited, error) {
 		return Edited{}, refuse(Exists, spots[0].Origin.Line, "", "there is an entry of this name; change that one, or choose another name")
 	}
 	if len(e.layout.Holders) == 0 {
-		return Edited{}, refuse(Unsupported, 0, "", "the file holds settings of another application and has no place for servers yet; add one by hand, or name another file")
+		return Edited{}, noPlace
 	}
 	to := e.layout.Holders[0]
 	o, left, r := f.in(name, to.Dialect)
@@ -45,14 +47,17 @@ func Add(src config.Source, name string, f Form, set Settings) (Edited, error) {
 		return Edited{}, r
 	}
 	e.path, e.dialect = append(config.Steps(to.Pointer), name), to.Dialect
-	if r := e.affordable(1, len(f.JSON), set); r != nil {
+	if r := e.affordable(1+len(f.Inputs), len(f.JSON), set); r != nil {
 		return Edited{}, r
 	}
 	if r := e.change(func(t tree) *Refusal {
 		if r := t.set(e.path, o); r != nil {
 			return r
 		}
-		return (&settler{t, e.path, e.dialect}).carryOut(set)
+		if r := (&settler{t, e.path, e.dialect}).carryOut(set); r != nil {
+			return r
+		}
+		return e.addInputs(t, f.Inputs)
 	}); r != nil {
 		return Edited{}, r
 	}
@@ -74,7 +79,7 @@ func Change(src config.Source, name string, u Update) (Edited, error) {
 			return Edited{}, refuse(Wrong, 0, "", "the patch %s", err)
 		}
 	}
-	steps := members(patch)
+	steps := members(patch) + len(u.Inputs)
 	if u.Entry != nil {
 		steps += len(launchKeys)
 	}
@@ -90,7 +95,10 @@ func Change(src config.Source, name string, u Update) (Edited, error) {
 		if r := merge(t, e.path, patch); r != nil {
 			return r
 		}
-		return (&settler{t, e.path, e.dialect}).carryOut(u.Settings)
+		if r := (&settler{t, e.path, e.dialect}).carryOut(u.Settings); r != nil {
+			return r
+		}
+		return e.addInputs(t, u.Inputs)
 	}); r != nil {
 		return Edited{}, r
 	}
@@ -144,8 +152,12 @@ type editing struct {
 	path    []string // of the entry
 	dialect string
 	gone    bool
+	inputs  int // that were added to those of the file
 	out     []byte
 }
+
+var noPlace = refuse(Unsupported, 0, "",
+	"the file holds settings of another application and has no place for servers yet; add one by hand, or name another file")
 
 // open reads the file.
 func open(src config.Source, name string) (*editing, *Refusal) {
@@ -218,7 +230,36 @@ func (e *editing) relaunch(t tree, entry *Entry) *Refusal {
 		}
 	}
 	for _, m := range o {
-		if r := t.set(append(e.path[:len(e.path):len(e.path)], m.name), m.value); r != nil {
+		if r := assign(t, append(e.path[:len(e.path):len(e.path)], m.name), m.value); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// assign makes a value what it is to be, and touches nothing in it that is so already: comments inside of it stay.
+func assign(t tree, path []string, v any) *Refusal {
+	old, ok, r := t.get(path)
+	if r != nil {
+		return r
+	}
+	was, wasObject := old.(object)
+	now, isObject := v.(object)
+	switch {
+	case ok && reflect.DeepEqual(old, v):
+		return nil
+	case !wasObject || !isObject:
+		return t.set(path, v)
+	}
+	for _, m := range was {
+		if _, stays := now.get(m.name); !stays {
+			if r := t.remove(append(path[:len(path):len(path)], m.name)); r != nil {
+				return r
+			}
+		}
+	}
+	for _, m := range now {
+		if r := assign(t, append(path[:len(path):len(path)], m.name), m.value); r != nil {
 			return r
 		}
 	}

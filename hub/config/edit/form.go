@@ -16,6 +16,10 @@ type Form struct {
 	JSON string
 	// Dialect is that of JSON; "": it is found out.
 	Dialect string
+	// Changed takes the place of what JSON says of how the server is reached, in the dialect of JSON; nil: that counts.
+	Changed *Entry
+	// Inputs are added to those of the file. One that is there already, alike, is left as it is.
+	Inputs []config.Input
 }
 
 // own are keys that mean the same in every dialect, as they are the hub's.
@@ -31,6 +35,16 @@ func (f *Form) in(name, dialect string) (o object, left []string, r *Refusal) {
 	given, from, r := f.pasted(name)
 	if r != nil {
 		return nil, nil, r
+	}
+	if f.Changed != nil {
+		launch, r := f.Changed.write(from)
+		if r != nil {
+			return nil, nil, r
+		}
+		for _, key := range launchKeys {
+			given = given.without(key)
+		}
+		given = append(launch, given...)
 	}
 	if from == dialect {
 		return given, nil, nil
@@ -86,13 +100,8 @@ func (f *Form) pasted(name string) (o object, dialect string, r *Refusal) {
 	if err != nil {
 		return nil, "", refuse(Wrong, 0, "", "the text %s", err)
 	}
-	for _, key := range launchKeys {
-		if v, ok := all.get(key); ok {
-			inner, isObject := v.(object)
-			if _, wraps := inner.get("command"); !isObject || wraps && key == "transport" {
-				return all, f.dialectOf(all), nil
-			}
-		}
+	if isEntry(all) {
+		return all, f.dialectOf(all), nil
 	}
 	layout := config.LayoutOf(config.Source{JSON: []byte(text), Dialect: f.Dialect, Scope: "host"})
 	if len(layout.Spots) == 0 { // {"name": {}}

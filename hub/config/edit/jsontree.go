@@ -182,6 +182,42 @@ func (t *jsonTree) insert(o *hujson.Object, name string, v any) {
 	o.AfterExtra = blanks
 }
 
+func (t *jsonTree) extend(path []string, v any) *Refusal {
+	o, i, _, r := t.find(path)
+	if r != nil {
+		return r
+	}
+	if i < 0 {
+		return t.set(path, []any{v})
+	}
+	at := &o.Members[i].Value
+	list, ok := at.Value.(*hujson.Array)
+	if !ok {
+		return refuse(Unsupported, t.line(at.StartOffset), join(path), "is no array; edit the file by hand")
+	}
+	if len(list.Elements) == 0 && len(bytes.TrimSpace(list.AfterExtra)) == 0 {
+		return t.set(path, []any{v})
+	}
+	indent, own := t.indentOf(at.StartOffset)+t.unit, len(list.Elements) == 0
+	for _, e := range list.Elements {
+		if in, ok := ownLine(e.BeforeExtra); ok {
+			indent, own = in, true
+			break
+		}
+	}
+	said, blanks := splitExtra(list.AfterExtra)
+	fresh := hujson.Value{BeforeExtra: append(said, ' '), Value: hujson.Literal(jsonText(v, indent, t.unit, t.nl, true))}
+	if own {
+		fresh.BeforeExtra = append(said, t.nl+indent...)
+	}
+	if last := len(list.Elements) - 1; last >= 0 {
+		fresh.AfterExtra = emptyLike(list.Elements[last].AfterExtra)
+	}
+	list.Elements = append(list.Elements, fresh)
+	list.AfterExtra = blanks
+	return t.parse(t.root.Pack())
+}
+
 // emptyLike is nil for nil: hujson writes a comma behind a last value whose extra is not nil.
 func emptyLike(e hujson.Extra) hujson.Extra {
 	if e == nil {

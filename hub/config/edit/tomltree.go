@@ -108,6 +108,11 @@ func fromTOML(v any) any {
 	return fmt.Sprint(v) // dates and times
 }
 
+// extend is for inputs, which no dialect of TOML has.
+func (t *tomlTree) extend(path []string, _ any) *Refusal {
+	return refuse(Unsupported, 0, join(path), "cannot be written into TOML by the hub; edit the file by hand")
+}
+
 func (t *tomlTree) set(path []string, v any) *Refusal {
 	if _, there, _ := t.get(t.entry); !there {
 		return t.append(path, v)

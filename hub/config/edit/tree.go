@@ -8,6 +8,8 @@ type tree interface {
 	// set puts a value in the place of the one at a path, or adds it behind its siblings, with the objects that lead to
 	// it.
 	set(path []string, v any) *Refusal
+	// extend adds a value behind those of the array at a path, or makes one of it.
+	extend(path []string, v any) *Refusal
 	// remove takes a value out. That there is none is no trouble.
 	remove(path []string) *Refusal
 	// text is the whole as it is now.

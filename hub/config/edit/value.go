@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -157,11 +158,16 @@ func plain(v hujson.ValueTrimmed) any {
 }
 
 // jsonText writes a value as JSON. Members of an object are on lines of their own, below indent by unit each, unless
-// inline. A list of values without members is on one line.
+// inline. A list is on one line, unless it has objects, each of which has one of its own then.
 func jsonText(v any, indent, unit, nl string, inline bool) string {
 	var b bytes.Buffer
 	writeJSON(&b, v, indent, unit, nl, inline)
 	return b.String()
+}
+
+func isObject(v any) bool {
+	_, ok := v.(object)
+	return ok
 }
 
 func writeJSON(b *bytes.Buffer, v any, indent, unit, nl string, inline bool) {
@@ -191,12 +197,21 @@ func writeJSON(b *bytes.Buffer, v any, indent, unit, nl string, inline bool) {
 			b.WriteString(nl + indent + "}")
 		}
 	case []any:
+		own := !inline && slices.ContainsFunc(v, isObject)
 		b.WriteByte('[')
 		for i, e := range v {
-			if i > 0 {
+			switch {
+			case own && i > 0:
+				b.WriteString("," + nl + indent + unit)
+			case own:
+				b.WriteString(nl + indent + unit)
+			case i > 0:
 				b.WriteString(", ")
 			}
 			writeJSON(b, e, indent, unit, nl, true)
+		}
+		if own {
+			b.WriteString(nl + indent)
 		}
 		b.WriteByte(']')
 	case string:

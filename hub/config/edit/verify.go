@@ -75,6 +75,7 @@ func settled(s *config.Server, set Settings) *Refusal {
 func (e *editing) othersStay() bool {
 	before, ok := e.values(e.src.JSON)
 	after, alsoOK := e.values(e.out)
+	after = e.withoutInputs(after)
 	return ok && alsoOK && reflect.DeepEqual(apart(before, e.path), apart(after, e.path))
 }
 

@@ -301,7 +301,14 @@ type AddServerRequest struct {
 	// Settings.
 	Settings *ServerSettings `protobuf:"bytes,6,opt,name=settings,proto3" json:"settings,omitempty"`
 	// Program that has it written, by a name that the user knows it by; shown in the launch consent. Empty: the name of the window, or "a host".
-	WrittenBy     string `protobuf:"bytes,7,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	WrittenBy string `protobuf:"bytes,7,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	// Inputs that the entry refers to, added to those of the file. One that the file has already, alike, is left as it is. Only for files whose dialect has inputs
+	// (ConfigFile.takes_inputs).
+	Inputs []*EntryInput `protobuf:"bytes,8,rep,name=inputs,proto3" json:"inputs,omitempty"`
+	// With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
+	ChangedForm *ServerForm `protobuf:"bytes,9,opt,name=changed_form,json=changedForm,proto3" json:"changed_form,omitempty"`
+	// Nothing is written or noted: the response tells what would be.
+	Preview       bool `protobuf:"varint,10,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,6 +403,27 @@ func (x *AddServerRequest) GetWrittenBy() string {
 	return ""
 }
 
+func (x *AddServerRequest) GetInputs() []*EntryInput {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+func (x *AddServerRequest) GetChangedForm() *ServerForm {
+	if x != nil {
+		return x.ChangedForm
+	}
+	return nil
+}
+
+func (x *AddServerRequest) GetPreview() bool {
+	if x != nil {
+		return x.Preview
+	}
+	return false
+}
+
 type isAddServerRequest_Entry interface {
 	isAddServerRequest_Entry()
 }
@@ -484,7 +512,11 @@ type UpdateServerRequest struct {
 	// Settings.
 	Settings *ServerSettings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
 	// As in AddServerRequest.
-	WrittenBy     string `protobuf:"bytes,6,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	WrittenBy string `protobuf:"bytes,6,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	// As in AddServerRequest.
+	Inputs []*EntryInput `protobuf:"bytes,7,rep,name=inputs,proto3" json:"inputs,omitempty"`
+	// As in AddServerRequest.
+	Preview       bool `protobuf:"varint,8,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -561,6 +593,20 @@ func (x *UpdateServerRequest) GetWrittenBy() string {
 	return ""
 }
 
+func (x *UpdateServerRequest) GetInputs() []*EntryInput {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+func (x *UpdateServerRequest) GetPreview() bool {
+	if x != nil {
+		return x.Preview
+	}
+	return false
+}
+
 // UpdateServerResponse tells what became of it.
 type UpdateServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -622,7 +668,9 @@ type RemoveServerRequest struct {
 	// Name in the config.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// File of the entry. Needed when several have the name.
-	ConfigFile    string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
+	ConfigFile string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
+	// As in AddServerRequest.
+	Preview       bool `protobuf:"varint,3,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -669,6 +717,13 @@ func (x *RemoveServerRequest) GetConfigFile() string {
 		return x.ConfigFile
 	}
 	return ""
+}
+
+func (x *RemoveServerRequest) GetPreview() bool {
+	if x != nil {
+		return x.Preview
+	}
+	return false
 }
 
 // RemoveServerResponse tells what became of it.
@@ -845,7 +900,11 @@ type ConfigWrite struct {
 	// Keys of entry_json that the file's dialect has no words for.
 	LeftOut []string `protobuf:"bytes,7,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	// UndoConfigWrite can undo it.
-	CanUndo       bool `protobuf:"varint,8,opt,name=can_undo,json=canUndo,proto3" json:"can_undo,omitempty"`
+	CanUndo bool `protobuf:"varint,8,opt,name=can_undo,json=canUndo,proto3" json:"can_undo,omitempty"`
+	// Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
+	LinesBefore string `protobuf:"bytes,9,opt,name=lines_before,json=linesBefore,proto3" json:"lines_before,omitempty"`
+	// As lines_before.
+	LinesAfter    string `protobuf:"bytes,10,opt,name=lines_after,json=linesAfter,proto3" json:"lines_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -936,6 +995,732 @@ func (x *ConfigWrite) GetCanUndo() bool {
 	return false
 }
 
+func (x *ConfigWrite) GetLinesBefore() string {
+	if x != nil {
+		return x.LinesBefore
+	}
+	return ""
+}
+
+func (x *ConfigWrite) GetLinesAfter() string {
+	if x != nil {
+		return x.LinesAfter
+	}
+	return ""
+}
+
+// ConfigPlace is where in a config file something is wrong, or would be if it were written.
+type ConfigPlace struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The file.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, from 1; 0: of no line.
+	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	// Key below the entry, "" for the entry as a whole: env.TOKEN say.
+	Key           string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigPlace) Reset() {
+	*x = ConfigPlace{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigPlace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigPlace) ProtoMessage() {}
+
+func (x *ConfigPlace) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigPlace.ProtoReflect.Descriptor instead.
+func (*ConfigPlace) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ConfigPlace) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *ConfigPlace) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *ConfigPlace) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+// EntryInput is a value that a file asks people for, where an entry refers to it.
+type EntryInput struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name: ${input:ID} stands for it.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// What people are asked.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// What they type is not shown, and kept where secrets are.
+	Secret bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	// Value to begin with. Not for secrets.
+	Default string `protobuf:"bytes,4,opt,name=default,proto3" json:"default,omitempty"`
+	// Values to choose from. Empty: any.
+	Options       []string `protobuf:"bytes,5,rep,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EntryInput) Reset() {
+	*x = EntryInput{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EntryInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EntryInput) ProtoMessage() {}
+
+func (x *EntryInput) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EntryInput.ProtoReflect.Descriptor instead.
+func (*EntryInput) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *EntryInput) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *EntryInput) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *EntryInput) GetSecret() bool {
+	if x != nil {
+		return x.Secret
+	}
+	return false
+}
+
+func (x *EntryInput) GetDefault() string {
+	if x != nil {
+		return x.Default
+	}
+	return ""
+}
+
+func (x *EntryInput) GetOptions() []string {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+// ListConfigFilesRequest has no fields yet.
+type ListConfigFilesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListConfigFilesRequest) Reset() {
+	*x = ListConfigFilesRequest{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListConfigFilesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListConfigFilesRequest) ProtoMessage() {}
+
+func (x *ListConfigFilesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListConfigFilesRequest.ProtoReflect.Descriptor instead.
+func (*ListConfigFilesRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{14}
+}
+
+// ListConfigFilesResponse is the list.
+type ListConfigFilesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Files in config order: of two entries of one name the later one counts.
+	Files         []*ConfigFile `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListConfigFilesResponse) Reset() {
+	*x = ListConfigFilesResponse{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListConfigFilesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListConfigFilesResponse) ProtoMessage() {}
+
+func (x *ListConfigFilesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListConfigFilesResponse.ProtoReflect.Descriptor instead.
+func (*ListConfigFilesResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ListConfigFilesResponse) GetFiles() []*ConfigFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// ConfigFile is a source of the config.
+type ConfigFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path; of a text that a host handed over, its display name.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// As in Server.config_scope.
+	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Dialect that an entry would be written in.
+	Dialect string `protobuf:"bytes,3,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	// Workspace folder that it belongs to, "" if to none.
+	Folder string `protobuf:"bytes,4,opt,name=folder,proto3" json:"folder,omitempty"`
+	// It is there.
+	Exists bool `protobuf:"varint,5,opt,name=exists,proto3" json:"exists,omitempty"`
+	// Why no server can be added to it, for people. Empty: one can, as far as can be told without writing.
+	NotWritable string `protobuf:"bytes,6,opt,name=not_writable,json=notWritable,proto3" json:"not_writable,omitempty"`
+	// Line of what not_writable is about; 0: of no line.
+	Line int32 `protobuf:"varint,7,opt,name=line,proto3" json:"line,omitempty"`
+	// Names of its entries, in the order of the file, at most 1,000.
+	Servers []string `protobuf:"bytes,8,rep,name=servers,proto3" json:"servers,omitempty"`
+	// AddServer without a file takes this one.
+	IsDefault bool `protobuf:"varint,9,opt,name=is_default,json=isDefault,proto3" json:"is_default,omitempty"`
+	// How its dialect spells a variable of the environment, with NAME for the name. Empty: it has none.
+	EnvironmentReference string `protobuf:"bytes,10,opt,name=environment_reference,json=environmentReference,proto3" json:"environment_reference,omitempty"`
+	// It can hold inputs, which entries refer to by ${input:ID}.
+	TakesInputs bool `protobuf:"varint,11,opt,name=takes_inputs,json=takesInputs,proto3" json:"takes_inputs,omitempty"`
+	// Its dialect has servers with a URL.
+	TakesUrls     bool `protobuf:"varint,12,opt,name=takes_urls,json=takesUrls,proto3" json:"takes_urls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigFile) Reset() {
+	*x = ConfigFile{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigFile) ProtoMessage() {}
+
+func (x *ConfigFile) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigFile.ProtoReflect.Descriptor instead.
+func (*ConfigFile) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ConfigFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ConfigFile) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
+func (x *ConfigFile) GetDialect() string {
+	if x != nil {
+		return x.Dialect
+	}
+	return ""
+}
+
+func (x *ConfigFile) GetFolder() string {
+	if x != nil {
+		return x.Folder
+	}
+	return ""
+}
+
+func (x *ConfigFile) GetExists() bool {
+	if x != nil {
+		return x.Exists
+	}
+	return false
+}
+
+func (x *ConfigFile) GetNotWritable() string {
+	if x != nil {
+		return x.NotWritable
+	}
+	return ""
+}
+
+func (x *ConfigFile) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *ConfigFile) GetServers() []string {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+func (x *ConfigFile) GetIsDefault() bool {
+	if x != nil {
+		return x.IsDefault
+	}
+	return false
+}
+
+func (x *ConfigFile) GetEnvironmentReference() string {
+	if x != nil {
+		return x.EnvironmentReference
+	}
+	return ""
+}
+
+func (x *ConfigFile) GetTakesInputs() bool {
+	if x != nil {
+		return x.TakesInputs
+	}
+	return false
+}
+
+func (x *ConfigFile) GetTakesUrls() bool {
+	if x != nil {
+		return x.TakesUrls
+	}
+	return false
+}
+
+// ReadConfigTextRequest is the text.
+type ReadConfigTextRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// JSON or TOML: a file, a part of one, or a single entry. At most 256 KiB.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Dialect, as in Server.config_dialect. Empty: found out.
+	Dialect       string `protobuf:"bytes,2,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadConfigTextRequest) Reset() {
+	*x = ReadConfigTextRequest{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadConfigTextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadConfigTextRequest) ProtoMessage() {}
+
+func (x *ReadConfigTextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadConfigTextRequest.ProtoReflect.Descriptor instead.
+func (*ReadConfigTextRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ReadConfigTextRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ReadConfigTextRequest) GetDialect() string {
+	if x != nil {
+		return x.Dialect
+	}
+	return ""
+}
+
+// ReadConfigTextResponse tells what is in it.
+type ReadConfigTextResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Servers, in the order of the text, at most 1,000.
+	Entries []*ConfigEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// What is wrong or odd in the text as a whole.
+	Problems      []*ConfigProblem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadConfigTextResponse) Reset() {
+	*x = ReadConfigTextResponse{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadConfigTextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadConfigTextResponse) ProtoMessage() {}
+
+func (x *ReadConfigTextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadConfigTextResponse.ProtoReflect.Descriptor instead.
+func (*ReadConfigTextResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ReadConfigTextResponse) GetEntries() []*ConfigEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ReadConfigTextResponse) GetProblems() []*ConfigProblem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+// ConfigEntry is what a file or a text says of one server.
+type ConfigEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name; "" for an entry without one.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Line, from 1.
+	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	// Dialect that it is written in.
+	Dialect string `protobuf:"bytes,3,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	// How the server is reached, as it is written. Absent: the entry cannot be used, as problems say.
+	Form *ServerForm `protobuf:"bytes,4,opt,name=form,proto3" json:"form,omitempty"`
+	// What it says beside that.
+	Settings *ServerSettings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
+	// Inputs that it refers to.
+	Inputs []*EntryInput `protobuf:"bytes,6,rep,name=inputs,proto3" json:"inputs,omitempty"`
+	// JSON text of the entry, for AddServerRequest.entry_json.
+	EntryJson string `protobuf:"bytes,7,opt,name=entry_json,json=entryJson,proto3" json:"entry_json,omitempty"`
+	// What is wrong or odd in it.
+	Problems []*ConfigProblem `protobuf:"bytes,8,rep,name=problems,proto3" json:"problems,omitempty"`
+	// How its dialect spells a variable of the environment, as in ConfigFile.
+	EnvironmentReference string `protobuf:"bytes,9,opt,name=environment_reference,json=environmentReference,proto3" json:"environment_reference,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *ConfigEntry) Reset() {
+	*x = ConfigEntry{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigEntry) ProtoMessage() {}
+
+func (x *ConfigEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigEntry.ProtoReflect.Descriptor instead.
+func (*ConfigEntry) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ConfigEntry) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ConfigEntry) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *ConfigEntry) GetDialect() string {
+	if x != nil {
+		return x.Dialect
+	}
+	return ""
+}
+
+func (x *ConfigEntry) GetForm() *ServerForm {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
+func (x *ConfigEntry) GetSettings() *ServerSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *ConfigEntry) GetInputs() []*EntryInput {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+func (x *ConfigEntry) GetEntryJson() string {
+	if x != nil {
+		return x.EntryJson
+	}
+	return ""
+}
+
+func (x *ConfigEntry) GetProblems() []*ConfigProblem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *ConfigEntry) GetEnvironmentReference() string {
+	if x != nil {
+		return x.EnvironmentReference
+	}
+	return ""
+}
+
+// GetServerEntryRequest names the entry.
+type GetServerEntryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// File of the entry. Needed when several have the name.
+	ConfigFile    string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetServerEntryRequest) Reset() {
+	*x = GetServerEntryRequest{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetServerEntryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetServerEntryRequest) ProtoMessage() {}
+
+func (x *GetServerEntryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetServerEntryRequest.ProtoReflect.Descriptor instead.
+func (*GetServerEntryRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GetServerEntryRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *GetServerEntryRequest) GetConfigFile() string {
+	if x != nil {
+		return x.ConfigFile
+	}
+	return ""
+}
+
+// GetServerEntryResponse is the entry.
+type GetServerEntryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry.
+	Entry *ConfigEntry `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
+	// The file that it stands in.
+	File          *ConfigFile `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetServerEntryResponse) Reset() {
+	*x = GetServerEntryResponse{}
+	mi := &file_mcphub_v1_config_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetServerEntryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetServerEntryResponse) ProtoMessage() {}
+
+func (x *GetServerEntryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_config_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetServerEntryResponse.ProtoReflect.Descriptor instead.
+func (*GetServerEntryResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GetServerEntryResponse) GetEntry() *ConfigEntry {
+	if x != nil {
+		return x.Entry
+	}
+	return nil
+}
+
+func (x *GetServerEntryResponse) GetFile() *ConfigFile {
+	if x != nil {
+		return x.File
+	}
+	return nil
+}
+
 var File_mcphub_v1_config_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_config_proto_rawDesc = "" +
@@ -972,7 +1757,7 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\x05total\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05total\x12/\n" +
 	"\x05human\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05human\x12\x1d\n" +
 	"\n" +
-	"to_default\x18\x05 \x03(\tR\ttoDefault\"\x9d\x02\n" +
+	"to_default\x18\x05 \x03(\tR\ttoDefault\"\xa0\x03\n" +
 	"\x10AddServerRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\vconfig_file\x18\x02 \x01(\tR\n" +
@@ -983,11 +1768,15 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\rentry_dialect\x18\x05 \x01(\tR\fentryDialect\x125\n" +
 	"\bsettings\x18\x06 \x01(\v2\x19.mcphub.v1.ServerSettingsR\bsettings\x12\x1d\n" +
 	"\n" +
-	"written_by\x18\a \x01(\tR\twrittenByB\a\n" +
+	"written_by\x18\a \x01(\tR\twrittenBy\x12-\n" +
+	"\x06inputs\x18\b \x03(\v2\x15.mcphub.v1.EntryInputR\x06inputs\x128\n" +
+	"\fchanged_form\x18\t \x01(\v2\x15.mcphub.v1.ServerFormR\vchangedForm\x12\x18\n" +
+	"\apreview\x18\n" +
+	" \x01(\bR\apreviewB\a\n" +
 	"\x05entry\"l\n" +
 	"\x11AddServerResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +
-	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xee\x01\n" +
+	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xb7\x02\n" +
 	"\x13UpdateServerRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\vconfig_file\x18\x02 \x01(\tR\n" +
@@ -997,14 +1786,17 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"patch_json\x18\x04 \x01(\tR\tpatchJson\x125\n" +
 	"\bsettings\x18\x05 \x01(\v2\x19.mcphub.v1.ServerSettingsR\bsettings\x12\x1d\n" +
 	"\n" +
-	"written_by\x18\x06 \x01(\tR\twrittenBy\"o\n" +
+	"written_by\x18\x06 \x01(\tR\twrittenBy\x12-\n" +
+	"\x06inputs\x18\a \x03(\v2\x15.mcphub.v1.EntryInputR\x06inputs\x12\x18\n" +
+	"\apreview\x18\b \x01(\bR\apreview\"o\n" +
 	"\x14UpdateServerResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +
-	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"N\n" +
+	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"h\n" +
 	"\x13RemoveServerRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\vconfig_file\x18\x02 \x01(\tR\n" +
-	"configFile\"o\n" +
+	"configFile\x12\x18\n" +
+	"\apreview\x18\x03 \x01(\bR\apreview\"o\n" +
 	"\x14RemoveServerResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +
 	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"7\n" +
@@ -1013,7 +1805,7 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"written_by\x18\x01 \x01(\tR\twrittenBy\"r\n" +
 	"\x17UndoConfigWriteResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +
-	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\x9f\x02\n" +
+	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xe3\x02\n" +
 	"\vConfigWrite\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\vconfig_file\x18\x02 \x01(\tR\n" +
@@ -1024,12 +1816,74 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\rneeds_consent\x18\x05 \x01(\bR\fneedsConsent\x124\n" +
 	"\bproblems\x18\x06 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x12\x19\n" +
 	"\bleft_out\x18\a \x03(\tR\aleftOut\x12\x19\n" +
-	"\bcan_undo\x18\b \x01(\bR\acanUndo2\xd3\x02\n" +
+	"\bcan_undo\x18\b \x01(\bR\acanUndo\x12!\n" +
+	"\flines_before\x18\t \x01(\tR\vlinesBefore\x12\x1f\n" +
+	"\vlines_after\x18\n" +
+	" \x01(\tR\n" +
+	"linesAfter\"G\n" +
+	"\vConfigPlace\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\"\x8a\x01\n" +
+	"\n" +
+	"EntryInput\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
+	"\x06secret\x18\x03 \x01(\bR\x06secret\x12\x18\n" +
+	"\adefault\x18\x04 \x01(\tR\adefault\x12\x18\n" +
+	"\aoptions\x18\x05 \x03(\tR\aoptions\"\x18\n" +
+	"\x16ListConfigFilesRequest\"F\n" +
+	"\x17ListConfigFilesResponse\x12+\n" +
+	"\x05files\x18\x01 \x03(\v2\x15.mcphub.v1.ConfigFileR\x05files\"\xe7\x02\n" +
+	"\n" +
+	"ConfigFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
+	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x18\n" +
+	"\adialect\x18\x03 \x01(\tR\adialect\x12\x16\n" +
+	"\x06folder\x18\x04 \x01(\tR\x06folder\x12\x16\n" +
+	"\x06exists\x18\x05 \x01(\bR\x06exists\x12!\n" +
+	"\fnot_writable\x18\x06 \x01(\tR\vnotWritable\x12\x12\n" +
+	"\x04line\x18\a \x01(\x05R\x04line\x12\x18\n" +
+	"\aservers\x18\b \x03(\tR\aservers\x12\x1d\n" +
+	"\n" +
+	"is_default\x18\t \x01(\bR\tisDefault\x123\n" +
+	"\x15environment_reference\x18\n" +
+	" \x01(\tR\x14environmentReference\x12!\n" +
+	"\ftakes_inputs\x18\v \x01(\bR\vtakesInputs\x12\x1d\n" +
+	"\n" +
+	"takes_urls\x18\f \x01(\bR\ttakesUrls\"E\n" +
+	"\x15ReadConfigTextRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x18\n" +
+	"\adialect\x18\x02 \x01(\tR\adialect\"\x80\x01\n" +
+	"\x16ReadConfigTextResponse\x120\n" +
+	"\aentries\x18\x01 \x03(\v2\x16.mcphub.v1.ConfigEntryR\aentries\x124\n" +
+	"\bproblems\x18\x02 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\"\xee\x02\n" +
+	"\vConfigEntry\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +
+	"\adialect\x18\x03 \x01(\tR\adialect\x12)\n" +
+	"\x04form\x18\x04 \x01(\v2\x15.mcphub.v1.ServerFormR\x04form\x125\n" +
+	"\bsettings\x18\x05 \x01(\v2\x19.mcphub.v1.ServerSettingsR\bsettings\x12-\n" +
+	"\x06inputs\x18\x06 \x03(\v2\x15.mcphub.v1.EntryInputR\x06inputs\x12\x1d\n" +
+	"\n" +
+	"entry_json\x18\a \x01(\tR\tentryJson\x124\n" +
+	"\bproblems\x18\b \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x123\n" +
+	"\x15environment_reference\x18\t \x01(\tR\x14environmentReference\"P\n" +
+	"\x15GetServerEntryRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
+	"\vconfig_file\x18\x02 \x01(\tR\n" +
+	"configFile\"q\n" +
+	"\x16GetServerEntryResponse\x12,\n" +
+	"\x05entry\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigEntryR\x05entry\x12)\n" +
+	"\x04file\x18\x02 \x01(\v2\x15.mcphub.v1.ConfigFileR\x04file2\xdb\x04\n" +
 	"\rConfigService\x12F\n" +
 	"\tAddServer\x12\x1b.mcphub.v1.AddServerRequest\x1a\x1c.mcphub.v1.AddServerResponse\x12O\n" +
 	"\fUpdateServer\x12\x1e.mcphub.v1.UpdateServerRequest\x1a\x1f.mcphub.v1.UpdateServerResponse\x12O\n" +
 	"\fRemoveServer\x12\x1e.mcphub.v1.RemoveServerRequest\x1a\x1f.mcphub.v1.RemoveServerResponse\x12X\n" +
-	"\x0fUndoConfigWrite\x12!.mcphub.v1.UndoConfigWriteRequest\x1a\".mcphub.v1.UndoConfigWriteResponseB6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
+	"\x0fUndoConfigWrite\x12!.mcphub.v1.UndoConfigWriteRequest\x1a\".mcphub.v1.UndoConfigWriteResponse\x12X\n" +
+	"\x0fListConfigFiles\x12!.mcphub.v1.ListConfigFilesRequest\x1a\".mcphub.v1.ListConfigFilesResponse\x12U\n" +
+	"\x0eReadConfigText\x12 .mcphub.v1.ReadConfigTextRequest\x1a!.mcphub.v1.ReadConfigTextResponse\x12U\n" +
+	"\x0eGetServerEntry\x12 .mcphub.v1.GetServerEntryRequest\x1a!.mcphub.v1.GetServerEntryResponseB6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
 var (
 	file_mcphub_v1_config_proto_rawDescOnce sync.Once
@@ -1043,7 +1897,7 @@ func file_mcphub_v1_config_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_config_proto_rawDescData
 }
 
-var file_mcphub_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_mcphub_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_mcphub_v1_config_proto_goTypes = []any{
 	(*ServerForm)(nil),              // 0: mcphub.v1.ServerForm
 	(*ServerSettings)(nil),          // 1: mcphub.v1.ServerSettings
@@ -1057,52 +1911,80 @@ var file_mcphub_v1_config_proto_goTypes = []any{
 	(*UndoConfigWriteRequest)(nil),  // 9: mcphub.v1.UndoConfigWriteRequest
 	(*UndoConfigWriteResponse)(nil), // 10: mcphub.v1.UndoConfigWriteResponse
 	(*ConfigWrite)(nil),             // 11: mcphub.v1.ConfigWrite
-	nil,                             // 12: mcphub.v1.ServerForm.EnvironmentEntry
-	nil,                             // 13: mcphub.v1.ServerForm.HeadersEntry
-	nil,                             // 14: mcphub.v1.ServerSettings.ApprovalsEntry
-	(ServerTransport)(0),            // 15: mcphub.v1.ServerTransport
-	(*durationpb.Duration)(nil),     // 16: google.protobuf.Duration
-	(*Server)(nil),                  // 17: mcphub.v1.Server
-	(*ConfigProblem)(nil),           // 18: mcphub.v1.ConfigProblem
-	(ApprovalPolicy)(0),             // 19: mcphub.v1.ApprovalPolicy
+	(*ConfigPlace)(nil),             // 12: mcphub.v1.ConfigPlace
+	(*EntryInput)(nil),              // 13: mcphub.v1.EntryInput
+	(*ListConfigFilesRequest)(nil),  // 14: mcphub.v1.ListConfigFilesRequest
+	(*ListConfigFilesResponse)(nil), // 15: mcphub.v1.ListConfigFilesResponse
+	(*ConfigFile)(nil),              // 16: mcphub.v1.ConfigFile
+	(*ReadConfigTextRequest)(nil),   // 17: mcphub.v1.ReadConfigTextRequest
+	(*ReadConfigTextResponse)(nil),  // 18: mcphub.v1.ReadConfigTextResponse
+	(*ConfigEntry)(nil),             // 19: mcphub.v1.ConfigEntry
+	(*GetServerEntryRequest)(nil),   // 20: mcphub.v1.GetServerEntryRequest
+	(*GetServerEntryResponse)(nil),  // 21: mcphub.v1.GetServerEntryResponse
+	nil,                             // 22: mcphub.v1.ServerForm.EnvironmentEntry
+	nil,                             // 23: mcphub.v1.ServerForm.HeadersEntry
+	nil,                             // 24: mcphub.v1.ServerSettings.ApprovalsEntry
+	(ServerTransport)(0),            // 25: mcphub.v1.ServerTransport
+	(*durationpb.Duration)(nil),     // 26: google.protobuf.Duration
+	(*Server)(nil),                  // 27: mcphub.v1.Server
+	(*ConfigProblem)(nil),           // 28: mcphub.v1.ConfigProblem
+	(ApprovalPolicy)(0),             // 29: mcphub.v1.ApprovalPolicy
 }
 var file_mcphub_v1_config_proto_depIdxs = []int32{
-	12, // 0: mcphub.v1.ServerForm.environment:type_name -> mcphub.v1.ServerForm.EnvironmentEntry
-	15, // 1: mcphub.v1.ServerForm.transport:type_name -> mcphub.v1.ServerTransport
-	13, // 2: mcphub.v1.ServerForm.headers:type_name -> mcphub.v1.ServerForm.HeadersEntry
-	14, // 3: mcphub.v1.ServerSettings.approvals:type_name -> mcphub.v1.ServerSettings.ApprovalsEntry
+	22, // 0: mcphub.v1.ServerForm.environment:type_name -> mcphub.v1.ServerForm.EnvironmentEntry
+	25, // 1: mcphub.v1.ServerForm.transport:type_name -> mcphub.v1.ServerTransport
+	23, // 2: mcphub.v1.ServerForm.headers:type_name -> mcphub.v1.ServerForm.HeadersEntry
+	24, // 3: mcphub.v1.ServerSettings.approvals:type_name -> mcphub.v1.ServerSettings.ApprovalsEntry
 	2,  // 4: mcphub.v1.ServerSettings.timeouts:type_name -> mcphub.v1.ServerTimeouts
-	16, // 5: mcphub.v1.ServerTimeouts.connect:type_name -> google.protobuf.Duration
-	16, // 6: mcphub.v1.ServerTimeouts.idle:type_name -> google.protobuf.Duration
-	16, // 7: mcphub.v1.ServerTimeouts.total:type_name -> google.protobuf.Duration
-	16, // 8: mcphub.v1.ServerTimeouts.human:type_name -> google.protobuf.Duration
+	26, // 5: mcphub.v1.ServerTimeouts.connect:type_name -> google.protobuf.Duration
+	26, // 6: mcphub.v1.ServerTimeouts.idle:type_name -> google.protobuf.Duration
+	26, // 7: mcphub.v1.ServerTimeouts.total:type_name -> google.protobuf.Duration
+	26, // 8: mcphub.v1.ServerTimeouts.human:type_name -> google.protobuf.Duration
 	0,  // 9: mcphub.v1.AddServerRequest.form:type_name -> mcphub.v1.ServerForm
 	1,  // 10: mcphub.v1.AddServerRequest.settings:type_name -> mcphub.v1.ServerSettings
-	11, // 11: mcphub.v1.AddServerResponse.write:type_name -> mcphub.v1.ConfigWrite
-	17, // 12: mcphub.v1.AddServerResponse.server:type_name -> mcphub.v1.Server
-	0,  // 13: mcphub.v1.UpdateServerRequest.form:type_name -> mcphub.v1.ServerForm
-	1,  // 14: mcphub.v1.UpdateServerRequest.settings:type_name -> mcphub.v1.ServerSettings
-	11, // 15: mcphub.v1.UpdateServerResponse.write:type_name -> mcphub.v1.ConfigWrite
-	17, // 16: mcphub.v1.UpdateServerResponse.server:type_name -> mcphub.v1.Server
-	11, // 17: mcphub.v1.RemoveServerResponse.write:type_name -> mcphub.v1.ConfigWrite
-	17, // 18: mcphub.v1.RemoveServerResponse.server:type_name -> mcphub.v1.Server
-	11, // 19: mcphub.v1.UndoConfigWriteResponse.write:type_name -> mcphub.v1.ConfigWrite
-	17, // 20: mcphub.v1.UndoConfigWriteResponse.server:type_name -> mcphub.v1.Server
-	18, // 21: mcphub.v1.ConfigWrite.problems:type_name -> mcphub.v1.ConfigProblem
-	19, // 22: mcphub.v1.ServerSettings.ApprovalsEntry.value:type_name -> mcphub.v1.ApprovalPolicy
-	3,  // 23: mcphub.v1.ConfigService.AddServer:input_type -> mcphub.v1.AddServerRequest
-	5,  // 24: mcphub.v1.ConfigService.UpdateServer:input_type -> mcphub.v1.UpdateServerRequest
-	7,  // 25: mcphub.v1.ConfigService.RemoveServer:input_type -> mcphub.v1.RemoveServerRequest
-	9,  // 26: mcphub.v1.ConfigService.UndoConfigWrite:input_type -> mcphub.v1.UndoConfigWriteRequest
-	4,  // 27: mcphub.v1.ConfigService.AddServer:output_type -> mcphub.v1.AddServerResponse
-	6,  // 28: mcphub.v1.ConfigService.UpdateServer:output_type -> mcphub.v1.UpdateServerResponse
-	8,  // 29: mcphub.v1.ConfigService.RemoveServer:output_type -> mcphub.v1.RemoveServerResponse
-	10, // 30: mcphub.v1.ConfigService.UndoConfigWrite:output_type -> mcphub.v1.UndoConfigWriteResponse
-	27, // [27:31] is the sub-list for method output_type
-	23, // [23:27] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	13, // 11: mcphub.v1.AddServerRequest.inputs:type_name -> mcphub.v1.EntryInput
+	0,  // 12: mcphub.v1.AddServerRequest.changed_form:type_name -> mcphub.v1.ServerForm
+	11, // 13: mcphub.v1.AddServerResponse.write:type_name -> mcphub.v1.ConfigWrite
+	27, // 14: mcphub.v1.AddServerResponse.server:type_name -> mcphub.v1.Server
+	0,  // 15: mcphub.v1.UpdateServerRequest.form:type_name -> mcphub.v1.ServerForm
+	1,  // 16: mcphub.v1.UpdateServerRequest.settings:type_name -> mcphub.v1.ServerSettings
+	13, // 17: mcphub.v1.UpdateServerRequest.inputs:type_name -> mcphub.v1.EntryInput
+	11, // 18: mcphub.v1.UpdateServerResponse.write:type_name -> mcphub.v1.ConfigWrite
+	27, // 19: mcphub.v1.UpdateServerResponse.server:type_name -> mcphub.v1.Server
+	11, // 20: mcphub.v1.RemoveServerResponse.write:type_name -> mcphub.v1.ConfigWrite
+	27, // 21: mcphub.v1.RemoveServerResponse.server:type_name -> mcphub.v1.Server
+	11, // 22: mcphub.v1.UndoConfigWriteResponse.write:type_name -> mcphub.v1.ConfigWrite
+	27, // 23: mcphub.v1.UndoConfigWriteResponse.server:type_name -> mcphub.v1.Server
+	28, // 24: mcphub.v1.ConfigWrite.problems:type_name -> mcphub.v1.ConfigProblem
+	16, // 25: mcphub.v1.ListConfigFilesResponse.files:type_name -> mcphub.v1.ConfigFile
+	19, // 26: mcphub.v1.ReadConfigTextResponse.entries:type_name -> mcphub.v1.ConfigEntry
+	28, // 27: mcphub.v1.ReadConfigTextResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	0,  // 28: mcphub.v1.ConfigEntry.form:type_name -> mcphub.v1.ServerForm
+	1,  // 29: mcphub.v1.ConfigEntry.settings:type_name -> mcphub.v1.ServerSettings
+	13, // 30: mcphub.v1.ConfigEntry.inputs:type_name -> mcphub.v1.EntryInput
+	28, // 31: mcphub.v1.ConfigEntry.problems:type_name -> mcphub.v1.ConfigProblem
+	19, // 32: mcphub.v1.GetServerEntryResponse.entry:type_name -> mcphub.v1.ConfigEntry
+	16, // 33: mcphub.v1.GetServerEntryResponse.file:type_name -> mcphub.v1.ConfigFile
+	29, // 34: mcphub.v1.ServerSettings.ApprovalsEntry.value:type_name -> mcphub.v1.ApprovalPolicy
+	3,  // 35: mcphub.v1.ConfigService.AddServer:input_type -> mcphub.v1.AddServerRequest
+	5,  // 36: mcphub.v1.ConfigService.UpdateServer:input_type -> mcphub.v1.UpdateServerRequest
+	7,  // 37: mcphub.v1.ConfigService.RemoveServer:input_type -> mcphub.v1.RemoveServerRequest
+	9,  // 38: mcphub.v1.ConfigService.UndoConfigWrite:input_type -> mcphub.v1.UndoConfigWriteRequest
+	14, // 39: mcphub.v1.ConfigService.ListConfigFiles:input_type -> mcphub.v1.ListConfigFilesRequest
+	17, // 40: mcphub.v1.ConfigService.ReadConfigText:input_type -> mcphub.v1.ReadConfigTextRequest
+	20, // 41: mcphub.v1.ConfigService.GetServerEntry:input_type -> mcphub.v1.GetServerEntryRequest
+	4,  // 42: mcphub.v1.ConfigService.AddServer:output_type -> mcphub.v1.AddServerResponse
+	6,  // 43: mcphub.v1.ConfigService.UpdateServer:output_type -> mcphub.v1.UpdateServerResponse
+	8,  // 44: mcphub.v1.ConfigService.RemoveServer:output_type -> mcphub.v1.RemoveServerResponse
+	10, // 45: mcphub.v1.ConfigService.UndoConfigWrite:output_type -> mcphub.v1.UndoConfigWriteResponse
+	15, // 46: mcphub.v1.ConfigService.ListConfigFiles:output_type -> mcphub.v1.ListConfigFilesResponse
+	18, // 47: mcphub.v1.ConfigService.ReadConfigText:output_type -> mcphub.v1.ReadConfigTextResponse
+	21, // 48: mcphub.v1.ConfigService.GetServerEntry:output_type -> mcphub.v1.GetServerEntryResponse
+	42, // [42:49] is the sub-list for method output_type
+	35, // [35:42] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_config_proto_init() }
@@ -1122,7 +2004,7 @@ func file_mcphub_v1_config_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_config_proto_rawDesc), len(file_mcphub_v1_config_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,9 @@ const (
 	ConfigService_UpdateServer_FullMethodName    = "/mcphub.v1.ConfigService/UpdateServer"
 	ConfigService_RemoveServer_FullMethodName    = "/mcphub.v1.ConfigService/RemoveServer"
 	ConfigService_UndoConfigWrite_FullMethodName = "/mcphub.v1.ConfigService/UndoConfigWrite"
+	ConfigService_ListConfigFiles_FullMethodName = "/mcphub.v1.ConfigService/ListConfigFiles"
+	ConfigService_ReadConfigText_FullMethodName  = "/mcphub.v1.ConfigService/ReadConfigText"
+	ConfigService_GetServerEntry_FullMethodName  = "/mcphub.v1.ConfigService/GetServerEntry"
 )
 
 // ConfigServiceClient is the client API for ConfigService service.
@@ -60,6 +63,13 @@ type ConfigServiceClient interface {
 	//
 	// Errors: also FAILED_PRECONDITION (NOTHING_TO_UNDO; CONFIG_CHANGED: the file has changed since that write).
 	UndoConfigWrite(ctx context.Context, in *UndoConfigWriteRequest, opts ...grpc.CallOption) (*UndoConfigWriteResponse, error)
+	// ListConfigFiles tells which files the hub reads servers from, and which of them can be written. Errors: none of the above.
+	ListConfigFiles(ctx context.Context, in *ListConfigFilesRequest, opts ...grpc.CallOption) (*ListConfigFilesResponse, error)
+	// ReadConfigText tells what servers are in a text, as people find it in instructions, and what is wrong with it. Nothing is written, run or contacted.
+	// A text that cannot be read is no error: its problems say so, with their lines.
+	ReadConfigText(ctx context.Context, in *ReadConfigTextRequest, opts ...grpc.CallOption) (*ReadConfigTextResponse, error)
+	// GetServerEntry gives the entry of a server as it stands in its file now, its values among it, which may be secret: for who changes it.
+	GetServerEntry(ctx context.Context, in *GetServerEntryRequest, opts ...grpc.CallOption) (*GetServerEntryResponse, error)
 }
 
 type configServiceClient struct {
@@ -110,6 +120,36 @@ func (c *configServiceClient) UndoConfigWrite(ctx context.Context, in *UndoConfi
 	return out, nil
 }
 
+func (c *configServiceClient) ListConfigFiles(ctx context.Context, in *ListConfigFilesRequest, opts ...grpc.CallOption) (*ListConfigFilesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListConfigFilesResponse)
+	err := c.cc.Invoke(ctx, ConfigService_ListConfigFiles_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) ReadConfigText(ctx context.Context, in *ReadConfigTextRequest, opts ...grpc.CallOption) (*ReadConfigTextResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadConfigTextResponse)
+	err := c.cc.Invoke(ctx, ConfigService_ReadConfigText_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) GetServerEntry(ctx context.Context, in *GetServerEntryRequest, opts ...grpc.CallOption) (*GetServerEntryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetServerEntryResponse)
+	err := c.cc.Invoke(ctx, ConfigService_GetServerEntry_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ConfigServiceServer is the server API for ConfigService service.
 // All implementations must embed UnimplementedConfigServiceServer
 // for forward compatibility.
@@ -143,6 +183,13 @@ type ConfigServiceServer interface {
 	//
 	// Errors: also FAILED_PRECONDITION (NOTHING_TO_UNDO; CONFIG_CHANGED: the file has changed since that write).
 	UndoConfigWrite(context.Context, *UndoConfigWriteRequest) (*UndoConfigWriteResponse, error)
+	// ListConfigFiles tells which files the hub reads servers from, and which of them can be written. Errors: none of the above.
+	ListConfigFiles(context.Context, *ListConfigFilesRequest) (*ListConfigFilesResponse, error)
+	// ReadConfigText tells what servers are in a text, as people find it in instructions, and what is wrong with it. Nothing is written, run or contacted.
+	// A text that cannot be read is no error: its problems say so, with their lines.
+	ReadConfigText(context.Context, *ReadConfigTextRequest) (*ReadConfigTextResponse, error)
+	// GetServerEntry gives the entry of a server as it stands in its file now, its values among it, which may be secret: for who changes it.
+	GetServerEntry(context.Context, *GetServerEntryRequest) (*GetServerEntryResponse, error)
 	mustEmbedUnimplementedConfigServiceServer()
 }
 
@@ -164,6 +211,15 @@ func (UnimplementedConfigServiceServer) RemoveServer(context.Context, *RemoveSer
 }
 func (UnimplementedConfigServiceServer) UndoConfigWrite(context.Context, *UndoConfigWriteRequest) (*UndoConfigWriteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UndoConfigWrite not implemented")
+}
+func (UnimplementedConfigServiceServer) ListConfigFiles(context.Context, *ListConfigFilesRequest) (*ListConfigFilesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListConfigFiles not implemented")
+}
+func (UnimplementedConfigServiceServer) ReadConfigText(context.Context, *ReadConfigTextRequest) (*ReadConfigTextResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadConfigText not implemented")
+}
+func (UnimplementedConfigServiceServer) GetServerEntry(context.Context, *GetServerEntryRequest) (*GetServerEntryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetServerEntry not implemented")
 }
 func (UnimplementedConfigServiceServer) mustEmbedUnimplementedConfigServiceServer() {}
 func (UnimplementedConfigServiceServer) testEmbeddedByValue()                       {}
@@ -258,6 +314,60 @@ func _ConfigService_UndoConfigWrite_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ConfigService_ListConfigFiles_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListConfigFilesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).ListConfigFiles(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_ListConfigFiles_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).ListConfigFiles(ctx, req.(*ListConfigFilesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_ReadConfigText_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadConfigTextRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).ReadConfigText(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_ReadConfigText_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).ReadConfigText(ctx, req.(*ReadConfigTextRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_GetServerEntry_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetServerEntryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).GetServerEntry(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_GetServerEntry_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).GetServerEntry(ctx, req.(*GetServerEntryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ConfigService_ServiceDesc is the grpc.ServiceDesc for ConfigService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -280,6 +390,18 @@ var ConfigService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UndoConfigWrite",
 			Handler:    _ConfigService_UndoConfigWrite_Handler,
+		},
+		{
+			MethodName: "ListConfigFiles",
+			Handler:    _ConfigService_ListConfigFiles_Handler,
+		},
+		{
+			MethodName: "ReadConfigText",
+			Handler:    _ConfigService_ReadConfigText_Handler,
+		},
+		{
+			MethodName: "GetServerEntry",
+			Handler:    _ConfigService_GetServerEntry_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -122,6 +122,9 @@ type AttachRequest struct {
 	//	*AttachRequest_UpdateServer
 	//	*AttachRequest_RemoveServer
 	//	*AttachRequest_UndoConfigWrite
+	//	*AttachRequest_ListConfigFiles
+	//	*AttachRequest_ReadConfigText
+	//	*AttachRequest_GetServerEntry
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -378,6 +381,33 @@ func (x *AttachRequest) GetUndoConfigWrite() *UndoConfigWriteRequest {
 	return nil
 }
 
+func (x *AttachRequest) GetListConfigFiles() *ListConfigFilesRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ListConfigFiles); ok {
+			return x.ListConfigFiles
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetReadConfigText() *ReadConfigTextRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ReadConfigText); ok {
+			return x.ReadConfigText
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetGetServerEntry() *GetServerEntryRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_GetServerEntry); ok {
+			return x.GetServerEntry
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -501,6 +531,21 @@ type AttachRequest_UndoConfigWrite struct {
 	UndoConfigWrite *UndoConfigWriteRequest `protobuf:"bytes,35,opt,name=undo_config_write,json=undoConfigWrite,proto3,oneof"`
 }
 
+type AttachRequest_ListConfigFiles struct {
+	// Asks for the config files. The reply carries them. A relay lets this message and the two after it through as it does add_server.
+	ListConfigFiles *ListConfigFilesRequest `protobuf:"bytes,40,opt,name=list_config_files,json=listConfigFiles,proto3,oneof"`
+}
+
+type AttachRequest_ReadConfigText struct {
+	// Asks what servers are in a text. The reply carries them.
+	ReadConfigText *ReadConfigTextRequest `protobuf:"bytes,41,opt,name=read_config_text,json=readConfigText,proto3,oneof"`
+}
+
+type AttachRequest_GetServerEntry struct {
+	// Asks for the entry of a server. The reply carries it.
+	GetServerEntry *GetServerEntryRequest `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -546,6 +591,12 @@ func (*AttachRequest_UpdateServer) isAttachRequest_Message() {}
 func (*AttachRequest_RemoveServer) isAttachRequest_Message() {}
 
 func (*AttachRequest_UndoConfigWrite) isAttachRequest_Message() {}
+
+func (*AttachRequest_ListConfigFiles) isAttachRequest_Message() {}
+
+func (*AttachRequest_ReadConfigText) isAttachRequest_Message() {}
+
+func (*AttachRequest_GetServerEntry) isAttachRequest_Message() {}
 
 // PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
 type PromptsInView struct {
@@ -1039,6 +1090,7 @@ type AttachResponse struct {
 	//	*AttachResponse_HubConnection
 	//	*AttachResponse_McpRequestCancelDelivery
 	//	*AttachResponse_RevealPrompt
+	//	*AttachResponse_OpenAddServer
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1284,6 +1336,15 @@ func (x *AttachResponse) GetRevealPrompt() *RevealPrompt {
 	return nil
 }
 
+func (x *AttachResponse) GetOpenAddServer() *OpenAddServer {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_OpenAddServer); ok {
+			return x.OpenAddServer
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -1393,6 +1454,11 @@ type AttachResponse_RevealPrompt struct {
 	RevealPrompt *RevealPrompt `protobuf:"bytes,23,opt,name=reveal_prompt,json=revealPrompt,proto3,oneof"`
 }
 
+type AttachResponse_OpenAddServer struct {
+	// Open the form that adds a server. A hub never sends it: it comes from a host that relays this stream to a page.
+	OpenAddServer *OpenAddServer `protobuf:"bytes,40,opt,name=open_add_server,json=openAddServer,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -1435,6 +1501,63 @@ func (*AttachResponse_McpRequestCancelDelivery) isAttachResponse_Event() {}
 
 func (*AttachResponse_RevealPrompt) isAttachResponse_Event() {}
 
+func (*AttachResponse_OpenAddServer) isAttachResponse_Event() {}
+
+// OpenAddServer has a page open the form that adds a server, with what is proposed. Nothing is written before a person has seen it and says so.
+type OpenAddServer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name for the entry. Empty: none is proposed.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Text to read the entry from, in any dialect, as in ReadConfigTextRequest. Empty: none is proposed.
+	EntryText     string `protobuf:"bytes,2,opt,name=entry_text,json=entryText,proto3" json:"entry_text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenAddServer) Reset() {
+	*x = OpenAddServer{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenAddServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenAddServer) ProtoMessage() {}
+
+func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenAddServer.ProtoReflect.Descriptor instead.
+func (*OpenAddServer) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *OpenAddServer) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *OpenAddServer) GetEntryText() string {
+	if x != nil {
+		return x.EntryText
+	}
+	return ""
+}
+
 // RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
 type RevealPrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1446,7 +1569,7 @@ type RevealPrompt struct {
 
 func (x *RevealPrompt) Reset() {
 	*x = RevealPrompt{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1581,7 @@ func (x *RevealPrompt) String() string {
 func (*RevealPrompt) ProtoMessage() {}
 
 func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1594,7 @@ func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevealPrompt.ProtoReflect.Descriptor instead.
 func (*RevealPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RevealPrompt) GetPromptId() string {
@@ -1494,7 +1617,7 @@ type HubConnection struct {
 
 func (x *HubConnection) Reset() {
 	*x = HubConnection{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1506,7 +1629,7 @@ func (x *HubConnection) String() string {
 func (*HubConnection) ProtoMessage() {}
 
 func (x *HubConnection) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1519,7 +1642,7 @@ func (x *HubConnection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubConnection.ProtoReflect.Descriptor instead.
 func (*HubConnection) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *HubConnection) GetState() HubConnectionState {
@@ -1553,7 +1676,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1688,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1701,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Welcome) GetHubId() string {
@@ -1628,7 +1751,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1640,7 +1763,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1653,7 +1776,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Snapshot) GetServers() []*Server {
@@ -1711,7 +1834,7 @@ type EndedRequest struct {
 
 func (x *EndedRequest) Reset() {
 	*x = EndedRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +1846,7 @@ func (x *EndedRequest) String() string {
 func (*EndedRequest) ProtoMessage() {}
 
 func (x *EndedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +1859,7 @@ func (x *EndedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndedRequest.ProtoReflect.Descriptor instead.
 func (*EndedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *EndedRequest) GetEndTime() *timestamppb.Timestamp {
@@ -1806,6 +1929,8 @@ type Reply struct {
 	// Set when the message was not carried out: NOT_FOUND with PROMPT_CLOSED for a late answer, INVALID_ARGUMENT with
 	// INVALID_CONTENT for a form that does not fit its schema (the prompt stays open), and so on.
 	Error *HubError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// Of an error that is about a config file: its place.
+	ErrorPlace *ConfigPlace `protobuf:"bytes,43,opt,name=error_place,json=errorPlace,proto3" json:"error_place,omitempty"`
 	// What was asked for.
 	//
 	// Types that are valid to be assigned to Response:
@@ -1815,6 +1940,9 @@ type Reply struct {
 	//	*Reply_GetTrace
 	//	*Reply_ReadRequest
 	//	*Reply_ConfigWrite
+	//	*Reply_ListConfigFiles
+	//	*Reply_ReadConfigText
+	//	*Reply_GetServerEntry
 	Response      isReply_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1822,7 +1950,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +1962,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +1975,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Reply) GetMessageId() string {
@@ -1867,6 +1995,13 @@ func (x *Reply) GetCancelOutcome() CancelOutcome {
 func (x *Reply) GetError() *HubError {
 	if x != nil {
 		return x.Error
+	}
+	return nil
+}
+
+func (x *Reply) GetErrorPlace() *ConfigPlace {
+	if x != nil {
+		return x.ErrorPlace
 	}
 	return nil
 }
@@ -1923,6 +2058,33 @@ func (x *Reply) GetConfigWrite() *ConfigWrite {
 	return nil
 }
 
+func (x *Reply) GetListConfigFiles() *ListConfigFilesResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ListConfigFiles); ok {
+			return x.ListConfigFiles
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetReadConfigText() *ReadConfigTextResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ReadConfigText); ok {
+			return x.ReadConfigText
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetGetServerEntry() *GetServerEntryResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_GetServerEntry); ok {
+			return x.GetServerEntry
+		}
+	}
+	return nil
+}
+
 type isReply_Response interface {
 	isReply_Response()
 }
@@ -1952,6 +2114,21 @@ type Reply_ConfigWrite struct {
 	ConfigWrite *ConfigWrite `protobuf:"bytes,31,opt,name=config_write,json=configWrite,proto3,oneof"`
 }
 
+type Reply_ListConfigFiles struct {
+	// Of list_config_files.
+	ListConfigFiles *ListConfigFilesResponse `protobuf:"bytes,40,opt,name=list_config_files,json=listConfigFiles,proto3,oneof"`
+}
+
+type Reply_ReadConfigText struct {
+	// Of read_config_text.
+	ReadConfigText *ReadConfigTextResponse `protobuf:"bytes,41,opt,name=read_config_text,json=readConfigText,proto3,oneof"`
+}
+
+type Reply_GetServerEntry struct {
+	// Of get_server_entry.
+	GetServerEntry *GetServerEntryResponse `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
+}
+
 func (*Reply_CancelRequests) isReply_Response() {}
 
 func (*Reply_ListTools) isReply_Response() {}
@@ -1961,6 +2138,12 @@ func (*Reply_GetTrace) isReply_Response() {}
 func (*Reply_ReadRequest) isReply_Response() {}
 
 func (*Reply_ConfigWrite) isReply_Response() {}
+
+func (*Reply_ListConfigFiles) isReply_Response() {}
+
+func (*Reply_ReadConfigText) isReply_Response() {}
+
+func (*Reply_GetServerEntry) isReply_Response() {}
 
 // ServerChanged shows a server as it is now.
 type ServerChanged struct {
@@ -1975,7 +2158,7 @@ type ServerChanged struct {
 
 func (x *ServerChanged) Reset() {
 	*x = ServerChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1987,7 +2170,7 @@ func (x *ServerChanged) String() string {
 func (*ServerChanged) ProtoMessage() {}
 
 func (x *ServerChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2000,7 +2183,7 @@ func (x *ServerChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerChanged.ProtoReflect.Descriptor instead.
 func (*ServerChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ServerChanged) GetServer() *Server {
@@ -2028,7 +2211,7 @@ type ToolsChanged struct {
 
 func (x *ToolsChanged) Reset() {
 	*x = ToolsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +2223,7 @@ func (x *ToolsChanged) String() string {
 func (*ToolsChanged) ProtoMessage() {}
 
 func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +2236,7 @@ func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
 func (*ToolsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ToolsChanged) GetServer() string {
@@ -2074,7 +2257,7 @@ type ResourcesChanged struct {
 
 func (x *ResourcesChanged) Reset() {
 	*x = ResourcesChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2086,7 +2269,7 @@ func (x *ResourcesChanged) String() string {
 func (*ResourcesChanged) ProtoMessage() {}
 
 func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2099,7 +2282,7 @@ func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
 func (*ResourcesChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ResourcesChanged) GetServer() string {
@@ -2120,7 +2303,7 @@ type McpPromptsChanged struct {
 
 func (x *McpPromptsChanged) Reset() {
 	*x = McpPromptsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2132,7 +2315,7 @@ func (x *McpPromptsChanged) String() string {
 func (*McpPromptsChanged) ProtoMessage() {}
 
 func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2328,7 @@ func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
 func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *McpPromptsChanged) GetServer() string {
@@ -2168,7 +2351,7 @@ type ResourceUpdated struct {
 
 func (x *ResourceUpdated) Reset() {
 	*x = ResourceUpdated{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2180,7 +2363,7 @@ func (x *ResourceUpdated) String() string {
 func (*ResourceUpdated) ProtoMessage() {}
 
 func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2193,7 +2376,7 @@ func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
 func (*ResourceUpdated) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResourceUpdated) GetServer() string {
@@ -2225,7 +2408,7 @@ type ConfigReloaded struct {
 
 func (x *ConfigReloaded) Reset() {
 	*x = ConfigReloaded{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2237,7 +2420,7 @@ func (x *ConfigReloaded) String() string {
 func (*ConfigReloaded) ProtoMessage() {}
 
 func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2250,7 +2433,7 @@ func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
 func (*ConfigReloaded) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
@@ -2285,7 +2468,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2297,7 +2480,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2310,7 +2493,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -2341,7 +2524,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2353,7 +2536,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2366,7 +2549,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -2426,7 +2609,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2438,7 +2621,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2451,7 +2634,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -2522,7 +2705,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2534,7 +2717,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2547,7 +2730,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -2696,7 +2879,7 @@ type McpRequestCancelDelivery struct {
 
 func (x *McpRequestCancelDelivery) Reset() {
 	*x = McpRequestCancelDelivery{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2708,7 +2891,7 @@ func (x *McpRequestCancelDelivery) String() string {
 func (*McpRequestCancelDelivery) ProtoMessage() {}
 
 func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2721,7 +2904,7 @@ func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelDelivery.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelDelivery) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *McpRequestCancelDelivery) GetRequestId() string {
@@ -2796,7 +2979,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +2991,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +3004,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -2954,7 +3137,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2966,7 +3149,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2979,7 +3162,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -3006,7 +3189,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3201,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3214,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -3075,7 +3258,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3087,7 +3270,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3100,7 +3283,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -3121,7 +3304,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xab\f\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x98\x0e\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -3152,7 +3335,10 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"add_server\x18  \x01(\v2\x1b.mcphub.v1.AddServerRequestH\x00R\taddServer\x12E\n" +
 	"\rupdate_server\x18! \x01(\v2\x1e.mcphub.v1.UpdateServerRequestH\x00R\fupdateServer\x12E\n" +
 	"\rremove_server\x18\" \x01(\v2\x1e.mcphub.v1.RemoveServerRequestH\x00R\fremoveServer\x12O\n" +
-	"\x11undo_config_write\x18# \x01(\v2!.mcphub.v1.UndoConfigWriteRequestH\x00R\x0fundoConfigWriteB\t\n" +
+	"\x11undo_config_write\x18# \x01(\v2!.mcphub.v1.UndoConfigWriteRequestH\x00R\x0fundoConfigWrite\x12O\n" +
+	"\x11list_config_files\x18( \x01(\v2!.mcphub.v1.ListConfigFilesRequestH\x00R\x0flistConfigFiles\x12L\n" +
+	"\x10read_config_text\x18) \x01(\v2 .mcphub.v1.ReadConfigTextRequestH\x00R\x0ereadConfigText\x12L\n" +
+	"\x10get_server_entry\x18* \x01(\v2 .mcphub.v1.GetServerEntryRequestH\x00R\x0egetServerEntryB\t\n" +
 	"\amessage\".\n" +
 	"\rPromptsInView\x12\x1d\n" +
 	"\n" +
@@ -3186,7 +3372,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\x9e\f\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xe2\f\n" +
 	"\x0eAttachResponse\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
@@ -3212,8 +3398,13 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloaded\x12A\n" +
 	"\x0ehub_connection\x18\x15 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnection\x12d\n" +
 	"\x1bmcp_request_cancel_delivery\x18\x16 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
-	"\rreveal_prompt\x18\x17 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPromptB\a\n" +
-	"\x05event\"+\n" +
+	"\rreveal_prompt\x18\x17 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPrompt\x12B\n" +
+	"\x0fopen_add_server\x18( \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServerB\a\n" +
+	"\x05event\"F\n" +
+	"\rOpenAddServer\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1d\n" +
+	"\n" +
+	"entry_text\x18\x02 \x01(\tR\tentryText\"+\n" +
 	"\fRevealPrompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\"^\n" +
 	"\rHubConnection\x123\n" +
@@ -3236,18 +3427,23 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
 	"\vearlier_hub\x18\x04 \x01(\bR\n" +
 	"earlierHubB\x05\n" +
-	"\x03end\"\xe9\x03\n" +
+	"\x03end\"\x92\x06\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
 	"\x0ecancel_outcome\x18\x02 \x01(\x0e2\x18.mcphub.v1.CancelOutcomeR\rcancelOutcome\x12)\n" +
-	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x12L\n" +
+	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x127\n" +
+	"\verror_place\x18+ \x01(\v2\x16.mcphub.v1.ConfigPlaceR\n" +
+	"errorPlace\x12L\n" +
 	"\x0fcancel_requests\x18\x04 \x01(\v2!.mcphub.v1.CancelRequestsResponseH\x00R\x0ecancelRequests\x12=\n" +
 	"\n" +
 	"list_tools\x18\x05 \x01(\v2\x1c.mcphub.v1.ListToolsResponseH\x00R\tlistTools\x12:\n" +
 	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTrace\x12C\n" +
 	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequest\x12;\n" +
-	"\fconfig_write\x18\x1f \x01(\v2\x16.mcphub.v1.ConfigWriteH\x00R\vconfigWriteB\n" +
+	"\fconfig_write\x18\x1f \x01(\v2\x16.mcphub.v1.ConfigWriteH\x00R\vconfigWrite\x12P\n" +
+	"\x11list_config_files\x18( \x01(\v2\".mcphub.v1.ListConfigFilesResponseH\x00R\x0flistConfigFiles\x12M\n" +
+	"\x10read_config_text\x18) \x01(\v2!.mcphub.v1.ReadConfigTextResponseH\x00R\x0ereadConfigText\x12M\n" +
+	"\x10get_server_entry\x18* \x01(\v2!.mcphub.v1.GetServerEntryResponseH\x00R\x0egetServerEntryB\n" +
 	"\n" +
 	"\bresponse\"T\n" +
 	"\rServerChanged\x12)\n" +
@@ -3365,7 +3561,7 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
 	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
@@ -3377,165 +3573,181 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*SetRoots)(nil),                 // 7: mcphub.v1.SetRoots
 	(*SetCapabilities)(nil),          // 8: mcphub.v1.SetCapabilities
 	(*AttachResponse)(nil),           // 9: mcphub.v1.AttachResponse
-	(*RevealPrompt)(nil),             // 10: mcphub.v1.RevealPrompt
-	(*HubConnection)(nil),            // 11: mcphub.v1.HubConnection
-	(*Welcome)(nil),                  // 12: mcphub.v1.Welcome
-	(*Snapshot)(nil),                 // 13: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),             // 14: mcphub.v1.EndedRequest
-	(*Reply)(nil),                    // 15: mcphub.v1.Reply
-	(*ServerChanged)(nil),            // 16: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),             // 17: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),         // 18: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),        // 19: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),          // 20: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),           // 21: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),        // 22: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),     // 23: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),     // 24: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),      // 25: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil), // 26: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),       // 27: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),             // 28: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),               // 29: mcphub.v1.LogMessage
-	(*Dropped)(nil),                  // 30: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),             // 31: mcphub.v1.PromptAnswer
-	(*CallToolRequest)(nil),          // 32: mcphub.v1.CallToolRequest
-	(*CancelRequestsRequest)(nil),    // 33: mcphub.v1.CancelRequestsRequest
-	(*ListToolsRequest)(nil),         // 34: mcphub.v1.ListToolsRequest
-	(*StartServerRequest)(nil),       // 35: mcphub.v1.StartServerRequest
-	(*StopServerRequest)(nil),        // 36: mcphub.v1.StopServerRequest
-	(*RestartServerRequest)(nil),     // 37: mcphub.v1.RestartServerRequest
-	(*SetServerEnabledRequest)(nil),  // 38: mcphub.v1.SetServerEnabledRequest
-	(*SignInRequest)(nil),            // 39: mcphub.v1.SignInRequest
-	(*SignOutRequest)(nil),           // 40: mcphub.v1.SignOutRequest
-	(*GetTraceRequest)(nil),          // 41: mcphub.v1.GetTraceRequest
-	(*MuteServerRequest)(nil),        // 42: mcphub.v1.MuteServerRequest
-	(*ReadRequestRequest)(nil),       // 43: mcphub.v1.ReadRequestRequest
-	(*ReadResourceRequest)(nil),      // 44: mcphub.v1.ReadResourceRequest
-	(*AddServerRequest)(nil),         // 45: mcphub.v1.AddServerRequest
-	(*UpdateServerRequest)(nil),      // 46: mcphub.v1.UpdateServerRequest
-	(*RemoveServerRequest)(nil),      // 47: mcphub.v1.RemoveServerRequest
-	(*UndoConfigWriteRequest)(nil),   // 48: mcphub.v1.UndoConfigWriteRequest
-	(PromptKind)(0),                  // 49: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 50: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 51: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 52: mcphub.v1.Server
-	(*Request)(nil),                  // 53: mcphub.v1.Request
-	(*Prompt)(nil),                   // 54: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 55: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),               // 56: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 57: mcphub.v1.HubError
-	(*CancelRequestsResponse)(nil),   // 58: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),        // 59: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),         // 60: mcphub.v1.GetTraceResponse
-	(*ReadRequestResponse)(nil),      // 61: mcphub.v1.ReadRequestResponse
-	(*ConfigWrite)(nil),              // 62: mcphub.v1.ConfigWrite
-	(RequestState)(0),                // 63: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 64: mcphub.v1.Progress
-	(*Task)(nil),                     // 65: mcphub.v1.Task
-	(*Cancellation)(nil),             // 66: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 67: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 68: mcphub.v1.Timings
-	(Era)(0),                         // 69: mcphub.v1.Era
-	(CancelDelivery)(0),              // 70: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 71: mcphub.v1.McpError
+	(*OpenAddServer)(nil),            // 10: mcphub.v1.OpenAddServer
+	(*RevealPrompt)(nil),             // 11: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),            // 12: mcphub.v1.HubConnection
+	(*Welcome)(nil),                  // 13: mcphub.v1.Welcome
+	(*Snapshot)(nil),                 // 14: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),             // 15: mcphub.v1.EndedRequest
+	(*Reply)(nil),                    // 16: mcphub.v1.Reply
+	(*ServerChanged)(nil),            // 17: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),             // 18: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),         // 19: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),        // 20: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),          // 21: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),           // 22: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),        // 23: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),     // 24: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),     // 25: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),      // 26: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil), // 27: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),       // 28: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 29: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 30: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 31: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 32: mcphub.v1.PromptAnswer
+	(*CallToolRequest)(nil),          // 33: mcphub.v1.CallToolRequest
+	(*CancelRequestsRequest)(nil),    // 34: mcphub.v1.CancelRequestsRequest
+	(*ListToolsRequest)(nil),         // 35: mcphub.v1.ListToolsRequest
+	(*StartServerRequest)(nil),       // 36: mcphub.v1.StartServerRequest
+	(*StopServerRequest)(nil),        // 37: mcphub.v1.StopServerRequest
+	(*RestartServerRequest)(nil),     // 38: mcphub.v1.RestartServerRequest
+	(*SetServerEnabledRequest)(nil),  // 39: mcphub.v1.SetServerEnabledRequest
+	(*SignInRequest)(nil),            // 40: mcphub.v1.SignInRequest
+	(*SignOutRequest)(nil),           // 41: mcphub.v1.SignOutRequest
+	(*GetTraceRequest)(nil),          // 42: mcphub.v1.GetTraceRequest
+	(*MuteServerRequest)(nil),        // 43: mcphub.v1.MuteServerRequest
+	(*ReadRequestRequest)(nil),       // 44: mcphub.v1.ReadRequestRequest
+	(*ReadResourceRequest)(nil),      // 45: mcphub.v1.ReadResourceRequest
+	(*AddServerRequest)(nil),         // 46: mcphub.v1.AddServerRequest
+	(*UpdateServerRequest)(nil),      // 47: mcphub.v1.UpdateServerRequest
+	(*RemoveServerRequest)(nil),      // 48: mcphub.v1.RemoveServerRequest
+	(*UndoConfigWriteRequest)(nil),   // 49: mcphub.v1.UndoConfigWriteRequest
+	(*ListConfigFilesRequest)(nil),   // 50: mcphub.v1.ListConfigFilesRequest
+	(*ReadConfigTextRequest)(nil),    // 51: mcphub.v1.ReadConfigTextRequest
+	(*GetServerEntryRequest)(nil),    // 52: mcphub.v1.GetServerEntryRequest
+	(PromptKind)(0),                  // 53: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 54: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 55: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 56: mcphub.v1.Server
+	(*Request)(nil),                  // 57: mcphub.v1.Request
+	(*Prompt)(nil),                   // 58: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 59: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),               // 60: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 61: mcphub.v1.HubError
+	(*ConfigPlace)(nil),              // 62: mcphub.v1.ConfigPlace
+	(*CancelRequestsResponse)(nil),   // 63: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),        // 64: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),         // 65: mcphub.v1.GetTraceResponse
+	(*ReadRequestResponse)(nil),      // 66: mcphub.v1.ReadRequestResponse
+	(*ConfigWrite)(nil),              // 67: mcphub.v1.ConfigWrite
+	(*ListConfigFilesResponse)(nil),  // 68: mcphub.v1.ListConfigFilesResponse
+	(*ReadConfigTextResponse)(nil),   // 69: mcphub.v1.ReadConfigTextResponse
+	(*GetServerEntryResponse)(nil),   // 70: mcphub.v1.GetServerEntryResponse
+	(RequestState)(0),                // 71: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 72: mcphub.v1.Progress
+	(*Task)(nil),                     // 73: mcphub.v1.Task
+	(*Cancellation)(nil),             // 74: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 75: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 76: mcphub.v1.Timings
+	(Era)(0),                         // 77: mcphub.v1.Era
+	(CancelDelivery)(0),              // 78: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 79: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	3,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
 	6,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	31, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	32, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
 	7,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
 	8,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	32, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
-	33, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
-	34, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
-	35, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
-	36, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
-	37, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
-	38, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
-	39, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
-	40, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
-	41, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
-	42, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
+	33, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
+	34, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
+	35, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
+	36, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
+	37, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
+	38, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
+	39, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
+	40, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
+	41, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
+	42, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
+	43, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
 	2,  // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
-	43, // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
-	44, // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
-	45, // 19: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
-	46, // 20: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
-	47, // 21: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
-	48, // 22: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
-	49, // 23: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	5,  // 24: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	4,  // 25: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	5,  // 26: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	49, // 27: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	50, // 28: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	12, // 29: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	13, // 30: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	15, // 31: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	16, // 32: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	17, // 33: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	22, // 34: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	23, // 35: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	24, // 36: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	25, // 37: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	27, // 38: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	28, // 39: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	51, // 40: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	29, // 41: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	30, // 42: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	18, // 43: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	19, // 44: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	20, // 45: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	21, // 46: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	11, // 47: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	26, // 48: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	10, // 49: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	0,  // 50: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	52, // 51: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	53, // 52: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	54, // 53: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	55, // 54: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	14, // 55: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	50, // 56: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	25, // 57: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	27, // 58: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	56, // 59: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	57, // 60: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	58, // 61: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	59, // 62: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	60, // 63: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	61, // 64: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
-	62, // 65: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
-	52, // 66: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	55, // 67: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	53, // 68: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	63, // 69: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	64, // 70: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	65, // 71: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	66, // 72: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	67, // 73: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	66, // 74: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	68, // 75: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	69, // 76: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	57, // 77: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	65, // 78: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	70, // 79: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	70, // 80: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	67, // 81: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	63, // 82: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	71, // 83: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	57, // 84: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	68, // 85: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	65, // 86: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	54, // 87: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 88: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	9,  // 89: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	89, // [89:90] is the sub-list for method output_type
-	88, // [88:89] is the sub-list for method input_type
-	88, // [88:88] is the sub-list for extension type_name
-	88, // [88:88] is the sub-list for extension extendee
-	0,  // [0:88] is the sub-list for field type_name
+	44, // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
+	45, // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
+	46, // 19: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
+	47, // 20: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
+	48, // 21: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
+	49, // 22: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
+	50, // 23: mcphub.v1.AttachRequest.list_config_files:type_name -> mcphub.v1.ListConfigFilesRequest
+	51, // 24: mcphub.v1.AttachRequest.read_config_text:type_name -> mcphub.v1.ReadConfigTextRequest
+	52, // 25: mcphub.v1.AttachRequest.get_server_entry:type_name -> mcphub.v1.GetServerEntryRequest
+	53, // 26: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	5,  // 27: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	4,  // 28: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	5,  // 29: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	53, // 30: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	54, // 31: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	13, // 32: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	14, // 33: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	16, // 34: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	17, // 35: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	18, // 36: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	23, // 37: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	24, // 38: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	25, // 39: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	26, // 40: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	28, // 41: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	29, // 42: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	55, // 43: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	30, // 44: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	31, // 45: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	19, // 46: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	20, // 47: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	21, // 48: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	22, // 49: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	12, // 50: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	27, // 51: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	11, // 52: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	10, // 53: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
+	0,  // 54: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	56, // 55: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	57, // 56: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	58, // 57: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	59, // 58: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	15, // 59: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	54, // 60: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	26, // 61: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	28, // 62: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	60, // 63: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	61, // 64: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	62, // 65: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	63, // 66: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	64, // 67: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	65, // 68: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	66, // 69: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
+	67, // 70: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
+	68, // 71: mcphub.v1.Reply.list_config_files:type_name -> mcphub.v1.ListConfigFilesResponse
+	69, // 72: mcphub.v1.Reply.read_config_text:type_name -> mcphub.v1.ReadConfigTextResponse
+	70, // 73: mcphub.v1.Reply.get_server_entry:type_name -> mcphub.v1.GetServerEntryResponse
+	56, // 74: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	59, // 75: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	57, // 76: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	71, // 77: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	72, // 78: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	73, // 79: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	74, // 80: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	75, // 81: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	74, // 82: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	76, // 83: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	77, // 84: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	61, // 85: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	73, // 86: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	78, // 87: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	78, // 88: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	75, // 89: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	71, // 90: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	79, // 91: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	61, // 92: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	76, // 93: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	73, // 94: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	58, // 95: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 96: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	9,  // 97: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	97, // [97:98] is the sub-list for method output_type
+	96, // [96:97] is the sub-list for method input_type
+	96, // [96:96] is the sub-list for extension type_name
+	96, // [96:96] is the sub-list for extension extendee
+	0,  // [0:96] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3572,6 +3784,9 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_UpdateServer)(nil),
 		(*AttachRequest_RemoveServer)(nil),
 		(*AttachRequest_UndoConfigWrite)(nil),
+		(*AttachRequest_ListConfigFiles)(nil),
+		(*AttachRequest_ReadConfigText)(nil),
+		(*AttachRequest_GetServerEntry)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[8].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
@@ -3595,17 +3810,21 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_HubConnection)(nil),
 		(*AttachResponse_McpRequestCancelDelivery)(nil),
 		(*AttachResponse_RevealPrompt)(nil),
+		(*AttachResponse_OpenAddServer)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[13].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[14].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
 		(*EndedRequest_Finished)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[14].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[15].OneofWrappers = []any{
 		(*Reply_CancelRequests)(nil),
 		(*Reply_ListTools)(nil),
 		(*Reply_GetTrace)(nil),
 		(*Reply_ReadRequest)(nil),
 		(*Reply_ConfigWrite)(nil),
+		(*Reply_ListConfigFiles)(nil),
+		(*Reply_ReadConfigText)(nil),
+		(*Reply_GetServerEntry)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3613,7 +3832,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

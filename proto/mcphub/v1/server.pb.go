@@ -1067,7 +1067,9 @@ type ConfigSource struct {
 	// Dialect, as in Server. Empty: found out from the name and the content.
 	Dialect string `protobuf:"bytes,5,opt,name=dialect,proto3" json:"dialect,omitempty"`
 	// Workspace folder that the file belongs to, an absolute path; ${workspaceFolder} stands for it.
-	Folder        string `protobuf:"bytes,6,opt,name=folder,proto3" json:"folder,omitempty"`
+	Folder string `protobuf:"bytes,6,opt,name=folder,proto3" json:"folder,omitempty"`
+	// The file need not be there: it is a place where servers can be added (AddServer), and that it is missing is no problem to tell.
+	MayBeMissing  bool `protobuf:"varint,7,opt,name=may_be_missing,json=mayBeMissing,proto3" json:"may_be_missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1142,6 +1144,13 @@ func (x *ConfigSource) GetFolder() string {
 		return x.Folder
 	}
 	return ""
+}
+
+func (x *ConfigSource) GetMayBeMissing() bool {
+	if x != nil {
+		return x.MayBeMissing
+	}
+	return false
 }
 
 // Tool as a server lists it.
@@ -4268,14 +4277,15 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x06server\x18\x04 \x01(\tR\x06server\x12\x10\n" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x18\n" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
-	"\x05fatal\x18\a \x01(\bR\x05fatal\"\x98\x01\n" +
+	"\x05fatal\x18\a \x01(\bR\x05fatal\"\xbe\x01\n" +
 	"\fConfigSource\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\tR\x04json\x12\x14\n" +
 	"\x05scope\x18\x03 \x01(\tR\x05scope\x12\x18\n" +
 	"\atrusted\x18\x04 \x01(\bR\atrusted\x12\x18\n" +
 	"\adialect\x18\x05 \x01(\tR\adialect\x12\x16\n" +
-	"\x06folder\x18\x06 \x01(\tR\x06folder\"\x87\x02\n" +
+	"\x06folder\x18\x06 \x01(\tR\x06folder\x12$\n" +
+	"\x0emay_be_missing\x18\a \x01(\bR\fmayBeMissing\"\x87\x02\n" +
 	"\x04Tool\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +

@@ -229,6 +229,12 @@ func (x *AttachRequest) Check() error {
 		return within("remove_server", m.RemoveServer.Validate())
 	case *AttachRequest_UndoConfigWrite:
 		return within("undo_config_write", m.UndoConfigWrite.Validate())
+	case *AttachRequest_ListConfigFiles:
+		return nil
+	case *AttachRequest_ReadConfigText:
+		return within("read_config_text", m.ReadConfigText.Validate())
+	case *AttachRequest_GetServerEntry:
+		return within("get_server_entry", m.GetServerEntry.Validate())
 	}
 	return errors.New("message: none is set, or one that this hub does not know")
 }

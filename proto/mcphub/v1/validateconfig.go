@@ -23,19 +23,61 @@ func (x *AddServerRequest) Validate() error {
 	if !slices.Contains(dialects, x.GetEntryDialect()) {
 		err = first(err, errors.New("entry_dialect: must be empty or one of "+strings.Join(dialects[1:], ", ")))
 	}
+	err = first(err, inputs(x.GetInputs()))
 	switch entry := x.GetEntry().(type) {
 	case *AddServerRequest_Form:
+		if x.GetChangedForm() != nil {
+			err = first(err, errors.New("changed_form: goes with entry_json"))
+		}
 		return first(err, within("form", entry.Form.check()))
 	case *AddServerRequest_EntryJson:
+		if x.GetChangedForm() != nil {
+			err = first(err, within("changed_form", x.GetChangedForm().check()))
+		}
 		return first(err, required("entry_json", entry.EntryJson, maxEntry))
 	}
 	return first(err, errors.New("entry: set one of form and entry_json"))
 }
 
 // Validate implements the validator of the gRPC server.
+func (x *ReadConfigTextRequest) Validate() error {
+	err := atMost("text", x.GetText(), maxEntry)
+	if !slices.Contains(dialects, x.GetDialect()) {
+		err = first(err, errors.New("dialect: must be empty or one of "+strings.Join(dialects[1:], ", ")))
+	}
+	return err
+}
+
+// Validate implements the validator of the gRPC server.
+func (x *GetServerEntryRequest) Validate() error { return target(x.GetServer(), x.GetConfigFile()) }
+
+func inputs(list []*EntryInput) error {
+	if len(list) > maxValues {
+		return fmt.Errorf("inputs: more than %d", maxValues)
+	}
+	size := 0
+	for _, in := range list {
+		if err := required("inputs.id", in.GetId(), maxID); err != nil {
+			return err
+		}
+		if in.GetSecret() && in.GetDefault() != "" {
+			return errors.New("inputs.default: a secret has none, as it would stand in the file")
+		}
+		size += len(in.GetDescription()) + len(in.GetDefault())
+		for _, o := range in.GetOptions() {
+			size += len(o)
+		}
+	}
+	if size > maxEntry {
+		return fmt.Errorf("inputs: are longer than %d bytes", maxEntry)
+	}
+	return nil
+}
+
+// Validate implements the validator of the gRPC server.
 func (x *UpdateServerRequest) Validate() error {
 	err := first(target(x.GetServer(), x.GetConfigFile()), label("written_by", x.GetWrittenBy()),
-		atMost("patch_json", x.GetPatchJson(), maxEntry), within("settings", x.GetSettings().check()))
+		atMost("patch_json", x.GetPatchJson(), maxEntry), within("settings", x.GetSettings().check()), inputs(x.GetInputs()))
 	if x.GetForm() != nil {
 		return first(err, within("form", x.GetForm().check()))
 	}

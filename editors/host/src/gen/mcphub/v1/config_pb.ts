@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/config.proto.
  */
 export const file_mcphub_v1_config: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvY29uZmlnLnByb3RvEgltY3BodWIudjEi6wIKClNlcnZlckZvcm0SDwoHY29tbWFuZBgBIAEoCRIMCgRhcmdzGAIgAygJEjsKC2Vudmlyb25tZW50GAMgAygLMiYubWNwaHViLnYxLlNlcnZlckZvcm0uRW52aXJvbm1lbnRFbnRyeRIZChF1bnNldF9lbnZpcm9ubWVudBgEIAMoCRIRCglkaXJlY3RvcnkYBSABKAkSCwoDdXJsGAYgASgJEi0KCXRyYW5zcG9ydBgHIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSMwoHaGVhZGVycxgIIAMoCzIiLm1jcGh1Yi52MS5TZXJ2ZXJGb3JtLkhlYWRlcnNFbnRyeRoyChBFbnZpcm9ubWVudEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi6QEKDlNlcnZlclNldHRpbmdzEhQKB2VuYWJsZWQYASABKAhIAIgBARI7CglhcHByb3ZhbHMYAiADKAsyKC5tY3BodWIudjEuU2VydmVyU2V0dGluZ3MuQXBwcm92YWxzRW50cnkSKwoIdGltZW91dHMYAyABKAsyGS5tY3BodWIudjEuU2VydmVyVGltZW91dHMaSwoOQXBwcm92YWxzRW50cnkSCwoDa2V5GAEgASgJEigKBXZhbHVlGAIgASgOMhkubWNwaHViLnYxLkFwcHJvdmFsUG9saWN5OgI4AUIKCghfZW5hYmxlZCLNAQoOU2VydmVyVGltZW91dHMSKgoHY29ubmVjdBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhInCgRpZGxlGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBXRvdGFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWh1bWFuGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhIKCnRvX2RlZmF1bHQYBSADKAki1QEKEEFkZFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhMKC2NvbmZpZ19maWxlGAIgASgJEiUKBGZvcm0YAyABKAsyFS5tY3BodWIudjEuU2VydmVyRm9ybUgAEhQKCmVudHJ5X2pzb24YBCABKAlIABIVCg1lbnRyeV9kaWFsZWN0GAUgASgJEisKCHNldHRpbmdzGAYgASgLMhkubWNwaHViLnYxLlNlcnZlclNldHRpbmdzEhIKCndyaXR0ZW5fYnkYByABKAlCBwoFZW50cnkiXQoRQWRkU2VydmVyUmVzcG9uc2USJQoFd3JpdGUYASABKAsyFi5tY3BodWIudjEuQ29uZmlnV3JpdGUSIQoGc2VydmVyGAIgASgLMhEubWNwaHViLnYxLlNlcnZlciK0AQoTVXBkYXRlU2VydmVyUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSEwoLY29uZmlnX2ZpbGUYAiABKAkSIwoEZm9ybRgDIAEoCzIVLm1jcGh1Yi52MS5TZXJ2ZXJGb3JtEhIKCnBhdGNoX2pzb24YBCABKAkSKwoIc2V0dGluZ3MYBSABKAsyGS5tY3BodWIudjEuU2VydmVyU2V0dGluZ3MSEgoKd3JpdHRlbl9ieRgGIAEoCSJgChRVcGRhdGVTZXJ2ZXJSZXNwb25zZRIlCgV3cml0ZRgBIAEoCzIWLm1jcGh1Yi52MS5Db25maWdXcml0ZRIhCgZzZXJ2ZXIYAiABKAsyES5tY3BodWIudjEuU2VydmVyIjoKE1JlbW92ZVNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhMKC2NvbmZpZ19maWxlGAIgASgJImAKFFJlbW92ZVNlcnZlclJlc3BvbnNlEiUKBXdyaXRlGAEgASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlEiEKBnNlcnZlchgCIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiLAoWVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdBISCgp3cml0dGVuX2J5GAEgASgJImMKF1VuZG9Db25maWdXcml0ZVJlc3BvbnNlEiUKBXdyaXRlGAEgASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlEiEKBnNlcnZlchgCIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIixgEKC0NvbmZpZ1dyaXRlEg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCRITCgtjb25maWdfbGluZRgDIAEoBRIWCg5jb25maWdfZGlhbGVjdBgEIAEoCRIVCg1uZWVkc19jb25zZW50GAUgASgIEioKCHByb2JsZW1zGAYgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SEAoIbGVmdF9vdXQYByADKAkSEAoIY2FuX3VuZG8YCCABKAgy0wIKDUNvbmZpZ1NlcnZpY2USRgoJQWRkU2VydmVyEhsubWNwaHViLnYxLkFkZFNlcnZlclJlcXVlc3QaHC5tY3BodWIudjEuQWRkU2VydmVyUmVzcG9uc2USTwoMVXBkYXRlU2VydmVyEh4ubWNwaHViLnYxLlVwZGF0ZVNlcnZlclJlcXVlc3QaHy5tY3BodWIudjEuVXBkYXRlU2VydmVyUmVzcG9uc2USTwoMUmVtb3ZlU2VydmVyEh4ubWNwaHViLnYxLlJlbW92ZVNlcnZlclJlcXVlc3QaHy5tY3BodWIudjEuUmVtb3ZlU2VydmVyUmVzcG9uc2USWAoPVW5kb0NvbmZpZ1dyaXRlEiEubWNwaHViLnYxLlVuZG9Db25maWdXcml0ZVJlcXVlc3QaIi5tY3BodWIudjEuVW5kb0NvbmZpZ1dyaXRlUmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_duration, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvY29uZmlnLnByb3RvEgltY3BodWIudjEi6wIKClNlcnZlckZvcm0SDwoHY29tbWFuZBgBIAEoCRIMCgRhcmdzGAIgAygJEjsKC2Vudmlyb25tZW50GAMgAygLMiYubWNwaHViLnYxLlNlcnZlckZvcm0uRW52aXJvbm1lbnRFbnRyeRIZChF1bnNldF9lbnZpcm9ubWVudBgEIAMoCRIRCglkaXJlY3RvcnkYBSABKAkSCwoDdXJsGAYgASgJEi0KCXRyYW5zcG9ydBgHIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSMwoHaGVhZGVycxgIIAMoCzIiLm1jcGh1Yi52MS5TZXJ2ZXJGb3JtLkhlYWRlcnNFbnRyeRoyChBFbnZpcm9ubWVudEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi6QEKDlNlcnZlclNldHRpbmdzEhQKB2VuYWJsZWQYASABKAhIAIgBARI7CglhcHByb3ZhbHMYAiADKAsyKC5tY3BodWIudjEuU2VydmVyU2V0dGluZ3MuQXBwcm92YWxzRW50cnkSKwoIdGltZW91dHMYAyABKAsyGS5tY3BodWIudjEuU2VydmVyVGltZW91dHMaSwoOQXBwcm92YWxzRW50cnkSCwoDa2V5GAEgASgJEigKBXZhbHVlGAIgASgOMhkubWNwaHViLnYxLkFwcHJvdmFsUG9saWN5OgI4AUIKCghfZW5hYmxlZCLNAQoOU2VydmVyVGltZW91dHMSKgoHY29ubmVjdBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhInCgRpZGxlGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBXRvdGFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWh1bWFuGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhIKCnRvX2RlZmF1bHQYBSADKAkiugIKEEFkZFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhMKC2NvbmZpZ19maWxlGAIgASgJEiUKBGZvcm0YAyABKAsyFS5tY3BodWIudjEuU2VydmVyRm9ybUgAEhQKCmVudHJ5X2pzb24YBCABKAlIABIVCg1lbnRyeV9kaWFsZWN0GAUgASgJEisKCHNldHRpbmdzGAYgASgLMhkubWNwaHViLnYxLlNlcnZlclNldHRpbmdzEhIKCndyaXR0ZW5fYnkYByABKAkSJQoGaW5wdXRzGAggAygLMhUubWNwaHViLnYxLkVudHJ5SW5wdXQSKwoMY2hhbmdlZF9mb3JtGAkgASgLMhUubWNwaHViLnYxLlNlcnZlckZvcm0SDwoHcHJldmlldxgKIAEoCEIHCgVlbnRyeSJdChFBZGRTZXJ2ZXJSZXNwb25zZRIlCgV3cml0ZRgBIAEoCzIWLm1jcGh1Yi52MS5Db25maWdXcml0ZRIhCgZzZXJ2ZXIYAiABKAsyES5tY3BodWIudjEuU2VydmVyIuwBChNVcGRhdGVTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCRIjCgRmb3JtGAMgASgLMhUubWNwaHViLnYxLlNlcnZlckZvcm0SEgoKcGF0Y2hfanNvbhgEIAEoCRIrCghzZXR0aW5ncxgFIAEoCzIZLm1jcGh1Yi52MS5TZXJ2ZXJTZXR0aW5ncxISCgp3cml0dGVuX2J5GAYgASgJEiUKBmlucHV0cxgHIAMoCzIVLm1jcGh1Yi52MS5FbnRyeUlucHV0Eg8KB3ByZXZpZXcYCCABKAgiYAoUVXBkYXRlU2VydmVyUmVzcG9uc2USJQoFd3JpdGUYASABKAsyFi5tY3BodWIudjEuQ29uZmlnV3JpdGUSIQoGc2VydmVyGAIgASgLMhEubWNwaHViLnYxLlNlcnZlciJLChNSZW1vdmVTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCRIPCgdwcmV2aWV3GAMgASgIImAKFFJlbW92ZVNlcnZlclJlc3BvbnNlEiUKBXdyaXRlGAEgASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlEiEKBnNlcnZlchgCIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiLAoWVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdBISCgp3cml0dGVuX2J5GAEgASgJImMKF1VuZG9Db25maWdXcml0ZVJlc3BvbnNlEiUKBXdyaXRlGAEgASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlEiEKBnNlcnZlchgCIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIi8QEKC0NvbmZpZ1dyaXRlEg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCRITCgtjb25maWdfbGluZRgDIAEoBRIWCg5jb25maWdfZGlhbGVjdBgEIAEoCRIVCg1uZWVkc19jb25zZW50GAUgASgIEioKCHByb2JsZW1zGAYgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SEAoIbGVmdF9vdXQYByADKAkSEAoIY2FuX3VuZG8YCCABKAgSFAoMbGluZXNfYmVmb3JlGAkgASgJEhMKC2xpbmVzX2FmdGVyGAogASgJIjYKC0NvbmZpZ1BsYWNlEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoBRILCgNrZXkYAyABKAkiXwoKRW50cnlJbnB1dBIKCgJpZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIOCgZzZWNyZXQYAyABKAgSDwoHZGVmYXVsdBgEIAEoCRIPCgdvcHRpb25zGAUgAygJIhgKFkxpc3RDb25maWdGaWxlc1JlcXVlc3QiPwoXTGlzdENvbmZpZ0ZpbGVzUmVzcG9uc2USJAoFZmlsZXMYASADKAsyFS5tY3BodWIudjEuQ29uZmlnRmlsZSLsAQoKQ29uZmlnRmlsZRIMCgRwYXRoGAEgASgJEg0KBXNjb3BlGAIgASgJEg8KB2RpYWxlY3QYAyABKAkSDgoGZm9sZGVyGAQgASgJEg4KBmV4aXN0cxgFIAEoCBIUCgxub3Rfd3JpdGFibGUYBiABKAkSDAoEbGluZRgHIAEoBRIPCgdzZXJ2ZXJzGAggAygJEhIKCmlzX2RlZmF1bHQYCSABKAgSHQoVZW52aXJvbm1lbnRfcmVmZXJlbmNlGAogASgJEhQKDHRha2VzX2lucHV0cxgLIAEoCBISCgp0YWtlc191cmxzGAwgASgIIjYKFVJlYWRDb25maWdUZXh0UmVxdWVzdBIMCgR0ZXh0GAEgASgJEg8KB2RpYWxlY3QYAiABKAkibQoWUmVhZENvbmZpZ1RleHRSZXNwb25zZRInCgdlbnRyaWVzGAEgAygLMhYubWNwaHViLnYxLkNvbmZpZ0VudHJ5EioKCHByb2JsZW1zGAIgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0ilAIKC0NvbmZpZ0VudHJ5Eg4KBnNlcnZlchgBIAEoCRIMCgRsaW5lGAIgASgFEg8KB2RpYWxlY3QYAyABKAkSIwoEZm9ybRgEIAEoCzIVLm1jcGh1Yi52MS5TZXJ2ZXJGb3JtEisKCHNldHRpbmdzGAUgASgLMhkubWNwaHViLnYxLlNlcnZlclNldHRpbmdzEiUKBmlucHV0cxgGIAMoCzIVLm1jcGh1Yi52MS5FbnRyeUlucHV0EhIKCmVudHJ5X2pzb24YByABKAkSKgoIcHJvYmxlbXMYCCADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIdChVlbnZpcm9ubWVudF9yZWZlcmVuY2UYCSABKAkiPAoVR2V0U2VydmVyRW50cnlSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCSJkChZHZXRTZXJ2ZXJFbnRyeVJlc3BvbnNlEiUKBWVudHJ5GAEgASgLMhYubWNwaHViLnYxLkNvbmZpZ0VudHJ5EiMKBGZpbGUYAiABKAsyFS5tY3BodWIudjEuQ29uZmlnRmlsZTLbBAoNQ29uZmlnU2VydmljZRJGCglBZGRTZXJ2ZXISGy5tY3BodWIudjEuQWRkU2VydmVyUmVxdWVzdBocLm1jcGh1Yi52MS5BZGRTZXJ2ZXJSZXNwb25zZRJPCgxVcGRhdGVTZXJ2ZXISHi5tY3BodWIudjEuVXBkYXRlU2VydmVyUmVxdWVzdBofLm1jcGh1Yi52MS5VcGRhdGVTZXJ2ZXJSZXNwb25zZRJPCgxSZW1vdmVTZXJ2ZXISHi5tY3BodWIudjEuUmVtb3ZlU2VydmVyUmVxdWVzdBofLm1jcGh1Yi52MS5SZW1vdmVTZXJ2ZXJSZXNwb25zZRJYCg9VbmRvQ29uZmlnV3JpdGUSIS5tY3BodWIudjEuVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdBoiLm1jcGh1Yi52MS5VbmRvQ29uZmlnV3JpdGVSZXNwb25zZRJYCg9MaXN0Q29uZmlnRmlsZXMSIS5tY3BodWIudjEuTGlzdENvbmZpZ0ZpbGVzUmVxdWVzdBoiLm1jcGh1Yi52MS5MaXN0Q29uZmlnRmlsZXNSZXNwb25zZRJVCg5SZWFkQ29uZmlnVGV4dBIgLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlcXVlc3QaIS5tY3BodWIudjEuUmVhZENvbmZpZ1RleHRSZXNwb25zZRJVCg5HZXRTZXJ2ZXJFbnRyeRIgLm1jcGh1Yi52MS5HZXRTZXJ2ZXJFbnRyeVJlcXVlc3QaIS5tY3BodWIudjEuR2V0U2VydmVyRW50cnlSZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_duration, file_mcphub_v1_server]);
 
 /**
  * ServerForm says how a server is reached, in no dialect: command or url. Texts are written as they are; what looks like a variable in the dialect of the file
@@ -375,6 +375,28 @@ export type AddServerRequest = Message<"mcphub.v1.AddServerRequest"> & {
    * @generated from field: string written_by = 7;
    */
   writtenBy: string;
+
+  /**
+   * Inputs that the entry refers to, added to those of the file. One that the file has already, alike, is left as it is. Only for files whose dialect has inputs
+   * (ConfigFile.takes_inputs).
+   *
+   * @generated from field: repeated mcphub.v1.EntryInput inputs = 8;
+   */
+  inputs: EntryInput[];
+
+  /**
+   * With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
+   *
+   * @generated from field: mcphub.v1.ServerForm changed_form = 9;
+   */
+  changedForm?: ServerForm | undefined;
+
+  /**
+   * Nothing is written or noted: the response tells what would be.
+   *
+   * @generated from field: bool preview = 10;
+   */
+  preview: boolean;
 };
 
 /**
@@ -432,6 +454,28 @@ export type AddServerRequestJson = {
    * @generated from field: string written_by = 7;
    */
   writtenBy?: string;
+
+  /**
+   * Inputs that the entry refers to, added to those of the file. One that the file has already, alike, is left as it is. Only for files whose dialect has inputs
+   * (ConfigFile.takes_inputs).
+   *
+   * @generated from field: repeated mcphub.v1.EntryInput inputs = 8;
+   */
+  inputs?: EntryInputJson[];
+
+  /**
+   * With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
+   *
+   * @generated from field: mcphub.v1.ServerForm changed_form = 9;
+   */
+  changedForm?: ServerFormJson;
+
+  /**
+   * Nothing is written or noted: the response tells what would be.
+   *
+   * @generated from field: bool preview = 10;
+   */
+  preview?: boolean;
 };
 
 /**
@@ -537,6 +581,20 @@ export type UpdateServerRequest = Message<"mcphub.v1.UpdateServerRequest"> & {
    * @generated from field: string written_by = 6;
    */
   writtenBy: string;
+
+  /**
+   * As in AddServerRequest.
+   *
+   * @generated from field: repeated mcphub.v1.EntryInput inputs = 7;
+   */
+  inputs: EntryInput[];
+
+  /**
+   * As in AddServerRequest.
+   *
+   * @generated from field: bool preview = 8;
+   */
+  preview: boolean;
 };
 
 /**
@@ -586,6 +644,20 @@ export type UpdateServerRequestJson = {
    * @generated from field: string written_by = 6;
    */
   writtenBy?: string;
+
+  /**
+   * As in AddServerRequest.
+   *
+   * @generated from field: repeated mcphub.v1.EntryInput inputs = 7;
+   */
+  inputs?: EntryInputJson[];
+
+  /**
+   * As in AddServerRequest.
+   *
+   * @generated from field: bool preview = 8;
+   */
+  preview?: boolean;
 };
 
 /**
@@ -663,6 +735,13 @@ export type RemoveServerRequest = Message<"mcphub.v1.RemoveServerRequest"> & {
    * @generated from field: string config_file = 2;
    */
   configFile: string;
+
+  /**
+   * As in AddServerRequest.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview: boolean;
 };
 
 /**
@@ -684,6 +763,13 @@ export type RemoveServerRequestJson = {
    * @generated from field: string config_file = 2;
    */
   configFile?: string;
+
+  /**
+   * As in AddServerRequest.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview?: boolean;
 };
 
 /**
@@ -887,6 +973,20 @@ export type ConfigWrite = Message<"mcphub.v1.ConfigWrite"> & {
    * @generated from field: bool can_undo = 8;
    */
   canUndo: boolean;
+
+  /**
+   * Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
+   *
+   * @generated from field: string lines_before = 9;
+   */
+  linesBefore: string;
+
+  /**
+   * As lines_before.
+   *
+   * @generated from field: string lines_after = 10;
+   */
+  linesAfter: string;
 };
 
 /**
@@ -950,6 +1050,20 @@ export type ConfigWriteJson = {
    * @generated from field: bool can_undo = 8;
    */
   canUndo?: boolean;
+
+  /**
+   * Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
+   *
+   * @generated from field: string lines_before = 9;
+   */
+  linesBefore?: string;
+
+  /**
+   * As lines_before.
+   *
+   * @generated from field: string lines_after = 10;
+   */
+  linesAfter?: string;
 };
 
 /**
@@ -958,6 +1072,750 @@ export type ConfigWriteJson = {
  */
 export const ConfigWriteSchema: GenMessage<ConfigWrite, {jsonType: ConfigWriteJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_config, 11);
+
+/**
+ * ConfigPlace is where in a config file something is wrong, or would be if it were written.
+ *
+ * @generated from message mcphub.v1.ConfigPlace
+ */
+export type ConfigPlace = Message<"mcphub.v1.ConfigPlace"> & {
+  /**
+   * The file.
+   *
+   * @generated from field: string file = 1;
+   */
+  file: string;
+
+  /**
+   * Line, from 1; 0: of no line.
+   *
+   * @generated from field: int32 line = 2;
+   */
+  line: number;
+
+  /**
+   * Key below the entry, "" for the entry as a whole: env.TOKEN say.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+};
+
+/**
+ * ConfigPlace is where in a config file something is wrong, or would be if it were written.
+ *
+ * @generated from message mcphub.v1.ConfigPlace
+ */
+export type ConfigPlaceJson = {
+  /**
+   * The file.
+   *
+   * @generated from field: string file = 1;
+   */
+  file?: string;
+
+  /**
+   * Line, from 1; 0: of no line.
+   *
+   * @generated from field: int32 line = 2;
+   */
+  line?: number;
+
+  /**
+   * Key below the entry, "" for the entry as a whole: env.TOKEN say.
+   *
+   * @generated from field: string key = 3;
+   */
+  key?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.ConfigPlace.
+ * Use `create(ConfigPlaceSchema)` to create a new message.
+ */
+export const ConfigPlaceSchema: GenMessage<ConfigPlace, {jsonType: ConfigPlaceJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 12);
+
+/**
+ * EntryInput is a value that a file asks people for, where an entry refers to it.
+ *
+ * @generated from message mcphub.v1.EntryInput
+ */
+export type EntryInput = Message<"mcphub.v1.EntryInput"> & {
+  /**
+   * Name: ${input:ID} stands for it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * What people are asked.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * What they type is not shown, and kept where secrets are.
+   *
+   * @generated from field: bool secret = 3;
+   */
+  secret: boolean;
+
+  /**
+   * Value to begin with. Not for secrets.
+   *
+   * @generated from field: string default = 4;
+   */
+  default: string;
+
+  /**
+   * Values to choose from. Empty: any.
+   *
+   * @generated from field: repeated string options = 5;
+   */
+  options: string[];
+};
+
+/**
+ * EntryInput is a value that a file asks people for, where an entry refers to it.
+ *
+ * @generated from message mcphub.v1.EntryInput
+ */
+export type EntryInputJson = {
+  /**
+   * Name: ${input:ID} stands for it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id?: string;
+
+  /**
+   * What people are asked.
+   *
+   * @generated from field: string description = 2;
+   */
+  description?: string;
+
+  /**
+   * What they type is not shown, and kept where secrets are.
+   *
+   * @generated from field: bool secret = 3;
+   */
+  secret?: boolean;
+
+  /**
+   * Value to begin with. Not for secrets.
+   *
+   * @generated from field: string default = 4;
+   */
+  default?: string;
+
+  /**
+   * Values to choose from. Empty: any.
+   *
+   * @generated from field: repeated string options = 5;
+   */
+  options?: string[];
+};
+
+/**
+ * Describes the message mcphub.v1.EntryInput.
+ * Use `create(EntryInputSchema)` to create a new message.
+ */
+export const EntryInputSchema: GenMessage<EntryInput, {jsonType: EntryInputJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 13);
+
+/**
+ * ListConfigFilesRequest has no fields yet.
+ *
+ * @generated from message mcphub.v1.ListConfigFilesRequest
+ */
+export type ListConfigFilesRequest = Message<"mcphub.v1.ListConfigFilesRequest"> & {
+};
+
+/**
+ * ListConfigFilesRequest has no fields yet.
+ *
+ * @generated from message mcphub.v1.ListConfigFilesRequest
+ */
+export type ListConfigFilesRequestJson = {
+};
+
+/**
+ * Describes the message mcphub.v1.ListConfigFilesRequest.
+ * Use `create(ListConfigFilesRequestSchema)` to create a new message.
+ */
+export const ListConfigFilesRequestSchema: GenMessage<ListConfigFilesRequest, {jsonType: ListConfigFilesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 14);
+
+/**
+ * ListConfigFilesResponse is the list.
+ *
+ * @generated from message mcphub.v1.ListConfigFilesResponse
+ */
+export type ListConfigFilesResponse = Message<"mcphub.v1.ListConfigFilesResponse"> & {
+  /**
+   * Files in config order: of two entries of one name the later one counts.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigFile files = 1;
+   */
+  files: ConfigFile[];
+};
+
+/**
+ * ListConfigFilesResponse is the list.
+ *
+ * @generated from message mcphub.v1.ListConfigFilesResponse
+ */
+export type ListConfigFilesResponseJson = {
+  /**
+   * Files in config order: of two entries of one name the later one counts.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigFile files = 1;
+   */
+  files?: ConfigFileJson[];
+};
+
+/**
+ * Describes the message mcphub.v1.ListConfigFilesResponse.
+ * Use `create(ListConfigFilesResponseSchema)` to create a new message.
+ */
+export const ListConfigFilesResponseSchema: GenMessage<ListConfigFilesResponse, {jsonType: ListConfigFilesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 15);
+
+/**
+ * ConfigFile is a source of the config.
+ *
+ * @generated from message mcphub.v1.ConfigFile
+ */
+export type ConfigFile = Message<"mcphub.v1.ConfigFile"> & {
+  /**
+   * Path; of a text that a host handed over, its display name.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * As in Server.config_scope.
+   *
+   * @generated from field: string scope = 2;
+   */
+  scope: string;
+
+  /**
+   * Dialect that an entry would be written in.
+   *
+   * @generated from field: string dialect = 3;
+   */
+  dialect: string;
+
+  /**
+   * Workspace folder that it belongs to, "" if to none.
+   *
+   * @generated from field: string folder = 4;
+   */
+  folder: string;
+
+  /**
+   * It is there.
+   *
+   * @generated from field: bool exists = 5;
+   */
+  exists: boolean;
+
+  /**
+   * Why no server can be added to it, for people. Empty: one can, as far as can be told without writing.
+   *
+   * @generated from field: string not_writable = 6;
+   */
+  notWritable: string;
+
+  /**
+   * Line of what not_writable is about; 0: of no line.
+   *
+   * @generated from field: int32 line = 7;
+   */
+  line: number;
+
+  /**
+   * Names of its entries, in the order of the file, at most 1,000.
+   *
+   * @generated from field: repeated string servers = 8;
+   */
+  servers: string[];
+
+  /**
+   * AddServer without a file takes this one.
+   *
+   * @generated from field: bool is_default = 9;
+   */
+  isDefault: boolean;
+
+  /**
+   * How its dialect spells a variable of the environment, with NAME for the name. Empty: it has none.
+   *
+   * @generated from field: string environment_reference = 10;
+   */
+  environmentReference: string;
+
+  /**
+   * It can hold inputs, which entries refer to by ${input:ID}.
+   *
+   * @generated from field: bool takes_inputs = 11;
+   */
+  takesInputs: boolean;
+
+  /**
+   * Its dialect has servers with a URL.
+   *
+   * @generated from field: bool takes_urls = 12;
+   */
+  takesUrls: boolean;
+};
+
+/**
+ * ConfigFile is a source of the config.
+ *
+ * @generated from message mcphub.v1.ConfigFile
+ */
+export type ConfigFileJson = {
+  /**
+   * Path; of a text that a host handed over, its display name.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * As in Server.config_scope.
+   *
+   * @generated from field: string scope = 2;
+   */
+  scope?: string;
+
+  /**
+   * Dialect that an entry would be written in.
+   *
+   * @generated from field: string dialect = 3;
+   */
+  dialect?: string;
+
+  /**
+   * Workspace folder that it belongs to, "" if to none.
+   *
+   * @generated from field: string folder = 4;
+   */
+  folder?: string;
+
+  /**
+   * It is there.
+   *
+   * @generated from field: bool exists = 5;
+   */
+  exists?: boolean;
+
+  /**
+   * Why no server can be added to it, for people. Empty: one can, as far as can be told without writing.
+   *
+   * @generated from field: string not_writable = 6;
+   */
+  notWritable?: string;
+
+  /**
+   * Line of what not_writable is about; 0: of no line.
+   *
+   * @generated from field: int32 line = 7;
+   */
+  line?: number;
+
+  /**
+   * Names of its entries, in the order of the file, at most 1,000.
+   *
+   * @generated from field: repeated string servers = 8;
+   */
+  servers?: string[];
+
+  /**
+   * AddServer without a file takes this one.
+   *
+   * @generated from field: bool is_default = 9;
+   */
+  isDefault?: boolean;
+
+  /**
+   * How its dialect spells a variable of the environment, with NAME for the name. Empty: it has none.
+   *
+   * @generated from field: string environment_reference = 10;
+   */
+  environmentReference?: string;
+
+  /**
+   * It can hold inputs, which entries refer to by ${input:ID}.
+   *
+   * @generated from field: bool takes_inputs = 11;
+   */
+  takesInputs?: boolean;
+
+  /**
+   * Its dialect has servers with a URL.
+   *
+   * @generated from field: bool takes_urls = 12;
+   */
+  takesUrls?: boolean;
+};
+
+/**
+ * Describes the message mcphub.v1.ConfigFile.
+ * Use `create(ConfigFileSchema)` to create a new message.
+ */
+export const ConfigFileSchema: GenMessage<ConfigFile, {jsonType: ConfigFileJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 16);
+
+/**
+ * ReadConfigTextRequest is the text.
+ *
+ * @generated from message mcphub.v1.ReadConfigTextRequest
+ */
+export type ReadConfigTextRequest = Message<"mcphub.v1.ReadConfigTextRequest"> & {
+  /**
+   * JSON or TOML: a file, a part of one, or a single entry. At most 256 KiB.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * Dialect, as in Server.config_dialect. Empty: found out.
+   *
+   * @generated from field: string dialect = 2;
+   */
+  dialect: string;
+};
+
+/**
+ * ReadConfigTextRequest is the text.
+ *
+ * @generated from message mcphub.v1.ReadConfigTextRequest
+ */
+export type ReadConfigTextRequestJson = {
+  /**
+   * JSON or TOML: a file, a part of one, or a single entry. At most 256 KiB.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * Dialect, as in Server.config_dialect. Empty: found out.
+   *
+   * @generated from field: string dialect = 2;
+   */
+  dialect?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.ReadConfigTextRequest.
+ * Use `create(ReadConfigTextRequestSchema)` to create a new message.
+ */
+export const ReadConfigTextRequestSchema: GenMessage<ReadConfigTextRequest, {jsonType: ReadConfigTextRequestJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 17);
+
+/**
+ * ReadConfigTextResponse tells what is in it.
+ *
+ * @generated from message mcphub.v1.ReadConfigTextResponse
+ */
+export type ReadConfigTextResponse = Message<"mcphub.v1.ReadConfigTextResponse"> & {
+  /**
+   * Servers, in the order of the text, at most 1,000.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigEntry entries = 1;
+   */
+  entries: ConfigEntry[];
+
+  /**
+   * What is wrong or odd in the text as a whole.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
+   */
+  problems: ConfigProblem[];
+};
+
+/**
+ * ReadConfigTextResponse tells what is in it.
+ *
+ * @generated from message mcphub.v1.ReadConfigTextResponse
+ */
+export type ReadConfigTextResponseJson = {
+  /**
+   * Servers, in the order of the text, at most 1,000.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigEntry entries = 1;
+   */
+  entries?: ConfigEntryJson[];
+
+  /**
+   * What is wrong or odd in the text as a whole.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
+   */
+  problems?: ConfigProblemJson[];
+};
+
+/**
+ * Describes the message mcphub.v1.ReadConfigTextResponse.
+ * Use `create(ReadConfigTextResponseSchema)` to create a new message.
+ */
+export const ReadConfigTextResponseSchema: GenMessage<ReadConfigTextResponse, {jsonType: ReadConfigTextResponseJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 18);
+
+/**
+ * ConfigEntry is what a file or a text says of one server.
+ *
+ * @generated from message mcphub.v1.ConfigEntry
+ */
+export type ConfigEntry = Message<"mcphub.v1.ConfigEntry"> & {
+  /**
+   * Name; "" for an entry without one.
+   *
+   * @generated from field: string server = 1;
+   */
+  server: string;
+
+  /**
+   * Line, from 1.
+   *
+   * @generated from field: int32 line = 2;
+   */
+  line: number;
+
+  /**
+   * Dialect that it is written in.
+   *
+   * @generated from field: string dialect = 3;
+   */
+  dialect: string;
+
+  /**
+   * How the server is reached, as it is written. Absent: the entry cannot be used, as problems say.
+   *
+   * @generated from field: mcphub.v1.ServerForm form = 4;
+   */
+  form?: ServerForm | undefined;
+
+  /**
+   * What it says beside that.
+   *
+   * @generated from field: mcphub.v1.ServerSettings settings = 5;
+   */
+  settings?: ServerSettings | undefined;
+
+  /**
+   * Inputs that it refers to.
+   *
+   * @generated from field: repeated mcphub.v1.EntryInput inputs = 6;
+   */
+  inputs: EntryInput[];
+
+  /**
+   * JSON text of the entry, for AddServerRequest.entry_json.
+   *
+   * @generated from field: string entry_json = 7;
+   */
+  entryJson: string;
+
+  /**
+   * What is wrong or odd in it.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigProblem problems = 8;
+   */
+  problems: ConfigProblem[];
+
+  /**
+   * How its dialect spells a variable of the environment, as in ConfigFile.
+   *
+   * @generated from field: string environment_reference = 9;
+   */
+  environmentReference: string;
+};
+
+/**
+ * ConfigEntry is what a file or a text says of one server.
+ *
+ * @generated from message mcphub.v1.ConfigEntry
+ */
+export type ConfigEntryJson = {
+  /**
+   * Name; "" for an entry without one.
+   *
+   * @generated from field: string server = 1;
+   */
+  server?: string;
+
+  /**
+   * Line, from 1.
+   *
+   * @generated from field: int32 line = 2;
+   */
+  line?: number;
+
+  /**
+   * Dialect that it is written in.
+   *
+   * @generated from field: string dialect = 3;
+   */
+  dialect?: string;
+
+  /**
+   * How the server is reached, as it is written. Absent: the entry cannot be used, as problems say.
+   *
+   * @generated from field: mcphub.v1.ServerForm form = 4;
+   */
+  form?: ServerFormJson;
+
+  /**
+   * What it says beside that.
+   *
+   * @generated from field: mcphub.v1.ServerSettings settings = 5;
+   */
+  settings?: ServerSettingsJson;
+
+  /**
+   * Inputs that it refers to.
+   *
+   * @generated from field: repeated mcphub.v1.EntryInput inputs = 6;
+   */
+  inputs?: EntryInputJson[];
+
+  /**
+   * JSON text of the entry, for AddServerRequest.entry_json.
+   *
+   * @generated from field: string entry_json = 7;
+   */
+  entryJson?: string;
+
+  /**
+   * What is wrong or odd in it.
+   *
+   * @generated from field: repeated mcphub.v1.ConfigProblem problems = 8;
+   */
+  problems?: ConfigProblemJson[];
+
+  /**
+   * How its dialect spells a variable of the environment, as in ConfigFile.
+   *
+   * @generated from field: string environment_reference = 9;
+   */
+  environmentReference?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.ConfigEntry.
+ * Use `create(ConfigEntrySchema)` to create a new message.
+ */
+export const ConfigEntrySchema: GenMessage<ConfigEntry, {jsonType: ConfigEntryJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 19);
+
+/**
+ * GetServerEntryRequest names the entry.
+ *
+ * @generated from message mcphub.v1.GetServerEntryRequest
+ */
+export type GetServerEntryRequest = Message<"mcphub.v1.GetServerEntryRequest"> & {
+  /**
+   * Name in the config.
+   *
+   * @generated from field: string server = 1;
+   */
+  server: string;
+
+  /**
+   * File of the entry. Needed when several have the name.
+   *
+   * @generated from field: string config_file = 2;
+   */
+  configFile: string;
+};
+
+/**
+ * GetServerEntryRequest names the entry.
+ *
+ * @generated from message mcphub.v1.GetServerEntryRequest
+ */
+export type GetServerEntryRequestJson = {
+  /**
+   * Name in the config.
+   *
+   * @generated from field: string server = 1;
+   */
+  server?: string;
+
+  /**
+   * File of the entry. Needed when several have the name.
+   *
+   * @generated from field: string config_file = 2;
+   */
+  configFile?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.GetServerEntryRequest.
+ * Use `create(GetServerEntryRequestSchema)` to create a new message.
+ */
+export const GetServerEntryRequestSchema: GenMessage<GetServerEntryRequest, {jsonType: GetServerEntryRequestJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 20);
+
+/**
+ * GetServerEntryResponse is the entry.
+ *
+ * @generated from message mcphub.v1.GetServerEntryResponse
+ */
+export type GetServerEntryResponse = Message<"mcphub.v1.GetServerEntryResponse"> & {
+  /**
+   * The entry.
+   *
+   * @generated from field: mcphub.v1.ConfigEntry entry = 1;
+   */
+  entry?: ConfigEntry | undefined;
+
+  /**
+   * The file that it stands in.
+   *
+   * @generated from field: mcphub.v1.ConfigFile file = 2;
+   */
+  file?: ConfigFile | undefined;
+};
+
+/**
+ * GetServerEntryResponse is the entry.
+ *
+ * @generated from message mcphub.v1.GetServerEntryResponse
+ */
+export type GetServerEntryResponseJson = {
+  /**
+   * The entry.
+   *
+   * @generated from field: mcphub.v1.ConfigEntry entry = 1;
+   */
+  entry?: ConfigEntryJson;
+
+  /**
+   * The file that it stands in.
+   *
+   * @generated from field: mcphub.v1.ConfigFile file = 2;
+   */
+  file?: ConfigFileJson;
+};
+
+/**
+ * Describes the message mcphub.v1.GetServerEntryResponse.
+ * Use `create(GetServerEntryResponseSchema)` to create a new message.
+ */
+export const GetServerEntryResponseSchema: GenMessage<GetServerEntryResponse, {jsonType: GetServerEntryResponseJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_config, 21);
 
 /**
  * ConfigService writes into the config files of the hub (ReloadConfig), each in its own dialect. Comments, order and all that is not of the entry stay as they
@@ -1023,6 +1881,37 @@ export const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof UndoConfigWriteRequestSchema;
     output: typeof UndoConfigWriteResponseSchema;
+  },
+  /**
+   * ListConfigFiles tells which files the hub reads servers from, and which of them can be written. Errors: none of the above.
+   *
+   * @generated from rpc mcphub.v1.ConfigService.ListConfigFiles
+   */
+  listConfigFiles: {
+    methodKind: "unary";
+    input: typeof ListConfigFilesRequestSchema;
+    output: typeof ListConfigFilesResponseSchema;
+  },
+  /**
+   * ReadConfigText tells what servers are in a text, as people find it in instructions, and what is wrong with it. Nothing is written, run or contacted.
+   * A text that cannot be read is no error: its problems say so, with their lines.
+   *
+   * @generated from rpc mcphub.v1.ConfigService.ReadConfigText
+   */
+  readConfigText: {
+    methodKind: "unary";
+    input: typeof ReadConfigTextRequestSchema;
+    output: typeof ReadConfigTextResponseSchema;
+  },
+  /**
+   * GetServerEntry gives the entry of a server as it stands in its file now, its values among it, which may be secret: for who changes it.
+   *
+   * @generated from rpc mcphub.v1.ConfigService.GetServerEntry
+   */
+  getServerEntry: {
+    methodKind: "unary";
+    input: typeof GetServerEntryRequestSchema;
+    output: typeof GetServerEntryResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_mcphub_v1_config, 0);

@@ -1,0 +1,222 @@
+package edit
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// Found is an entry as a text has it.
+type Found struct {
+	Name    string // "": it stands in the text without one
+	Line    int    // from 1
+	Dialect string
+	// Server is what it says; nil: it cannot be used, as Problems say.
+	Server *config.Server
+	JSON   string // the entry alone
+	// EnvReference is as in Place.
+	EnvReference string
+	Problems     []config.Problem
+}
+
+// nameless stands in for the name of an entry that has none.
+const nameless = "server"
+
+// maxFound bounds the entries of one text.
+const maxFound = 1000
+
+// Read tells what servers are in a text, and what is wrong with it as a whole: JSON or TOML, a file, a part of one, or
+// a single entry, in a dialect that is found out if it is "". Lines are those of the text.
+func Read(text, dialect string) ([]Found, []config.Problem) {
+	if len(text) > maxValueBytes || !utf8.ValidString(text) {
+		const why = "the text is too long, or no text; paste the part with the servers"
+		return nil, []config.Problem{{Message: why, Fatal: true}}
+	}
+	src := config.Source{JSON: []byte(text), Dialect: dialect, Scope: "host"}
+	trimmed := strings.TrimSpace(strings.TrimPrefix(text, string(byteOrderMark)))
+	if dialect == "" && strings.HasPrefix(trimmed, "[") && !strings.HasSuffix(trimmed, "]") ||
+		strings.Contains(text, "[mcp_servers.") {
+		src.Dialect = config.DialectCodex
+	}
+	if layout := config.LayoutOf(src); layout.TOML {
+		return all(src, layout, false)
+	}
+	if strings.HasPrefix(trimmed, `"`) { // a part of a file, without its braces
+		src.JSON = []byte("{" + strings.TrimSuffix(strings.TrimRight(text, " \t\r\n"), ",") + "}")
+	}
+	o, err := parseValue(string(src.JSON))
+	if err != nil {
+		if p := config.LayoutOf(src).Unreadable; p != nil {
+			return nil, []config.Problem{*p}
+		}
+		return nil, []config.Problem{{Message: "the text " + err.Error(), Fatal: true}}
+	}
+	f := Form{Dialect: dialect}
+	if isEntry(o) {
+		src.Dialect = f.dialectOf(o)
+		return within(src, true)
+	}
+	layout := config.LayoutOf(src)
+	if len(layout.Spots) == 0 && len(o) > 0 && allObjects(o) {
+		src.Dialect = f.dialectOf(nil, o)
+		return within(src, false)
+	}
+	return all(src, layout, false)
+}
+
+// isEntry tells whether an object is an entry, and not one of entries.
+func isEntry(o object) bool {
+	for _, key := range launchKeys {
+		v, ok := o.get(key)
+		if !ok {
+			continue
+		}
+		inner, isObject := v.(object)
+		if _, wraps := inner.get("command"); !isObject || wraps && key == "transport" {
+			return true
+		}
+	}
+	return false
+}
+
+func allObjects(o object) bool {
+	for _, m := range o {
+		if _, ok := m.value.(object); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// within reads a text that is an entry, or entries by their names, as if it stood in a file of its dialect.
+func within(src config.Source, single bool) ([]Found, []config.Problem) {
+	empty := config.LayoutOf(config.Source{Dialect: src.Dialect, Scope: "host", JSON: []byte("{}")})
+	steps := []string{"mcpServers"}
+	if len(empty.Holders) > 0 {
+		steps = config.Steps(empty.Holders[0].Pointer)
+	}
+	if single {
+		steps = append(steps, nameless)
+	}
+	var before bytes.Buffer
+	for _, step := range steps {
+		before.WriteString("{")
+		before.WriteString(jsonText(step, "", "", "", true))
+		before.WriteString(": ")
+	}
+	text := src.JSON
+	src.JSON = append(append(before.Bytes(), text...), ("\n" + strings.Repeat("}", len(steps)))...)
+	found, problems := all(src, config.LayoutOf(src), single)
+	return found, problems
+}
+
+// all gives what a layout has.
+func all(src config.Source, layout config.Layout, single bool) (found []Found, problems []config.Problem) {
+	if layout.Unreadable != nil {
+		return nil, []config.Problem{*layout.Unreadable}
+	}
+	for _, spot := range layout.Spots[:min(len(layout.Spots), maxFound)] {
+		f := foundAt(src, layout, spot)
+		if single {
+			f.Name = ""
+			if o, err := parseValue(f.JSON); err == nil { // of a command of VS Code: {"name": "...", ...}
+				name, _ := o.get("name")
+				f.Name, _ = name.(string)
+				f.JSON = jsonText(o.without("name"), "", "  ", "\n", false)
+			}
+		}
+		found = append(found, f)
+	}
+	for _, p := range layout.Problems {
+		if p.Server == "" {
+			problems = append(problems, p)
+		}
+	}
+	if len(found) == 0 && len(problems) == 0 {
+		problems = []config.Problem{{Message: "the text has no server in it", Fatal: true}}
+	}
+	return found, problems
+}
+
+// foundAt gives the entry at a spot.
+func foundAt(src config.Source, layout config.Layout, spot config.Spot) Found {
+	f := Found{Name: spot.Name, Line: spot.Origin.Line, Dialect: spot.Origin.Dialect,
+		EnvReference: references[spot.Origin.Dialect].spelled}
+	for _, s := range layout.Servers {
+		if s.Origin.Pointer == spot.Origin.Pointer {
+			f.Server = &s
+		}
+	}
+	for _, p := range layout.Problems {
+		if p.Server == spot.Name {
+			f.Problems = append(f.Problems, p)
+		}
+	}
+	var t tree
+	var r *Refusal
+	path := config.Steps(spot.Origin.Pointer)
+	if layout.TOML {
+		t, r = openTOML(src.JSON, path)
+	} else {
+		t, r = openJSON(src.JSON)
+	}
+	if r == nil {
+		if v, ok, r := t.get(path); ok && r == nil {
+			f.JSON = jsonText(v, "", "  ", "\n", false)
+		}
+	}
+	return f
+}
+
+// EntryOf gives the entry of a name in a file. It is a *Refusal that keeps it from that.
+func EntryOf(src config.Source, name string) (Found, error) {
+	e, r := openEntry(src, name)
+	if r != nil {
+		return Found{}, r
+	}
+	return foundAt(src, e.layout, e.layout.Named(name)[0]), nil
+}
+
+// Changed gives the lines of a text that another one has not, and those that stand in their place there: all between
+// the first and the last that differ.
+func Changed(before, after []byte) (gone, come string) {
+	a, b := bytes.SplitAfter(before, []byte("\n")), bytes.SplitAfter(after, []byte("\n"))
+	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[0], b[0]) {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[len(a)-1], b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return string(bytes.Join(a, nil)), string(bytes.Join(b, nil))
+}
+
+// Place is where an entry would be added to a file. It is a *Refusal that keeps it from that.
+type Place struct {
+	Dialect string
+	Names   []string // of the entries that are there
+	// EnvReference spells a variable of the environment, with NAME for its name; "": there are none.
+	EnvReference string
+	TakesInputs  bool
+	TakesURLs    bool
+}
+
+// PlaceIn looks for it.
+func PlaceIn(src config.Source) (Place, error) {
+	e, r := open(src, nameless)
+	if r == nil && len(e.layout.Holders) == 0 {
+		r = noPlace
+	}
+	if r != nil {
+		return Place{}, r
+	}
+	p := Place{Dialect: e.layout.Holders[0].Dialect}
+	p.EnvReference = references[p.Dialect].spelled
+	p.TakesInputs = p.Dialect == config.DialectVSCode
+	p.TakesURLs = p.Dialect != config.DialectDesktop
+	for _, s := range e.layout.Spots[:min(len(e.layout.Spots), maxFound)] {
+		p.Names = append(p.Names, s.Name)
+	}
+	return p, nil
+}
