@@ -11,6 +11,7 @@
  * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft' | 'dismissed'>} drafts
  * @property {typeof import('./elements/announce.js').announce} announce
  * @property {(promptId: string) => void} reveal brings the card of a question into view
+ * @property {import('./adding/adding.js').Adding} [adding] where the host lets the page change config files
  */
 
 /**

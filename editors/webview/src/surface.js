@@ -1,7 +1,10 @@
 // Where the page is shown, as its host wrote it into data-surface.
 
+import { announce } from './elements/announce.js';
 import { h } from './elements/dom.js';
+import { copyButton } from './elements/icon.js';
 import { nativeParse } from './words/jsontext.js';
+import { visible } from './words/text.js';
 
 /** @typedef {{ id: string, name: string, family: string }} Model */
 /**
@@ -13,6 +16,7 @@ import { nativeParse } from './words/jsontext.js';
  * @property {Model[]} [models] the models that the host could run, the one it
  * would choose first
  * @property {string[]} [commands] commands that links may run
+ * @property {boolean} [configWrites] the page may change config files
  */
 
 /** @returns {Surface} */
@@ -31,6 +35,25 @@ export function readSurface() {
 export function commandLink(surface, command, args, text) {
   if (!surface.commands?.includes(command)) return h('span', { text });
   return h('a', { href: `command:${command}?${encodeURIComponent(JSON.stringify(args))}`, text });
+}
+
+/**
+ * A place in a config file, which the host opens at a click; without such a host, to be copied.
+ * @param {Surface} surface
+ * @param {string | undefined} file
+ * @param {number | undefined} line
+ */
+export function placeLink(surface, file, line) {
+  if (!file) return undefined;
+  const text = line ? `${file}:${line}` : file;
+  const link = commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], visible(text));
+  if (link instanceof HTMLAnchorElement) return link;
+  return h(
+    'span',
+    { class: 'place' },
+    link,
+    copyButton(`Copy ${visible(text)}`, () => text, announce),
+  );
 }
 
 /**

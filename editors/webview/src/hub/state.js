@@ -49,6 +49,8 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
  * @property {Ended[]} history oldest first
  * @property {Ended[]} endedNow what ended since the last paint, not what a snapshot brought; the painter empties it
  * @property {string | undefined} reveal the prompt that the host wants seen, '' for the oldest; the painter takes it
+ * @property {{ server?: string, entryText?: string } | undefined} openAdd the host wants the form that adds a server; the
+ *   painter takes it
  * @property {ConfigProblem[]} problems
  * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot
  * @property {Changed} changed
@@ -86,6 +88,7 @@ export function createState() {
     history: [],
     endedNow: [],
     reveal: undefined,
+    openAdd: undefined,
     problems: [],
     dropped: { logMessages: 0, notices: 0 },
     changed: { ...nothing(), connection: true },
@@ -221,6 +224,9 @@ export function transition(state, message) {
   } else if (message.revealPrompt) {
     state.reveal = message.revealPrompt.promptId ?? '';
     changed.prompts = true;
+  } else if (message.openAddServer) {
+    state.openAdd = message.openAddServer;
+    changed.serverList = true;
   } else {
     return false;
   }

@@ -2,7 +2,7 @@
 
 import { disclosure, facts, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';
-import { commandLink } from '../surface.js';
+import { placeLink } from '../surface.js';
 import { bytes, clockTime, shortName, visible } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
@@ -35,11 +35,6 @@ const counted = {
   droppedNotifications: 'dropped notifications',
 };
 
-/** @param {Surface} surface @param {string | undefined} file @param {number | undefined} line */
-function place(surface, file, line) {
-  return file && commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], visible(line ? `${file}:${line}` : file));
-}
-
 /** @param {Surface} surface @param {Server} server */
 export function serverFacts(surface, server) {
   const counters = Object.entries(server.counters ?? {})
@@ -69,13 +64,13 @@ export function serverFacts(surface, server) {
         server.questionsMuted && 'silenced: declined without asking you, until the server is restarted by hand',
       ],
       ['Launch consent', words[server.launchConsent ?? '']],
-      ['Config file', place(surface, server.configFile, server.configLine)],
+      ['Config file', placeLink(surface, server.configFile, server.configLine)],
       ['Config format', list([server.configDialect, server.configScope])],
       [
         'Waiting for your consent',
-        (server.waitingForConsent ?? []).map((s) => h('div', {}, place(surface, s.file, s.line))),
+        (server.waitingForConsent ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line))),
       ],
-      ['Overrides', (server.shadows ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
+      ['Overrides', (server.shadows ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line)))],
       ['Memory limit', Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
       ['Unexpected messages', counters.join(', ')],
     ]),
@@ -92,7 +87,7 @@ export function problemLines(surface, problems) {
       h('strong', { text: problem.fatal ? 'Error: ' : 'Warning: ' }),
       visible([problem.key, problem.message].filter(Boolean).join(': ')),
       ' ',
-      place(surface, problem.file, problem.line),
+      placeLink(surface, problem.file, problem.line),
     ),
   );
 }

@@ -1,5 +1,6 @@
 // The section of the configured servers, in the order of the config, and what is wrong with the config as a whole.
 
+import { adding } from '../adding/adding.js';
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
 import { problemLines } from './serverfacts.js';
@@ -19,10 +20,25 @@ export function serversSection(page) {
     'dataset': { testid: 'servers-list' },
   });
   const nothing = h('p', { class: 'muted', text: 'No servers are configured.' });
-  byId('servers').append(problems, dropped, nothing, list);
+  const add = (/** @type {string} */ testid) =>
+    h('button', {
+      type: 'button',
+      class: 'secondary',
+      text: 'Add a server…',
+      dataset: { testid },
+      onclick: () => page.adding?.openAddForm(),
+    });
+  const toolbar = h('div', { class: 'actions', hidden: !page.surface.configWrites }, add('add-server'));
+  const forms = h('div', {});
+  byId('servers').append(toolbar, forms, problems, dropped, nothing, list);
   /** @type {Map<string, import('./serverview.js').ServerView>} */
   const views = new Map();
   const keys = roving(list, () => [...views.values()].map((view) => view.head));
+  /** @type {ReturnType<typeof adding> | undefined} */
+  let writes;
+  if (page.surface.configWrites) {
+    writes = page.adding = adding(page, forms, { shown: (name) => views.get(name)?.open(), back: () => title });
+  }
   const waits = () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined);
 
   return {
@@ -54,6 +70,14 @@ export function serversSection(page) {
         keys.refresh();
         setCount('servers', state.servers.size);
         show(nothing, state.servers.size === 0);
+      }
+      if (changed.prompts) writes?.promptsChanged();
+      if (state.openAdd) {
+        const { server, entryText } = state.openAdd;
+        state.openAdd = undefined;
+        page.adding?.openAddForm(
+          entryText || server ? { ...(server && { name: server }), ...(entryText && { text: entryText }) } : undefined,
+        );
       }
       for (const name of changed.servers) views.get(name)?.update();
       for (const name of changed.logs) views.get(name)?.updateLogs();

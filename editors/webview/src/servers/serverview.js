@@ -80,6 +80,7 @@ const actions = [
  * @typedef {object} ServerView
  * @property {HTMLElement} element
  * @property {HTMLElement} head opens it
+ * @property {() => void} open
  * @property {() => void} update
  * @property {() => void} updateLogs
  * @property {() => void} toolsChanged
@@ -137,6 +138,21 @@ export function serverView(page, name) {
     }),
   }));
 
+  // Of an entry that stands in a file: a text that a host handed over has no place to write to.
+  const entryButtons = [
+    { label: 'Edit…', testid: 'edit-entry', act: () => page.adding?.openEditForm(name) },
+    { label: 'Remove…', testid: 'remove-entry', act: () => page.adding?.openRemove(name) },
+  ].map(({ label, testid, act }) =>
+    h('button', {
+      'type': 'button',
+      'text': label,
+      'aria-label': `${label.replace('…', '')} ${shownName}`,
+      'dataset': { testid },
+      'hidden': !page.adding,
+      'onclick': act,
+    }),
+  );
+
   function expand() {
     const open = body.hidden;
     show(body, open);
@@ -148,7 +164,7 @@ export function serverView(page, name) {
       details.open = server?.state !== 'SERVER_STATE_READY' || (server.waitingForConsent?.length ?? 0) > 0;
       replace(
         body,
-        h('div', { class: 'actions' }, ...buttons.map(({ button }) => button)),
+        h('div', { class: 'actions' }, ...buttons.map(({ button }) => button), ...entryButtons),
         refused,
         problems,
         tools.element,
@@ -172,7 +188,8 @@ export function serverView(page, name) {
     const error = now === 'SERVER_STATE_READY' ? '' : visible(server.lastError);
     const fatal = server.problems?.some((p) => p.fatal) ?? false;
     show(trouble, error !== '' || fatal);
-    setText(trouble, error || visible(server.problems?.find((p) => p.fatal)?.message));
+    const worst = server.problems?.find((p) => p.fatal);
+    setText(trouble, error || visible([worst?.key, worst?.message].filter(Boolean).join(': ')));
     if (body.hidden) return;
     const what = `${now} sign-in:${server.signIn ?? ''}${server.waitingForConsent?.length ? ' waiting' : ''}${server.questionsMuted ? ' silenced' : ''}`;
     for (const { action, button } of buttons) {
@@ -201,6 +218,7 @@ export function serverView(page, name) {
   return {
     element,
     head,
+    open: () => body.hidden && expand(),
     update,
     updateLogs,
     tick,

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
- * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, models?:
+ * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, configWrites?: boolean, socket?: string, model?: string, models?:
  * { id: string, name: string, family: string }[], commands?: string[] }}
  * Surface
  * @typedef {{ address: string, close(): Promise<void> }} Site

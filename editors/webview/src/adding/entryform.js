@@ -1,0 +1,401 @@
+// The form for one entry of a config file: how the server is reached, what else the entry says, and before anything is
+// written, what would run and what the file would say.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { iconButton } from '../elements/icon.js';
+import { block, quoted } from '../questions/cardparts.js';
+import { placeLink } from '../surface.js';
+import { visible } from '../words/text.js';
+import { labelled, linesBox, textBox } from './field.js';
+import { asLines, inputsIn, ofLines, wordsOf } from './proposal.js';
+import { settingsFields } from './settings.js';
+import { inputFields, pairs } from './value.js';
+
+/** @typedef {import('./proposal.js').Proposal} Proposal */
+/** @typedef {import('./proposal.js').ServerForm} ServerForm */
+/** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
+
+/** As the launch consent calls who wrote an entry. */
+export const writer = 'The McpHub page';
+
+/** Pause after the last key before the hub is asked what would be written, in milliseconds. */
+const previewPause = 300;
+
+/**
+ * @typedef {object} Target where the entry goes
+ * @property {() => ConfigFile | undefined} file
+ * @property {() => string} name
+ * @property {() => HTMLElement | undefined} check says what is wrong with these two; the first field with a fault
+ * @property {(message: string, place: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigPlaceJson | undefined) => void} [say]
+ * @property {(entry: { form: ServerForm | undefined, changedForm: ServerForm | undefined, settings: object | undefined,
+ *   inputs: object[], preview: boolean }) => AttachRequest | undefined} message undefined: nothing changes
+ */
+
+/** Equal as JSON, whatever the order of keys. @param {unknown} a @param {unknown} b */
+export const same = (a, b) => canonical(a) === canonical(b);
+/** @param {unknown} v */
+const empty = (v) =>
+  v === undefined || v === '' || (typeof v === 'object' && v !== null && Object.keys(v).length === 0);
+/** @param {unknown} v @returns {string} */
+function canonical(v) {
+  if (Array.isArray(v)) return `[${v.map(canonical).join()}]`;
+  if (typeof v !== 'object' || v === null) return JSON.stringify(v ?? null);
+  return `{${Object.entries(/** @type {Record<string, unknown>} */ (v))
+    .filter(([, one]) => !empty(one))
+    .sort(([x], [y]) => (x < y ? -1 : 1))
+    .map(([k, one]) => `${JSON.stringify(k)}:${canonical(one)}`)
+    .join()}}`;
+}
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {Target} target
+ * @param {{ submit: string, done: (write: ConfigWrite) => void }} how
+ */
+export function entryForm(page, target, { submit, done }) {
+  const { ask, surface } = page;
+  /** @type {'command' | 'url'} */
+  let kind = 'command';
+  /** @type {Proposal} */
+  let proposal = {};
+  /** What it was set to. @type {ServerForm} */
+  let before = {};
+  let values = inputFields([], () => {});
+  let timer = 0;
+  let asked = 0;
+  let busy = false;
+
+  const changed = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => void preview(), previewPause);
+  };
+
+  const command = textBox({
+    oninput: () => {
+      hintSplit();
+      changed();
+    },
+    dataset: { testid: 'adding-command' },
+  });
+  const split = h('button', {
+    type: 'button',
+    class: 'link',
+    hidden: true,
+    text: 'Part it into command and arguments',
+    onclick: parted,
+  });
+  const commandField = labelled('Command', command, {
+    hint: 'The program alone: npx, uvx, docker or a path.',
+    after: split,
+  });
+  const args = linesBox({ oninput: changed, dataset: { testid: 'adding-args' } });
+  const argsField = labelled('Arguments', args, { hint: 'One a line, as they are: no shell reads them.' });
+  const env = pairs({ legend: 'Environment variables', one: 'variable', add: 'Add a variable', changed });
+  const cwd = textBox({ oninput: changed, dataset: { testid: 'adding-cwd' } });
+  const cwdField = labelled('Working directory', cwd, { hint: 'Nothing: the usual one of the config file.' });
+  const url = textBox({
+    inputmode: 'url',
+    oninput: changed,
+    dataset: { testid: 'adding-url' },
+    placeholder: 'https://',
+  });
+  const urlField = labelled('Address', url);
+  const via = h(
+    'select',
+    { onchange: changed },
+    h('option', { value: '', text: 'Found out' }),
+    h('option', { value: 'http', text: 'Streamable HTTP' }),
+    h('option', { value: 'sse', text: 'HTTP with SSE' }),
+  );
+  const viaField = labelled('Transport', via);
+  const headers = pairs({ legend: 'Headers', one: 'header', add: 'Add a header', changed });
+  const ofCommand = h(
+    'div',
+    { class: 'fields' },
+    commandField.element,
+    argsField.element,
+    env.element,
+    cwdField.element,
+  );
+  const ofUrl = h('div', { class: 'fields' }, urlField.element, viaField.element, headers.element);
+  const valuesPlace = h('div', {}, values.element);
+  const settings = settingsFields(changed);
+
+  const shownPreview = h('div', {
+    'class': 'fields',
+    'role': 'group',
+    'aria-label': 'What would run, and what would be written',
+  });
+  const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
+  const save = h('button', {
+    type: 'button',
+    class: 'primary',
+    text: submit,
+    dataset: { testid: 'adding-save' },
+    onclick: () => void write(),
+  });
+  const element = h('div', { class: 'fields' }, ofCommand, ofUrl, valuesPlace, settings.element, shownPreview, problem);
+
+  function hintSplit() {
+    const words = wordsOf(command.value.trim());
+    const path = /^([a-z]:)?[\\/]/i.test(command.value.trim());
+    show(split, !path && (words?.length ?? 0) > 1 && args.value.trim() === '');
+  }
+  function parted() {
+    const [program = '', ...rest] = wordsOf(command.value.trim()) ?? [];
+    command.value = program;
+    args.value = asLines(rest);
+    hintSplit();
+    args.focus();
+    changed();
+  }
+
+  /** The id of the input for a variable or a header. @param {string} name */
+  const idOf = (name) =>
+    `${target.name()}-${name}`
+      .replaceAll(/[^\w-]+/g, '-')
+      .toLowerCase()
+      .slice(0, 100);
+
+  /** @param {string} reference @returns {ServerForm} */
+  function form(reference) {
+    const fill = (/** @type {string} */ text) => values.fill(text, reference);
+    const all = (/** @type {Record<string, string>} */ texts) =>
+      Object.fromEntries(
+        Object.entries(texts).flatMap(([name, text]) => (values.idle(text) ? [] : [[name, fill(text)]])),
+      );
+    if (kind === 'url')
+      return {
+        url: fill(url.value.trim()),
+        ...(via.value && { transport: via.value === 'sse' ? 'SERVER_TRANSPORT_SSE' : 'SERVER_TRANSPORT_HTTP' }),
+        headers: all(headers.read(idOf, reference)),
+      };
+    return {
+      command: fill(command.value.trim()),
+      args: ofLines(args.value).flatMap((arg) => (values.idle(arg) ? [] : [fill(arg)])),
+      environment: all(env.read(idOf, reference)),
+      ...(cwd.value.trim() && { directory: fill(cwd.value.trim()) }),
+      ...(proposal.entry?.form?.unsetEnvironment && { unsetEnvironment: proposal.entry.form.unsetEnvironment }),
+    };
+  }
+
+  /** @param {boolean} dry @returns {AttachRequest | undefined} */
+  function message(dry) {
+    const file = target.file();
+    const entry = proposal.entry;
+    // Variables of what was pasted are spelled in its own words, and the hub puts them into those of the file.
+    const reference = entry?.environmentReference || file?.environmentReference || '';
+    const now = form(reference);
+    const changes = !same(now, before);
+    const texts = [
+      now.command ?? '',
+      now.url ?? '',
+      now.directory ?? '',
+      ...(now.args ?? []),
+      ...Object.values(now.environment ?? {}),
+      ...Object.values(now.headers ?? {}),
+    ];
+    const used = new Set(inputsIn(texts));
+    const inputs = [...values.asked(), ...(kind === 'url' ? headers : env).asked(idOf)].filter(({ id }) =>
+      used.has(id ?? ''),
+    );
+    return target.message({
+      form: changes || !entry ? now : undefined,
+      changedForm: changes && entry ? now : undefined,
+      settings: settings.read(),
+      inputs: file?.takesInputs ? inputs : [],
+      preview: dry,
+    });
+  }
+
+  /** What can be seen to be wrong without the hub. */
+  function check() {
+    const first = [target.check()];
+    commandField.say(kind === 'command' && command.value.trim() === '' ? 'A server needs a command.' : '');
+    urlField.say(
+      kind === 'url' && !/^https?:\/\/./i.test(url.value.trim()) && !/^\$\{|^\{/.test(url.value.trim())
+        ? 'It needs an address that begins with http:// or https://.'
+        : '',
+    );
+    for (const field of [argsField, cwdField, viaField]) field.say('');
+    if (commandField.wrong()) first.push(command);
+    if (urlField.wrong()) first.push(url);
+    first.push((kind === 'url' ? headers : env).check(), values.missing()?.typed, settings.check());
+    return first.find((one) => one !== undefined);
+  }
+
+  /** @param {Reply} reply @returns {HTMLElement | undefined} the field that it is about */
+  function sayWhy(reply) {
+    const text = reply.error?.message ?? '';
+    const key = reply.errorPlace?.key ?? '';
+    const [head = '', ...rest] = key.split(/[.[]/);
+    const name = rest.join('.');
+    /** @type {HTMLElement | undefined} */
+    let at;
+    if (/^env/.test(head) && name) at = env.say(name, text);
+    else if (/headers$/.test(head) && name) at = headers.say(name, text);
+    const field = {
+      command: commandField,
+      args: argsField,
+      cwd: cwdField,
+      url: urlField,
+      serverUrl: urlField,
+      httpUrl: urlField,
+      type: viaField,
+    }[head];
+    if (!at && field && field.element.closest('[hidden]') === null) {
+      field.say(text);
+      at = /** @type {HTMLElement} */ (field.element.querySelector('input, textarea, select'));
+    }
+    if (!at && target.say && reply.error?.reason === 'SERVER_EXISTS') target.say(text, reply.errorPlace);
+    replace(
+      problem,
+      visible(text),
+      ' ',
+      reply.errorPlace?.line ? placeLink(surface, reply.errorPlace.file, reply.errorPlace.line) : '',
+    );
+    show(problem, !at);
+    return at;
+  }
+
+  async function preview() {
+    clearTimeout(timer);
+    const mine = ++asked;
+    show(problem, false);
+    const ready = (kind === 'url' ? url : command).value.trim() !== '' && target.name() !== '' && target.file();
+    const order = ready && element.isConnected ? message(true) : undefined;
+    if (!order) {
+      replace(shownPreview);
+      return;
+    }
+    const reply = await ask(order);
+    if (mine !== asked) return;
+    if (!reply.configWrite) {
+      replace(shownPreview);
+      // Told where it is wrong; who still types is not interrupted for it.
+      if (reply.error?.code !== 'UNAVAILABLE') sayWhy(reply);
+      return;
+    }
+    replace(shownPreview, ...whatBecomes(reply.configWrite));
+  }
+
+  /** @param {ConfigWrite} write */
+  function whatBecomes(write) {
+    const now = form(target.file()?.environmentReference ?? '');
+    const line = [now.command ?? '', ...(now.args ?? [])].map(quoted).join(' ');
+    return [
+      now.url ? block('It connects to', now.url) : block('It runs', line),
+      h('details', { open: true }, h('summary', {}, 'What is written'), written(write)),
+      ...(write.problems ?? []).map((p) =>
+        h('p', { class: 'warning', text: visible([p.key, p.message].filter(Boolean).join(': ')) }),
+      ),
+      (write.leftOut ?? []).length > 0
+        && h('p', {
+          class: 'warning',
+          text: `The file has no words for ${visible((write.leftOut ?? []).join(', '))}: left out.`,
+        }),
+      write.needsConsent
+        && h('p', {
+          class: 'muted',
+          text: 'You will be asked, with the whole command, before it is started for the first time.',
+        }),
+    ];
+  }
+
+  async function write() {
+    if (busy) return;
+    const wrong = check();
+    if (wrong) {
+      wrong.focus();
+      return;
+    }
+    const order = message(false);
+    if (!order) {
+      setText(problem, 'Nothing is changed yet.');
+      show(problem, true);
+      return;
+    }
+    asked++;
+    clearTimeout(timer);
+    busy = true;
+    save.setAttribute('aria-disabled', 'true');
+    const reply = await ask(order);
+    busy = false;
+    save.removeAttribute('aria-disabled');
+    if (reply.configWrite) {
+      show(problem, false);
+      done(reply.configWrite);
+    } else (sayWhy(reply) ?? problem).focus();
+  }
+
+  return {
+    element,
+    save,
+    changed,
+    focus: () => (kind === 'url' ? url : command).focus(),
+    /** @param {'command' | 'url'} to */
+    show: (to) => {
+      kind = to;
+      show(ofCommand, to === 'command');
+      show(ofUrl, to === 'url');
+      changed();
+    },
+    /** The chosen file is another one. */
+    fits: () => {
+      for (const part of [env, headers, values]) part.fits(target.file());
+      changed();
+    },
+    /** @param {Proposal} to */
+    set: (to) => {
+      proposal = to;
+      kind = to.url === undefined ? 'command' : 'url';
+      command.value = to.command ?? '';
+      args.value = asLines(to.args ?? []);
+      env.set(to.env ?? {});
+      cwd.value = to.cwd ?? '';
+      url.value = to.url ?? '';
+      via.value = to.transport ?? '';
+      headers.set(to.headers ?? {});
+      settings.set(to.entry?.settings);
+      values = inputFields(to.inputs ?? [], changed);
+      replace(valuesPlace, values.element);
+      before = to.entry?.form ?? {};
+      for (const field of [commandField, argsField, cwdField, urlField, viaField]) field.say('');
+      replace(shownPreview);
+      show(problem, false);
+      show(ofCommand, kind === 'command');
+      show(ofUrl, kind === 'url');
+      hintSplit();
+    },
+    kind: () => kind,
+  };
+}
+
+/** The lines that go and come. @param {ConfigWrite} write */
+export function written({ linesBefore = '', linesAfter = '' }) {
+  const part = (/** @type {'del' | 'ins'} */ tag, /** @type {string} */ sign, /** @type {string} */ text) =>
+    text !== ''
+    && h(
+      'li',
+      {},
+      h(
+        tag,
+        {},
+        h('span', { class: 'diff-sign', text: sign }),
+        h('span', { class: 'code exact', text: visible(text.replace(/\n$/, '')) }),
+      ),
+    );
+  return h(
+    'ul',
+    { 'class': 'diff', 'tabindex': 0, 'aria-label': 'Lines of the file' },
+    part('del', 'Removed', linesBefore),
+    part('ins', 'Added', linesAfter),
+  );
+}
+
+/** The button that closes a form. @param {string} label @param {() => void} act */
+export const closeButton = (label, act) =>
+  iconButton('close', label, { onclick: act, dataset: { testid: 'adding-close' } });

@@ -1,0 +1,75 @@
+// Which config file an entry goes to: those that the hub reads and can write, and why the others cannot be.
+
+import { h, replace, show } from '../elements/dom.js';
+import { labelled } from './field.js';
+import { placeLink } from '../surface.js';
+import { shortName, visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
+
+/** @type {Record<string, string>} */
+const scopes = { user: 'yours', workspace: 'of the workspace', host: 'of the host' };
+
+/** @param {import('../page.js').Page} page @param {() => void} changed */
+export function fileChoice({ ask, surface }, changed) {
+  const select = h('select', { dataset: { testid: 'adding-file' }, onchange: changed });
+  const others = h('ul', { class: 'lines' });
+  const why = h('details', { hidden: true }, h('summary', {}), others);
+  const field = labelled('Config file', select, { after: why });
+  /** @type {ConfigFile[]} */
+  let files = [];
+
+  return {
+    ...field,
+    get chosen() {
+      return files.find((file) => file.path === select.value && !file.notWritable);
+    },
+    /** The files of other names that have an entry of this one. @param {string} name */
+    having: (name) => files.filter((file) => file.servers?.includes(name)),
+    list: async () => {
+      const reply = await ask({ listConfigFiles: {} });
+      const before = select.value;
+      files = reply.listConfigFiles?.files ?? [];
+      const good = files.filter((file) => !file.notWritable);
+      const seen = new Set();
+      select.replaceChildren(
+        ...good.flatMap((file) => {
+          if (seen.has(file.path)) return [];
+          seen.add(file.path);
+          const notes = [scopes[file.scope ?? ''], file.exists ? '' : 'not there yet'].filter(Boolean).join(', ');
+          return [h('option', { value: file.path, text: `${visible(file.path)} (${notes})` })];
+        }),
+      );
+      const first = good.find((file) => file.path === before) ?? good.find((file) => file.isDefault) ?? good.at(-1);
+      if (first?.path) select.value = first.path;
+      const bad = files.filter((file) => file.notWritable);
+      show(why, bad.length > 0);
+      replace(why.firstElementChild ?? why, `Not possible: ${bad.length} other ${bad.length === 1 ? 'file' : 'files'}`);
+      replace(
+        others,
+        ...bad.map((file) => h('li', {}, placeLink(surface, file.path, file.line), ` ${visible(file.notWritable)}`)),
+      );
+      field.say(
+        reply.error
+          ? (reply.error.message ?? '')
+          : good.length === 0
+            ? 'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.'
+            : '',
+      );
+    },
+    /** What stands in the way of a name: [in this file, in another one]. @param {string} name */
+    clash: (name) => {
+      const having = files.filter((file) => file.servers?.includes(name));
+      const here = having.some((file) => file.path === select.value);
+      return {
+        here: here
+          ? `“${shortName(name)}” stands in this file already: choose another name, or change that entry.`
+          : '',
+        elsewhere:
+          !here && having[0]
+            ? `${visible(having[0].path)} has an entry of this name, too. One of them counts: the one of the later file.`
+            : '',
+      };
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// A text that somebody pastes: the hub reads it, and tells what servers are in it and what is wrong with it.
+
+import { h, replace, show } from '../elements/dom.js';
+import { labelled, linesBox } from './field.js';
+import { proposalOf } from './proposal.js';
+import { bytes, plural, shortName, visible } from '../words/text.js';
+
+/** What the hub reads at most. */
+const mostText = 256 << 10;
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {(proposal: import('./proposal.js').Proposal) => void} propose
+ */
+export function pastedText({ ask, announce }, propose) {
+  const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: '{ "mcpServers": { … } }' });
+  const read = h('button', {
+    type: 'button',
+    class: 'primary',
+    text: 'Read it',
+    dataset: { testid: 'adding-read' },
+    onclick: () => void look(),
+  });
+  const field = labelled('Config as instructions have it', box, {
+    hint: 'JSON of any editor, or TOML of Codex: an entry, a file with servers, or a part of one.',
+  });
+  const found = h('div', { 'role': 'group', 'aria-label': 'Servers in the text' });
+  const element = h('div', { class: 'fields' }, field.element, read, found);
+  let asked = 0;
+  box.addEventListener('paste', (event) => {
+    const text = event.clipboardData?.getData('text') ?? '';
+    if (text.length <= mostText) return;
+    event.preventDefault();
+    field.say(tooLong(text.length));
+  });
+  box.addEventListener('input', () => field.say(''));
+
+  /** @param {number} length */
+  const tooLong = (length) =>
+    `This text is too long: ${bytes(length)}, of which at most ${bytes(mostText)} are read. Paste the part with the servers.`;
+
+  async function look() {
+    const text = box.value;
+    const mine = ++asked;
+    replace(found);
+    if (text.trim() === '') {
+      field.say('Paste the text first.');
+      box.focus();
+      return;
+    }
+    const size = new TextEncoder().encode(text).length;
+    if (size > mostText) {
+      field.say(tooLong(size));
+      return;
+    }
+    const reply = await ask({ readConfigText: { text } });
+    if (mine !== asked) return;
+    const entries = reply.readConfigText?.entries ?? [];
+    const faults = (reply.readConfigText?.problems ?? []).filter((p) => p.fatal || entries.length === 0);
+    const at = (/** @type {number | undefined} */ line) => (line ? `Line ${line}: ` : '');
+    field.say(reply.error?.message ?? faults.map((p) => `${at(p.line)}${p.message ?? ''}`).join('\n'));
+    const [one] = entries;
+    if (entries.length === 1 && one?.form) {
+      propose(proposalOf(one));
+      return;
+    }
+    replace(
+      found,
+      entries.length > 1 && h('p', { class: 'muted', text: `${plural(entries.length, 'server')} found. Choose one.` }),
+      ...entries.map((entry) => {
+        const why = entry.problems?.filter((p) => p.fatal) ?? [];
+        const name = shortName(entry.server) || 'the server';
+        return h(
+          'div',
+          { class: 'line' },
+          h('button', {
+            'type': 'button',
+            'class': 'secondary',
+            'text': name,
+            'aria-disabled': entry.form ? 'false' : 'true',
+            'onclick': () => entry.form && propose(proposalOf(entry)),
+          }),
+          ...why.map((p) =>
+            h('span', {
+              class: 'problem',
+              text: visible(`${at(p.line)}${[p.key, p.message].filter(Boolean).join(': ')}`),
+            }),
+          ),
+        );
+      }),
+    );
+    show(found, entries.length > 0);
+    if (field.wrong()) box.focus();
+    else if (entries.length) {
+      announce(`${plural(entries.length, 'server')} found.`);
+      found.querySelector('button')?.focus();
+    }
+  }
+
+  return {
+    element,
+    focus: () => box.focus(),
+    /** @param {string} text */
+    read: (text) => {
+      box.value = text.slice(0, mostText + 1);
+      void look();
+    },
+  };
+}

@@ -1,0 +1,172 @@
+// What an entry says beside how its server is reached: on or off, clocks, and which tools are called without a
+// question. Only what was changed is sent.
+
+import { h } from '../elements/dom.js';
+import { labelled, textBox } from './field.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ServerSettingsJson} ServerSettings */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ApprovalPolicyJson} Policy */
+/** @typedef {'connect' | 'idle' | 'total' | 'human'} Clock */
+
+/** @type {[Clock, string][]} */
+const clocks = [
+  ['connect', 'Start'],
+  ['total', 'One call'],
+  ['idle', 'Silence in a call'],
+  ['human', 'A question to you'],
+];
+
+/** @type {[Policy, string][]} */
+export const policyWords = [
+  ['APPROVAL_POLICY_ALLOW', 'Always allow'],
+  ['APPROVAL_POLICY_ASK', 'Ask first'],
+  ['APPROVAL_POLICY_DENY', 'Never call'],
+];
+
+/** Seconds of "90s", "5m", "1h", "90"; '': not said; undefined: none of these. @param {string} text */
+function secondsOf(text) {
+  const trimmed = text.trim();
+  if (trimmed === '') return '';
+  const found = /^(\d+(?:\.\d{1,3})?)\s*(ms|s|m|min|h)?$/.exec(trimmed);
+  if (!found) return undefined;
+  const unit = { ms: 0.001, s: 1, m: 60, min: 60, h: 3600 }[found[2] ?? 's'] ?? 1;
+  return `${Math.round(Number(found[1]) * unit * 1000) / 1000}s`;
+}
+
+/** @param {string | undefined} text as proto3 JSON spells it */
+const spelled = (text) => (text === undefined ? '' : text);
+
+/** @param {() => void} changed */
+export function settingsFields(changed) {
+  const enabled = h('input', { type: 'checkbox', onchange: changed, dataset: { testid: 'adding-enabled' } });
+  const on = h('label', { class: 'check' }, enabled, 'Enabled, also for later sessions');
+  const times = clocks.map(([clock, label]) => {
+    const box = textBox({
+      class: 'number',
+      placeholder: 'default',
+      oninput: changed,
+      dataset: { testid: `adding-${clock}` },
+    });
+    return { clock, box, field: labelled(label, box) };
+  });
+  /** @type {{ name: HTMLInputElement, policy: HTMLSelectElement, element: HTMLElement }[]} */
+  let rows = [];
+  const list = h('ul', { class: 'lines' });
+  const more = h('button', {
+    type: 'button',
+    class: 'link',
+    text: 'Add a tool',
+    onclick: () => {
+      addRow('', 'APPROVAL_POLICY_ALLOW').name.focus();
+      changed();
+    },
+  });
+  /** @type {Required<Pick<ServerSettings, 'approvals'>> & ServerSettings} */
+  let before = { approvals: {} };
+
+  /** @param {string} tool @param {Policy} policy */
+  function addRow(tool, policy) {
+    const name = textBox({ value: tool, placeholder: 'name or pattern', oninput: changed });
+    const choice = h(
+      'select',
+      { onchange: changed },
+      ...policyWords.map(([value, text]) => h('option', { value, text })),
+    );
+    choice.value = policy;
+    name.setAttribute('aria-label', 'Tool, or a pattern with * and ?');
+    choice.setAttribute('aria-label', `What happens to calls of ${tool || 'this tool'}`);
+    const drop = h('button', {
+      'type': 'button',
+      'class': 'link',
+      'text': 'Remove',
+      'aria-label': `Remove ${tool || 'this tool'}`,
+      'onclick': () => {
+        rows = rows.filter((one) => one !== row);
+        row.element.remove();
+        more.focus();
+        changed();
+      },
+    });
+    const row = { name, policy: choice, element: h('li', { class: 'row' }, name, choice, drop) };
+    rows.push(row);
+    list.append(row.element);
+    return row;
+  }
+
+  const element = h(
+    'details',
+    { dataset: { testid: 'adding-settings' } },
+    h('summary', { text: 'Enabled, timeouts, tools' }),
+    on,
+    h(
+      'fieldset',
+      { class: 'field' },
+      h('legend', { text: 'Timeouts' }),
+      h('p', { class: 'field-hint', text: '90s, 5m or 1h; 0 is no limit; nothing leaves the default.' }),
+      h('div', { class: 'clocks' }, ...times.map(({ field }) => field.element)),
+    ),
+    h(
+      'fieldset',
+      { class: 'field' },
+      h('legend', { text: 'Tools, in the config file' }),
+      h('p', {
+        class: 'field-hint',
+        text: 'This is written into the file and holds for everybody who uses it. What you allow on a question is kept by McpHub alone.',
+      }),
+      list,
+      more,
+    ),
+  );
+
+  return {
+    element,
+    /** @param {ServerSettings | undefined} settings */
+    set: (settings) => {
+      before = { ...settings, approvals: settings?.approvals ?? {} };
+      enabled.checked = settings?.enabled !== false;
+      for (const { clock, box, field } of times) {
+        box.value = spelled(settings?.timeouts?.[clock]);
+        field.say('');
+      }
+      rows = [];
+      list.replaceChildren();
+      for (const [tool, policy] of Object.entries(before.approvals)) addRow(tool, policy);
+    },
+    /** The first field with a fault. */
+    check: () => {
+      const wrong = times.filter(({ box, field }) => {
+        const bad = secondsOf(box.value) === undefined;
+        field.say(bad ? 'Write it as 90s, 5m or 1h.' : '');
+        return bad;
+      });
+      return wrong[0]?.box;
+    },
+    /** What differs from what was set; undefined: nothing. @returns {ServerSettings | undefined} */
+    read: () => {
+      /** @type {ServerSettings} */
+      const out = {};
+      if (enabled.checked !== (before.enabled !== false)) out.enabled = enabled.checked;
+      /** @type {Record<string, unknown> & { toDefault?: string[] }} */
+      const timeouts = {};
+      for (const { clock, box } of times) {
+        const now = secondsOf(box.value);
+        if (now === secondsOf(spelled(before.timeouts?.[clock]))) continue;
+        if (now === '') (timeouts.toDefault ??= []).push(clock);
+        else timeouts[clock] = now;
+      }
+      if (Object.keys(timeouts).length) out.timeouts = timeouts;
+      const now = new Map(
+        rows
+          .filter(({ name }) => name.value.trim())
+          .map((r) => [r.name.value.trim(), /** @type {Policy} */ (r.policy.value)]),
+      );
+      /** @type {Record<string, Policy>} */
+      const approvals = {};
+      for (const [tool, policy] of now) if (before.approvals[tool] !== policy) approvals[tool] = policy;
+      for (const tool of Object.keys(before.approvals))
+        if (!now.has(tool)) approvals[tool] = 'APPROVAL_POLICY_UNSPECIFIED';
+      if (Object.keys(approvals).length) out.approvals = approvals;
+      return Object.keys(out).length ? out : undefined;
+    },
+  };
+}

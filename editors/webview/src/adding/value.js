@@ -1,0 +1,283 @@
+// How a value comes into the entry: written down, asked for when the server starts, or taken from a variable of the
+// environment. A secret in a file can be read by whoever can read the file, so the other two are offered where the
+// file's dialect has words for them.
+
+import { h, show } from '../elements/dom.js';
+import { labelled, sayer, textBox } from './field.js';
+import { looksSecret } from './proposal.js';
+import { visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').EntryInputJson} EntryInput */
+/** @typedef {'text' | 'ask' | 'env'} Way */
+
+/** @type {[Way, string][]} */
+const ways = [
+  ['text', 'Write it down'],
+  ['ask', 'Ask for it at the start'],
+  ['env', 'Environment variable'],
+];
+
+/** The ways that a file has. @param {ConfigFile | undefined} file @returns {Way[]} */
+const waysOf = (file) => [
+  'text',
+  ...(file?.takesInputs ? /** @type {Way[]} */ (['ask']) : []),
+  ...(file?.environmentReference ? /** @type {Way[]} */ (['env']) : []),
+];
+
+/**
+ * @param {() => string} label of what the value is of
+ * @param {{ secret?: boolean, ask?: boolean, value?: string, options?: string[], changed: () => void }} options
+ */
+export function valueControl(label, { secret = false, ask = secret, value = '', options, changed }) {
+  /** @type {ConfigFile | undefined} */
+  let file;
+  let chosen = false; // by a person
+  const typed = options
+    ? h(
+        'select',
+        {},
+        h('option', { value: '', text: 'Choose…' }),
+        ...options.map((text) => h('option', { value: text, text })),
+      )
+    : textBox();
+  typed.value = value;
+  const way = h('select', {
+    onchange: () => {
+      chosen = true;
+      paint();
+      if (now() === 'env' && typed.value === '') typed.value = label();
+      changed();
+    },
+  });
+  const plain = h('p', {
+    class: 'warning',
+    hidden: true,
+    text: 'It would stand in the file for everybody to read who can read the file.',
+  });
+  const element = h('div', { class: 'value' }, h('div', { class: 'row' }, typed, way), plain);
+  typed.addEventListener('input', () => {
+    paint();
+    changed();
+  });
+
+  const now = () => /** @type {Way} */ (way.value || 'text');
+  const isSecret = () => secret || looksSecret(label());
+  // What refers to something is no secret itself.
+  const refers = () => /\$\{|\{env:|\{file:/.test(typed.value);
+
+  function paint() {
+    const possible = waysOf(file);
+    const before = now();
+    if (way.options.length !== possible.length || possible.some((one, i) => way.options[i]?.value !== one))
+      way.replaceChildren(
+        ...ways.filter(([one]) => possible.includes(one)).map(([v, text]) => h('option', { value: v, text })),
+      );
+    const better = possible.find((one) => one !== 'text') ?? 'text';
+    const leaves = !chosen && (ask || looksSecret(label())) && (typed.value === '' || ask);
+    way.value = chosen && possible.includes(before) ? before : leaves ? better : 'text';
+    typed.setAttribute('aria-label', now() === 'env' ? `Variable for ${label()}` : `Value of ${label()}`);
+    way.setAttribute('aria-label', `How ${label()} is given`);
+    show(way, possible.length > 1);
+    show(typed, now() !== 'ask');
+    show(plain, now() === 'text' && isSecret() && typed.value !== '' && !refers());
+    if (typed instanceof HTMLInputElement)
+      typed.type = now() === 'text' && isSecret() && !refers() ? 'password' : 'text';
+  }
+  paint();
+
+  return {
+    element,
+    typed,
+    focus: () => (typed.hidden ? way : typed).focus(),
+    way: now,
+    fits: (/** @type {ConfigFile | undefined} */ target) => {
+      file = target;
+      paint();
+    },
+    paint,
+    empty: () => now() !== 'ask' && typed.value === '',
+    /**
+     * What stands in the entry.
+     * @param {string} id of an input
+     * @param {string} reference spells a variable of the environment
+     */
+    read: (id, reference) =>
+      now() === 'ask'
+        ? `\${input:${id}}`
+        : now() === 'env'
+          ? reference.replace('NAME', typed.value.trim())
+          : typed.value,
+  };
+}
+
+/**
+ * The values that a proposal leaves to people.
+ * @param {readonly import('./proposal.js').ProposedInput[]} inputs
+ * @param {() => void} changed
+ */
+export function inputFields(inputs, changed) {
+  const fields = inputs.map((input) => {
+    const control = valueControl(() => input.id, {
+      secret: input.secret ?? false,
+      ...(input.ask && { ask: true }),
+      value: input.default ?? '',
+      ...(input.options && { options: input.options }),
+      changed,
+    });
+    const field = labelled(`${input.id}${input.required ? ' (required)' : ''}`, control.typed, {
+      ...(input.description && { hint: visible(input.description) }),
+      body: control.element,
+    });
+    return { input, control, field };
+  });
+  return {
+    element: h(
+      'fieldset',
+      { class: 'field', hidden: inputs.length === 0 },
+      h('legend', { text: 'Values that it needs' }),
+      ...fields.map(({ field }) => field.element),
+    ),
+    fits: (/** @type {ConfigFile | undefined} */ file) => fields.forEach(({ control }) => control.fits(file)),
+    /** The first that is missing. */
+    missing: () => {
+      const found = fields.filter(({ input, control, field }) => {
+        const lacks = input.required === true && control.empty();
+        field.say(lacks ? 'It is needed.' : '');
+        return lacks;
+      });
+      return found[0]?.control;
+    },
+    /** It refers to a value that nobody has given or needs, and to nothing else. @param {string} text */
+    idle: (text) =>
+      fields.some(
+        ({ input, control }) =>
+          text === `\${input:${input.id}}` && !input.required && control.way() === 'text' && control.empty(),
+      ),
+    /** Puts the values into a text. @param {string} text @param {string} reference */
+    fill: (text, reference) =>
+      fields.reduce(
+        (sum, { input, control }) => sum.replaceAll(`\${input:${input.id}}`, () => control.read(input.id, reference)),
+        text,
+      ),
+    /** Those that are asked for at the start. @returns {EntryInput[]} */
+    asked: () =>
+      fields
+        .filter(({ control }) => control.way() === 'ask')
+        .map(({ input: { id, description, secret, default: given, options } }) => ({
+          id,
+          ...(description && { description }),
+          ...(secret ? { secret } : given && { default: given }),
+          ...(options && { options }),
+        })),
+    usesEnv: () => fields.some(({ control }) => control.way() === 'env'),
+  };
+}
+
+/**
+ * Names with values: variables of the environment, headers.
+ * @param {{ legend: string, one: string, add: string, changed: () => void }} words
+ */
+export function pairs({ legend, one, add, changed }) {
+  /** @type {{ name: HTMLInputElement, control: ReturnType<typeof valueControl>, element: HTMLElement, say: (m: string) => void }[]} */
+  let rows = [];
+  /** @type {ConfigFile | undefined} */
+  let file;
+  const list = h('ul', { class: 'lines' });
+  const more = h('button', { type: 'button', class: 'link', text: add, onclick: () => addRow('', '').name.focus() });
+  const element = h('fieldset', { class: 'field' }, h('legend', { text: legend }), list, more);
+
+  /** @param {string} given @param {string} value */
+  function addRow(given, value) {
+    const name = textBox({ placeholder: 'NAME', value: given });
+    const control = valueControl(() => name.value.trim() || one, { value, changed });
+    const drop = h('button', {
+      type: 'button',
+      class: 'link',
+      text: 'Remove',
+      onclick: () => {
+        const at = rows.indexOf(row);
+        rows.splice(at, 1);
+        row.element.remove();
+        (rows[at] ?? rows[at - 1])?.name.focus();
+        if (rows.length === 0) more.focus();
+        changed();
+      },
+    });
+    const error = h('p', { class: 'field-error', hidden: true, id: crypto.randomUUID() });
+    name.setAttribute('aria-describedby', error.id);
+    const row = {
+      name,
+      control,
+      element: h('li', { class: 'pair' }, h('div', { class: 'row' }, name, drop), control.element, error),
+      say: sayer(error, [name, control.typed]).say,
+    };
+    const relabel = () => {
+      name.setAttribute('aria-label', `Name of the ${one}`);
+      drop.setAttribute('aria-label', `Remove ${name.value.trim() || `the ${one} without a name`}`);
+      control.paint();
+    };
+    name.addEventListener('input', () => {
+      relabel();
+      changed();
+    });
+    relabel();
+    control.fits(file);
+    rows.push(row);
+    list.append(row.element);
+    return row;
+  }
+
+  const used = () => rows.filter(({ name, control }) => name.value.trim() !== '' || !control.empty());
+  return {
+    element,
+    set: (/** @type {Record<string, string>} */ values) => {
+      rows = [];
+      list.replaceChildren();
+      for (const [name, value] of Object.entries(values)) addRow(name, value);
+    },
+    fits: (/** @type {ConfigFile | undefined} */ target) => {
+      file = target;
+      for (const { control } of rows) control.fits(target);
+    },
+    /** The first row with a fault. */
+    check: () => {
+      const seen = new Set();
+      /** @type {HTMLElement | undefined} */
+      let first;
+      for (const { name, control, say } of rows) {
+        const text = name.value.trim();
+        const key = text.toLowerCase();
+        const fault =
+          text === '' && !control.empty()
+            ? 'It needs a name.'
+            : text !== '' && seen.has(key)
+              ? 'It is there twice.'
+              : control.way() === 'env' && text !== '' && !/^[A-Za-z_]\w*$/.test(control.typed.value.trim())
+                ? 'It needs the name of a variable.'
+                : '';
+        seen.add(key);
+        say(fault);
+        if (fault) first ??= name;
+      }
+      return first;
+    },
+    /** @param {string} name @param {string} message */
+    say: (name, message) => {
+      const row = rows.find((r) => r.name.value.trim().toLowerCase() === name.toLowerCase());
+      row?.say(message);
+      return row?.name;
+    },
+    /** @param {(name: string) => string} idOf @param {string} reference @returns {Record<string, string>} */
+    read: (idOf, reference) =>
+      Object.fromEntries(
+        used().map(({ name, control }) => [name.value.trim(), control.read(idOf(name.value.trim()), reference)]),
+      ),
+    /** @param {(name: string) => string} idOf @returns {EntryInput[]} */
+    asked: (idOf) =>
+      used()
+        .filter(({ control }) => control.way() === 'ask')
+        .map(({ name }) => ({ id: idOf(name.value.trim()), description: name.value.trim(), secret: true })),
+    usesEnv: () => used().some(({ control }) => control.way() === 'env'),
+  };
+}
