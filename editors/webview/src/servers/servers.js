@@ -36,8 +36,14 @@ export function serversSection(page) {
   const keys = roving(list, () => [...views.values()].map((view) => view.head));
   /** @type {ReturnType<typeof adding> | undefined} */
   let writes;
+  let toOpen = ''; // a server that was added and is not painted yet
+  const open = (/** @type {string} */ name) => {
+    const view = views.get(name);
+    toOpen = view ? '' : name;
+    view?.open();
+  };
   if (page.surface.configWrites) {
-    writes = page.adding = adding(page, forms, { shown: (name) => views.get(name)?.open(), back: () => title });
+    writes = page.adding = adding(page, forms, { shown: open, back: () => title });
   }
   const waits = () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined);
 
@@ -68,6 +74,7 @@ export function serversSection(page) {
         );
         if (held && document.activeElement === document.body) title.focus();
         keys.refresh();
+        if (toOpen) open(toOpen);
         setCount('servers', state.servers.size);
         show(nothing, state.servers.size === 0);
       }
