@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mcphub-go/mcphub/internal/web"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
 )
@@ -114,7 +115,7 @@ func (d *demo) furnish(ctx context.Context) error {
 // commandWeb serves the page over the hub that the person drives, and gives a link to it.
 func (d *demo) commandWeb() error {
 	if d.site == nil {
-		s, err := openSite(d.client.Editor, 0, typeWeb)
+		s, err := openSite(web.Options{Editor: d.client.Editor, Another: typeWeb}, 0)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/internal/web"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
@@ -94,7 +95,8 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 		return err
 	}
 	if o.window {
-		s, err := openSite(mcphubv1.NewEditorServiceClient(inside.Conn), o.page.port, startAnew)
+		s, err := openSite(web.Options{Editor: mcphubv1.NewEditorServiceClient(inside.Conn), Another: startAnew,
+			ConfigWrites: true}, o.page.port)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/editors/webview"
 	"github.com/mcphub-go/mcphub/internal/web"
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // What a person can do to get another link.
@@ -30,12 +29,13 @@ type site struct {
 var errSiteClosed = errors.New("the page is served no more")
 
 // openSite serves the page. Whoever opens it closes it.
-func openSite(editor mcphubv1.EditorServiceClient, port int, another string) (*site, error) {
+func openSite(o web.Options, port int) (*site, error) {
 	l, err := web.Listen(port)
 	if err != nil {
 		return nil, fmt.Errorf("the page cannot be served: %w", err)
 	}
-	server, err := web.New(l, web.Options{Files: webview.Files, Editor: editor, Another: another})
+	o.Files = webview.Files
+	server, err := web.New(l, o)
 	if err != nil {
 		_ = l.Close()
 		return nil, err
@@ -62,7 +62,7 @@ func browse(ctx context.Context, env environment, client *hubClient, o webFlags,
 	if lines == nil {
 		another = startAnew
 	}
-	s, err := openSite(client.Editor, o.port, another)
+	s, err := openSite(web.Options{Editor: client.Editor, Another: another, ConfigWrites: o.configWrites}, o.port)
 	if err != nil {
 		closeHub(env, client, closeTime)
 		return err

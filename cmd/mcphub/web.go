@@ -17,6 +17,8 @@ import (
 type webFlags struct {
 	port int
 	open bool
+
+	configWrites bool // the page may change the config files
 }
 
 func (o *webFlags) register(set *pflag.FlagSet) {
@@ -50,6 +52,7 @@ const manyFiles = 1000
 // runWeb shows the servers of the user's own config files on the page.
 func runWeb(env environment, o webOptions, files []string) int {
 	o.configs = append(o.configs, files...)
+	o.configWrites = true // who opens the page is who has named the files, or whose own they are
 	if err := o.sourceFlags.check(); err != nil {
 		return usageError(env, "web", err)
 	}

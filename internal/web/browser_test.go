@@ -217,6 +217,9 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
 				MessageId: m.GetMessageId(), CancelOutcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING,
 			}}})
+		case *mcphubv1.AttachRequest_RemoveServer:
+			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
+				MessageId: m.GetMessageId()}}})
 		case *mcphubv1.AttachRequest_StopServer:
 			return hubError(codes.ResourceExhausted, ask.StopServer.GetServer(),
 				"the window could not keep up; attach again with resume")

@@ -30,6 +30,7 @@ type served struct {
 // change.
 type page struct {
 	template string
+	writes   bool              // as Options.ConfigWrites
 	files    map[string]served // by name, with its folders
 }
 
@@ -78,12 +79,13 @@ func readPage(files fs.FS) (*page, error) {
 // fill gives the page as it is for one browser's request to host.
 func (p *page) fill(host, nonce string) string {
 	surface, err := json.Marshal(struct {
-		Kind     string `json:"kind"`
-		OpensURL bool   `json:"opensUrls"`
-		Socket   string `json:"socket"`
-	}{"web", true, socketPath})
+		Kind         string `json:"kind"`
+		OpensURL     bool   `json:"opensUrls"`
+		Socket       string `json:"socket"`
+		ConfigWrites bool   `json:"configWrites,omitempty"`
+	}{"web", true, socketPath, p.writes})
 	if err != nil {
-		panic(err) // two strings and a bool always marshal
+		panic(err) // strings and bools always marshal
 	}
 	return strings.NewReplacer(
 		"{{csp}}", html.EscapeString(policy(host, nonce)),

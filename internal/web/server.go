@@ -38,6 +38,8 @@ type Options struct {
 	Editor mcphubv1.EditorServiceClient
 	// Another says, in a sentence for people, how to get another link.
 	Another string
+	// ConfigWrites lets pages change config files, and read their entries for that.
+	ConfigWrites bool
 }
 
 // Server serves the page. Its methods may be called from any goroutine.
@@ -48,6 +50,8 @@ type Server struct {
 	editor   mcphubv1.EditorServiceClient
 	another  string
 	access   *access
+
+	configWrites bool // as in Options
 
 	windows sync.WaitGroup // the sockets: net/http forgets what it has handed over
 }
@@ -63,6 +67,7 @@ func New(l net.Listener, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.writes = o.ConfigWrites
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, err
@@ -78,6 +83,8 @@ func New(l net.Listener, o Options) (*Server, error) {
 		editor:   o.Editor,
 		another:  o.Another,
 		access:   newAccess(number),
+
+		configWrites: o.ConfigWrites,
 	}, nil
 }
 

@@ -63,7 +63,7 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 		closeSocket(socket, verdictOf(err))
 		return
 	}
-	b := &bridge{socket: socket, stream: stream, end: end, heard: make(chan struct{})}
+	b := &bridge{socket: socket, stream: stream, end: end, heard: make(chan struct{}), configWrites: s.configWrites}
 	// The end of a context cuts the socket off in the middle; the last word of tell is to be heard.
 	go b.hear(context.WithoutCancel(serving))
 	v := b.tell(ctx)
@@ -83,6 +83,8 @@ type bridge struct {
 	socket *websocket.Conn
 	stream attachStream
 	end    context.CancelCauseFunc // breaks the stream
+
+	configWrites bool // as in Options
 
 	heard chan struct{} // closed by hear at its end; what follows is written before
 	over  bool          // the page has closed the window for good
@@ -115,7 +117,7 @@ func (b *bridge) hear(ctx context.Context) {
 			b.end(badMessage(err))
 			return
 		}
-		if refused := writesConfig(message); refused != nil {
+		if refused := writesConfig(message); refused != nil && !b.configWrites {
 			if b.write(ctx, refused) != nil {
 				b.end(errSocketBroken)
 				return

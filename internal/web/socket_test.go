@@ -116,7 +116,8 @@ func TestNoConfigWrites(t *testing.T) {
 		tb.say(hello)
 		tb.hear()
 		for _, order := range []string{`"addServer":{"server":"s","entryJson":"{}"}`, `"updateServer":{"server":"s"}`,
-			`"removeServer":{"server":"s"}`, `"undoConfigWrite":{}`} {
+			`"removeServer":{"server":"s"}`, `"undoConfigWrite":{}`, `"listConfigFiles":{}`, `"readConfigText":{"text":"{}"}`,
+			`"getServerEntry":{"server":"s"}`} {
 			tb.say(`{"messageId":"1",` + order + `}`)
 			if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError().GetReason() != "CONFIG_WRITES_OFF" {
 				t.Errorf("%s: %v", order, r)
@@ -125,6 +126,26 @@ func TestNoConfigWrites(t *testing.T) {
 		tb.say(`{"messageId":"2","cancelMcpRequest":{"requestId":"r"}}`)
 		if r := tb.hear().GetReply(); r.GetMessageId() != "2" || r.GetError() != nil {
 			t.Errorf("afterwards: %v", r)
+		}
+	})
+}
+
+// TestConfigWrites: where pages may, the message reaches the hub, and the page knows that it may.
+func TestConfigWrites(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		if text := w.page.fill("127.0.0.1:1", "nonce"); strings.Contains(text, "&#34;configWrites&#34;:true") {
+			t.Error("the page offers what it may not do")
+		}
+		w.configWrites, w.page.writes = true, true
+		if text := w.page.fill("127.0.0.1:1", "nonce"); !strings.Contains(text, "&#34;configWrites&#34;:true") {
+			t.Error(text)
+		}
+		tb := w.opened().tab()
+		tb.say(hello)
+		tb.hear()
+		tb.say(`{"messageId":"1","removeServer":{"server":"s"}}`)
+		if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError() != nil {
+			t.Error(r)
 		}
 	})
 }

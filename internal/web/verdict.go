@@ -50,12 +50,14 @@ func badMessage(err error) *verdict {
 		"INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
 }
 
-// writesConfig is the reply to a message that would write a config file, nil for any other one. This page is served by
-// a command that was not asked to change files.
+// writesConfig is the reply to a message that would write a config file, or read one for that, where pages may not; nil
+// for any other one.
 func writesConfig(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
 	switch m.GetMessage().(type) {
 	case *mcphubv1.AttachRequest_AddServer, *mcphubv1.AttachRequest_UpdateServer,
-		*mcphubv1.AttachRequest_RemoveServer, *mcphubv1.AttachRequest_UndoConfigWrite:
+		*mcphubv1.AttachRequest_RemoveServer, *mcphubv1.AttachRequest_UndoConfigWrite,
+		*mcphubv1.AttachRequest_ListConfigFiles, *mcphubv1.AttachRequest_ReadConfigText,
+		*mcphubv1.AttachRequest_GetServerEntry:
 	default:
 		return nil
 	}

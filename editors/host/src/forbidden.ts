@@ -5,7 +5,16 @@ import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError } from './failure.js';
 import type { RelayOptions } from './options.js';
 
-const writes = new Set<string | undefined>(['addServer', 'updateServer', 'removeServer', 'undoConfigWrite']);
+const writes = new Set<string | undefined>([
+  'addServer',
+  'updateServer',
+  'removeServer',
+  'undoConfigWrite',
+  // What they need: files, and entries with their values, which may be secret.
+  'listConfigFiles',
+  'readConfigText',
+  'getServerEntry',
+]);
 
 /** Why a message of a page that would write a config file is not forwarded; undefined: it is. */
 export function writeForbidden({ message }: AttachRequest, options: RelayOptions): HubError | undefined {

@@ -59,7 +59,10 @@ export interface RelayOptions {
   readonly event?: (event: AttachResponse) => void;
   /** The open prompts whose cards are in view on the page have changed. It is for the host to know whether the page is. */
   readonly inView?: (promptIds: readonly string[]) => void;
-  /** The page may add, change and remove servers in config files, and undo that. Default: it is refused. */
+  /**
+   * The page may add, change and remove servers in config files, undo that, and read their entries with all values.
+   * Default: it is refused. The page offers it where its surface says `configWrites`, too.
+   */
   readonly configWrites?: boolean;
   /**
    * The program that acts in this page by itself, by the name that it writes config entries under. It cannot agree to
@@ -82,6 +85,11 @@ export interface Relay {
    * hears of the last one when it is.
    */
   reveal(promptId: string): void;
+  /**
+   * Has the page open its form that adds a server, with a name and a text in any dialect to read an entry from, if they
+   * are given. Nothing is written before a person says so. A page that is not there yet hears of the last one when it is.
+   */
+  openAddServer(proposed?: { readonly server?: string; readonly entryText?: string }): void;
   /** The page is gone for good: half-close. */
   dispose(): void;
 }

@@ -52,6 +52,10 @@ export class PageVoice {
     this.#say({ case: 'revealPrompt', value: { promptId } });
   }
 
+  openAddServer(proposed: { readonly server?: string; readonly entryText?: string }): void {
+    this.#say({ case: 'openAddServer', value: proposed });
+  }
+
   /** Answers a message that was for the host alone; one without an id wants no answer. */
   done(messageId: string): void {
     if (messageId !== '') {

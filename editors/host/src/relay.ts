@@ -48,6 +48,7 @@ export class PageRelay implements Relay {
   #roots: SetRoots | undefined; // what the host has said last; until then, what the hello says
   #waiting: HelloJson | undefined; // said while there was no hub, or before the last one was welcomed
   #reveal: string | undefined; // until the page knows what is open
+  #toAdd: { readonly server?: string; readonly entryText?: string } | undefined; // the same
   #windowId = '';
   #hubId = '';
   #failures = 0;
@@ -89,6 +90,14 @@ export class PageRelay implements Relay {
       this.#voice.reveal(promptId);
     } else {
       this.#reveal = promptId;
+    }
+  }
+
+  openAddServer(proposed: { readonly server?: string; readonly entryText?: string } = {}): void {
+    if (this.#attached?.welcomed === true) {
+      this.#voice.openAddServer(proposed);
+    } else {
+      this.#toAdd = proposed;
     }
   }
 
@@ -326,6 +335,10 @@ export class PageRelay implements Relay {
     if (knows && this.#reveal !== undefined) {
       this.#voice.reveal(this.#reveal);
       this.#reveal = undefined;
+    }
+    if (knows && this.#toAdd !== undefined) {
+      this.#voice.openAddServer(this.#toAdd);
+      this.#toAdd = undefined;
     }
   }
 

@@ -393,6 +393,24 @@ test('what the page has in view is for the host alone, and a failing hook ends n
   assert.equal(source.stream(0).sent.length, 0);
 });
 
+test('a page is told to open the form that adds a server, and one that is not there yet when it is, once', async (t) => {
+  const { source, told, say, relay } = scene(t);
+  told();
+  relay.openAddServer();
+  relay.openAddServer({ server: 'notes', entryText: '{}' });
+  say({ hello: {} });
+  source.stream(0).welcome();
+  source.stream(0).say({ case: 'snapshot', value: {} });
+  await settle();
+  assert.deepEqual(told(), [
+    { welcome: { hubId: 'h1', windowId: 'minted' } },
+    { snapshot: {} },
+    { openAddServer: { server: 'notes', entryText: '{}' } },
+  ]);
+  relay.openAddServer();
+  assert.deepEqual(told(), [{ openAddServer: {} }]);
+});
+
 test('a page is told at once what to reveal, and one that is not there yet when it is, once', async (t) => {
   const { source, told, say, relay } = scene(t);
   told();
@@ -426,6 +444,9 @@ test('config files are written for pages whose hosts have turned that on, and fo
     { messageId: 'w1', updateServer: { server: 's', patchJson: '{}' } },
     remove,
     { messageId: 'w1', undoConfigWrite: {} },
+    { messageId: 'w1', listConfigFiles: {} },
+    { messageId: 'w1', readConfigText: { text: '{}' } },
+    { messageId: 'w1', getServerEntry: { server: 's' } },
   ]) {
     closed.say(message);
     const [refused] = closed.told() as [{ reply: { messageId: string; error: { code: string; reason: string } } }];

@@ -62,8 +62,8 @@ echo "{\\"places\\":[$place]}"
     onDidChangeState: changed.event,
     hub: {
       servers: {
-        reloadConfig: ({ sources }: { sources: { path: string }[] }) => {
-          told.push(sources.map((s) => s.path.slice(root.length + 1)));
+        reloadConfig: ({ sources }: { sources: { path: string; mayBeMissing?: boolean }[] }) => {
+          told.push(sources.filter((s) => s.mayBeMissing !== true).map((s) => s.path.slice(root.length + 1)));
           return hub.reload();
         },
       },

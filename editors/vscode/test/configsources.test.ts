@@ -58,6 +58,26 @@ test('all: the user first, then each folder; what is not there is left out', () 
   assert.ok(at('workspace /repos/a/.mcp.json') < at('workspace /repos/a/.vscode'), "the hub's order is kept");
 });
 
+test("the editor's own files are told of before they are there: servers can be added to them", () => {
+  const missing = configSources({
+    ...world,
+    places: world.places.map((p) => ({ ...p, exists: false })),
+    editorFiles: [
+      { file: '/data/Machine/mcp.json', exists: false },
+      { file: '/data/User/mcp.json', exists: false },
+    ],
+  });
+  assert.deepEqual(
+    missing.map((s) => `${s.scope} ${s.path} ${s.mayBeMissing === true}`),
+    [
+      'user /data/User/mcp.json true',
+      'workspace /repos/a/.vscode/mcp.json true',
+      'workspace /repos/b/.vscode/mcp.json true',
+    ],
+  );
+  assert.ok(configSources(world).every((s) => s.mayBeMissing === undefined));
+});
+
 test('a workspace that is not trusted brings nothing', () => {
   const sources = configSources({ ...world, trusted: false });
   assert.ok(sources.length > 0);

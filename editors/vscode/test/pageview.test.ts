@@ -20,6 +20,7 @@ class Relayed {
       windowId: '',
       setRoots: (roots) => void kept.roots.push((roots ?? []).map((root) => root.uri ?? '')),
       reveal: (promptId) => void kept.revealed.push(promptId),
+      openAddServer: () => void kept.revealed.push('form'),
       dispose: () => void (kept.disposed = true),
     };
   }
@@ -55,6 +56,25 @@ test('new folders are told to the hub, and the window stays attached', () => {
   assert.equal(hub.relays[0]?.disposed, true);
   view.rootsChanged();
   assert.equal(hub.relays.at(0)?.roots.length, 1);
+});
+
+test('a page that has no hub yet opens the form that adds a server when it has one', () => {
+  newEditor();
+  const started = new EventEmitter<Hub>();
+  const hub = new Relayed();
+  const webview = {
+    onDidReceiveMessage: () => ({ dispose: () => undefined }),
+    postMessage: () => Promise.resolve(true),
+  } as unknown as vscode.Webview;
+  const view = new PageView(newWorld(started, []), webview, 'side');
+  view.openAddServer();
+  started.fire(hub as unknown as Hub);
+  assert.deepEqual(hub.relays[0]?.revealed, ['form']);
+  assert.equal(hub.options[0]?.configWrites, true);
+  assert.equal(hub.options[0].actsFor, undefined, 'a person clicks in it');
+  view.openAddServer();
+  assert.deepEqual(hub.relays[0].revealed, ['form', 'form']);
+  view.dispose();
 });
 
 // Finding B2: the outcome of a pending cancel comes after the end of its request, and the page alone knows where to

@@ -17,6 +17,9 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.stopEverything': () => stopEverything(world),
     'mcphub.restartServer': (server) => restartServer(world, server),
     'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
+    // Where a page is open, nothing else is opened beside it.
+    'mcphub.addServer': () =>
+      world.panel.visible && !world.sidebar.visible ? world.panel.addServer() : world.sidebar.addServer(),
     'mcphub.openConfig': (what, line) => openConfig(world, what, line),
     'mcphub.showTrace': (requestId) => showTrace(world, requestId),
     'mcphub.openPart': (...link) => openPart(world, partLink(link[0], link[1], link[2])),
@@ -100,6 +103,8 @@ async function openConfig(world: CommandWorld, what: unknown, line: unknown): Pr
     const known = [
       ...all.flatMap((s) => [s.configFile, ...s.shadows.map((o) => o.file), ...s.problems.map((p) => p.file)]),
       ...problems.map((p) => p.file),
+      // A file without servers, or one that cannot be read, is opened from where it is told of.
+      ...(await world.process.hub.configs.listConfigFiles({})).files.map((f) => f.path),
     ];
     if (!known.includes(what)) {
       throw new Error(vscode.l10n.t('{0} is neither a server nor a config file', quoted(what)));

@@ -135,8 +135,9 @@ export class ConfigFiles implements vscode.Disposable {
         this.#output.hub.warn(`mcphub.configFiles: ${name} is no absolute path and is not read`);
       }
       const where = `${folders.length === 1 ? '1 folder' : `${folders.length} folders`}, ${trusted ? 'trusted' : 'not trusted'}`;
+      const there = sources.filter((s) => s.mayBeMissing !== true);
       this.#output.hub.info(
-        `config files (${where}): ${sources.length === 0 ? 'none' : sources.map((s) => s.path).join(', ')}`,
+        `config files (${where}): ${there.length === 0 ? 'none' : there.map((s) => s.path).join(', ')}`,
       );
       // An empty list would mean: the same as last time.
       const nothing = { path: 'no config file', json: '{"mcpServers":{}}', scope: 'host' };

@@ -30,11 +30,13 @@ export interface Source {
   readonly dialect: string;
   readonly folder: string;
   readonly trusted: false;
+  readonly mayBeMissing?: true;
 }
 
 /**
  * Files of the user first, then those of the workspace, then what the setting names: a later one wins. Files that are
- * not there are left out, but for those of the setting, which the user named and should hear about. Nothing says
+ * not there are left out, but for those of the setting, which the user named and should hear about, and for the
+ * editor's own, which are places to add servers to. Nothing says
  * `trusted`: trust in a workspace lets its files be read; each server of them is asked about all the same.
  */
 export function configSources(known: Known): Source[] {
@@ -46,7 +48,9 @@ export function configSources(known: Known): Source[] {
     found.set(key, source);
   };
   const places = known.places.filter(
-    (p) => p.exists && (known.discover === 'all' || (known.discover === 'editor' && p.dialect === 'vscode')),
+    (p) =>
+      (p.exists || isOfEditor(p))
+      && (known.discover === 'all' || (known.discover === 'editor' && p.dialect === 'vscode')),
   );
   // The hub was asked for each folder, and names the files of the user each time. One file may have parts for several
   // folders: each is a source of its own, at the place that the file has among the others.
@@ -62,8 +66,9 @@ export function configSources(known: Known): Source[] {
   }
   if (known.discover !== 'none') {
     for (const { file, exists } of known.editorFiles) {
-      if (exists) {
-        add({ path: file, scope: 'user', dialect: 'vscode', folder: first, trusted: false }, `${file}\n`);
+      if (exists || file === known.editorFiles.at(-1)?.file) {
+        const missing = exists ? {} : { mayBeMissing: true as const };
+        add({ path: file, scope: 'user', dialect: 'vscode', folder: first, trusted: false, ...missing }, `${file}\n`);
       }
     }
   }
@@ -75,7 +80,9 @@ export function configSources(known: Known): Source[] {
       && folders.has(place.folder)
       && !found.has(`${place.file}\n`)
     ) {
-      add({ path: place.file, scope: 'workspace', dialect: place.dialect, folder: place.folder, trusted: false });
+      const missing = place.exists ? {} : { mayBeMissing: true as const };
+      const { file, dialect, folder } = place;
+      add({ path: file, scope: 'workspace', dialect, folder, trusted: false, ...missing });
     }
   }
   for (const name of known.extra) {
@@ -85,6 +92,16 @@ export function configSources(known: Known): Source[] {
     }
   }
   return [...found.values()];
+}
+
+/** .vscode/mcp.json of a folder. */
+function isOfEditor(place: Place): boolean {
+  return (
+    place.scope === 'workspace'
+    && place.dialect === 'vscode'
+    && path.basename(place.file) === 'mcp.json'
+    && path.basename(path.dirname(place.file)) === '.vscode'
+  );
 }
 
 /** Names of the setting that are no absolute paths, for the log. */

@@ -9,6 +9,7 @@ export interface Surface {
   readonly model?: string;
   readonly models?: readonly ModelName[];
   readonly commands: readonly string[];
+  readonly configWrites: boolean;
 }
 
 export interface PageFill {

@@ -55,6 +55,7 @@ export class PageView implements vscode.Disposable {
   readonly onDidChangeInView = this.#inViewChanged.event;
   #inView: ReadonlySet<string> = new Set();
   #toReveal: string | undefined; // until there is a hub
+  #toAdd = false; // the same
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
@@ -88,6 +89,15 @@ export class PageView implements vscode.Disposable {
       this.#toReveal = promptId;
     } else {
       this.#relay.reveal(promptId);
+    }
+  }
+
+  /** Has the page open its form that adds a server. */
+  openAddServer(): void {
+    if (this.#relay === undefined) {
+      this.#toAdd = true;
+    } else {
+      this.#relay.openAddServer();
     }
   }
 
@@ -141,6 +151,10 @@ export class PageView implements vscode.Disposable {
       relay.reveal(this.#toReveal);
       this.#toReveal = undefined;
     }
+    if (this.#toAdd) {
+      relay.openAddServer();
+      this.#toAdd = false;
+    }
     return () => {
       this.#relay = undefined;
       relay.dispose();
@@ -158,6 +172,7 @@ export class PageView implements vscode.Disposable {
         this.#inView = new Set(promptIds);
         this.#inViewChanged.fire();
       },
+      configWrites: true, // by a person: nothing of this extension acts in the page
       answer: (answer, prompt) => answers.prepare(answer, prompt),
       answered: (answer, prompt) => answers.taken(answer, prompt),
     };
@@ -186,6 +201,7 @@ export class PageView implements vscode.Disposable {
         kind: 'vscode',
         opensUrls: false,
         commands: pageCommands,
+        configWrites: true,
         ...(model === undefined ? {} : { model, models }),
       },
     });

@@ -39,6 +39,12 @@ export class Panel implements vscode.Disposable {
     }
   }
 
+  /** Shows the panel with the form that adds a server. */
+  addServer(): void {
+    this.#openPanel();
+    this.#page?.openAddServer();
+  }
+
   #openPanel(): void {
     if (this.#panel !== undefined) {
       this.#panel.reveal();

@@ -14,6 +14,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #resolved = 0;
   #questions = 0;
   #toReveal: string | undefined; // until there is a view
+  #toAdd = false; // the same
 
   constructor(world: PageWorld) {
     this.#world = world;
@@ -42,6 +43,10 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     if (this.#toReveal !== undefined) {
       page.reveal(this.#toReveal);
       this.#toReveal = undefined;
+    }
+    if (this.#toAdd) {
+      page.openAddServer();
+      this.#toAdd = false;
     }
     page.onDidChangeInView(() => this.#viewChanged.fire());
     view.onDidChangeVisibility(() => this.#viewChanged.fire());
@@ -74,6 +79,14 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     if (promptId !== undefined) {
       page?.reveal(promptId);
     }
+  }
+
+  /** Shows the view with the form that adds a server. */
+  async addServer(): Promise<void> {
+    const page = this.#page;
+    this.#toAdd = page === undefined;
+    await vscode.commands.executeCommand(`${viewId}.focus`);
+    page?.openAddServer();
   }
 
   /** How many questions are open: the number on the view's icon. */

@@ -19,7 +19,7 @@ import { inputFields, pairs } from './value.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
 
 /** As the launch consent calls who wrote an entry. */
-export const writer = 'The McpHub page';
+export const writer = 'McpHub’s page';
 
 /** Pause after the last key before the hub is asked what would be written, in milliseconds. */
 const previewPause = 300;

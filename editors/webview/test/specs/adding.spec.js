@@ -64,7 +64,7 @@ const launch = {
     command: 'npx',
     args: ['-y', 'notes-mcp', 'my notes'],
     launchHash: 'h-1',
-    writtenBy: { name: 'The McpHub page', windowId: 'window-1' },
+    writtenBy: { name: 'McpHub’s page', windowId: 'window-1' },
     configFile: vscodeFile,
     configLine: 9,
   },
@@ -94,7 +94,7 @@ pageTest(
       server: 'notes',
       configFile: vscodeFile,
       form: { command: 'npx', args: ['-y', 'notes-mcp', 'my notes'], environment: {} },
-      writtenBy: 'The McpHub page',
+      writtenBy: 'McpHub’s page',
       inputs: [],
       preview: false,
     });
