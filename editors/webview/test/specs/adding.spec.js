@@ -11,7 +11,7 @@ import { server, tool } from '../harness/world.js';
 /** @type {ConfigFileJson[]} */
 const files = [
   {
-    path: '/home/kim/.cursor/mcp.json',
+    path: '/userim/.cursor/mcp.json',
     scope: 'user',
     dialect: 'cursor',
     exists: true,
@@ -20,7 +20,7 @@ const files = [
     takesUrls: true,
   },
   {
-    path: '/home/kim/.config/Code/User/mcp.json',
+    path: '/userim/.config/Code/User/mcp.json',
     scope: 'user',
     dialect: 'vscode',
     exists: true,
@@ -30,10 +30,10 @@ const files = [
     takesInputs: true,
     takesUrls: true,
   },
-  { path: '/home/kim/claude_desktop_config.json', scope: 'user', dialect: 'claude-desktop', exists: true },
-  { path: '/home/kim/broken.json', scope: 'user', exists: true, notWritable: 'the file cannot be read', line: 7 },
+  { path: '/userim/claude_desktop_config.json', scope: 'user', dialect: 'claude-desktop', exists: true },
+  { path: '/userim/broken.json', scope: 'user', exists: true, notWritable: 'the file cannot be read', line: 7 },
 ];
-const vscodeFile = '/home/kim/.config/Code/User/mcp.json';
+const vscodeFile = '/userim/.config/Code/User/mcp.json';
 const written = { server: 'notes', configFile: vscodeFile, configLine: 9, configDialect: 'vscode', needsConsent: true };
 export const surface = { configWrites: true, commands: ['mcphub.openConfig'] };
 const setup = { surface, snapshot: { servers: [server('files')] } };
