@@ -74,8 +74,11 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
         ...ways.filter(([one]) => possible.includes(one)).map(([v, text]) => h('option', { value: v, text })),
       );
     const better = possible.find((one) => one !== 'text') ?? 'text';
-    const leaves = !chosen && (ask || looksSecret(label())) && (typed.value === '' || ask);
+    // What was to be asked for must not be written down because the file is another one.
+    const moved = before === 'ask' && !possible.includes('ask');
+    const leaves = moved || (!chosen && (ask || looksSecret(label())) && (typed.value === '' || ask));
     way.value = chosen && possible.includes(before) ? before : leaves ? better : 'text';
+    if (moved && better === 'env') typed.value = label();
     typed.setAttribute('aria-label', now() === 'env' ? `Variable for ${label()}` : `Value of ${label()}`);
     way.setAttribute('aria-label', `How ${label()} is given`);
     show(way, possible.length > 1);

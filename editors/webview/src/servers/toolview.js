@@ -7,6 +7,7 @@ import { endedDetails } from '../history/endeddetails.js';
 import { rowId } from '../running/requestrow.js';
 import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
+import { toolPolicy } from '../adding/toolpolicy.js';
 import { shortName, stateWord, visible } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
@@ -64,6 +65,7 @@ export function toolView(page, tool) {
   const where = h('button', { type: 'button', class: 'link', text: 'Show', hidden: true, onclick: goToRunning });
   where.setAttribute('aria-label', `Show the call of ${shortName(name)} that runs`);
   const outcome = h('div', {});
+  const written = page.adding && toolPolicy(page, tool);
 
   /** To the question that the call waits for, or else to its row among what runs. */
   function goToRunning() {
@@ -114,6 +116,7 @@ export function toolView(page, tool) {
       problem,
       h('div', { class: 'line' }, status, where),
       outcome,
+      written && h('details', {}, h('summary', { text: 'Always allow, or never' }), written.element),
     );
   }
 
@@ -201,6 +204,9 @@ export function toolView(page, tool) {
     leave,
     takeOver,
     focus: () => head.focus(),
-    update: (/** @type {Tool} */ now) => setText(policy, policies[now.policy ?? ''] ?? ''),
+    update: (/** @type {Tool} */ now) => {
+      setText(policy, policies[now.policy ?? ''] ?? '');
+      written?.update(now);
+    },
   };
 }

@@ -62,6 +62,9 @@ export function startOf(text, most) {
   return `${kept} … and ${text.length - kept.length} more characters`;
 }
 
+/** The last part of a path. @param {string | undefined} path */
+export const fileName = (path = '') => path.split(/[\\/]/).at(-1) ?? '';
+
 const manyLines = /(?:\n[^\n]*){16}/;
 
 /**

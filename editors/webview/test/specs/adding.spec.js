@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { server, tool } from '../harness/world.js';
+import { request, server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFileJson */
@@ -123,5 +123,464 @@ pageTest(
     await settle();
     assert.match(await by('written').innerText(), /is as it was before/);
     assert.equal(await page.locator('[data-testid="server-notes"]').count(), 0);
+  },
+);
+
+pageTest(
+  'an address goes with its headers; a token is asked for at the start and stands in no file',
+  setup,
+  async (opened) => {
+    const { by, page, settle } = opened;
+    await openForm(opened);
+    await by('adding-way-url').check();
+    await by('adding-name').fill('tickets');
+    await by('adding-url').fill('https://tickets.example/mcp');
+    await page.getByRole('button', { name: 'Add a header' }).click();
+    await page.getByRole('textbox', { name: 'Name of the header' }).fill('Authorization');
+    await settle();
+    const way = page.getByRole('combobox', { name: 'How Authorization is given' });
+    assert.equal(await way.inputValue(), 'ask', 'by itself, for a name that says so');
+    await way.selectOption('text');
+    const value = page.getByRole('textbox', { name: 'Value of Authorization' });
+    assert.equal(await value.getAttribute('type'), 'password');
+    await value.fill('Bearer s3cret');
+    assert.match(await by('adding').innerText(), /stand in the file for everybody to read/);
+    await way.selectOption('ask');
+    await by('adding-save').click();
+    const { addServer } = await order(opened);
+    assert.deepEqual(addServer.form, {
+      url: 'https://tickets.example/mcp',
+      headers: { Authorization: '${input:tickets-authorization}' },
+    });
+    assert.deepEqual(addServer.inputs, [{ id: 'tickets-authorization', description: 'Authorization', secret: true }]);
+    assert.doesNotMatch(JSON.stringify(addServer), /s3cret/);
+
+    // Where a file has no inputs, a variable of the environment takes the place.
+    await by('adding-file').selectOption('/home/kim/.cursor/mcp.json');
+    await settle();
+    assert.equal(await way.inputValue(), 'env');
+  },
+);
+
+pageTest('the files that cannot be written say why, and their place can be opened', setup, async (opened) => {
+  const { by, page } = opened;
+  await openForm(opened);
+  assert.equal(await by('adding-file').inputValue(), vscodeFile, 'the one that the hub would take');
+  assert.equal(await by('adding-file').locator('option').count(), 3);
+  await page.getByText('Not possible: 1 other file').click();
+  const link = page.getByRole('link', { name: '/home/kim/broken.json:7' });
+  assert.equal(
+    await link.getAttribute('href'),
+    `command:mcphub.openConfig?${encodeURIComponent('["/home/kim/broken.json",7]')}`,
+  );
+});
+
+pageTest(
+  'a name that is taken is told before anything is sent, and one that another file has too',
+  setup,
+  async (opened) => {
+    const { by, hub, settle, focused } = opened;
+    await openForm(opened);
+    await by('adding-command').fill('x');
+    await by('adding-name').fill('files');
+    await settle();
+    assert.match(await by('adding').innerText(), /“files” stands in this file already/);
+    assert.equal(await by('adding-name').getAttribute('aria-invalid'), 'true');
+    const described = (await by('adding-name').getAttribute('aria-describedby')) ?? '';
+    assert.match(
+      await opened.page.locator(`#${described.split(' ').at(-1)}`).innerText(),
+      /stands in this file already/,
+    );
+    await by('adding-save').click();
+    await settle();
+    assert.match(await focused(), /adding-name/, 'the focus goes to the field that is wrong');
+    await by('adding-name').fill('tickets');
+    await settle();
+    assert.match(await by('adding').innerText(), /\.cursor\/mcp\.json has an entry of this name, too/);
+    await by('adding-name').fill('n'.repeat(500));
+    await settle();
+    assert.match(await by('adding').innerText(), /at most 128 characters; this one has 500/);
+    assert.deepEqual(
+      hub.all('addServer').filter((m) => !m.addServer?.preview),
+      [],
+    );
+  },
+);
+
+pageTest('what the hub refuses is told at the field that it is about', setup, async (opened) => {
+  const { by, hub, settle, page, focused } = opened;
+  await openForm(opened);
+  await by('adding-name').fill('notes');
+  await by('adding-command').fill('npx');
+  await page.getByRole('button', { name: 'Add a variable' }).click();
+  await page.getByRole('textbox', { name: 'Name of the variable' }).fill('LEVEL');
+  await page.getByRole('textbox', { name: 'Value of LEVEL' }).fill('${nothing}');
+  await by('adding-save').click();
+  const refused = {
+    error: { code: 'INVALID_ARGUMENT', reason: 'CONFIG_INVALID', message: 'key "env.LEVEL": is no variable' },
+    errorPlace: { file: vscodeFile, key: 'env.LEVEL' },
+  };
+  await hub.reply(await order(opened), refused);
+  await settle();
+  assert.match(await focused(), /Name of the variable/);
+  assert.match(await by('adding').innerText(), /is no variable/);
+  // One that is about no field is told as a whole, and what was typed stays.
+  await by('adding-save').click();
+  await hub.reply(await order(opened), {
+    error: { code: 'FAILED_PRECONDITION', reason: 'CONFIG_CHANGED', message: 'the file changed meanwhile: try again' },
+    errorPlace: { file: vscodeFile, line: 3 },
+  });
+  await settle();
+  assert.match(await focused(), /the file changed meanwhile/);
+  assert.equal(await by('adding-command').inputValue(), 'npx');
+  await by('adding-save').click();
+  await order(opened);
+  await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The hub has ended.' } });
+  await settle();
+  assert.match(await by('adding').innerText(), /connection to the hub was lost/, 'a hub that was killed');
+  assert.equal(await by('adding-name').inputValue(), 'notes');
+});
+
+pageTest('Escape closes the form with what was typed, and the focus goes back', setup, async (opened) => {
+  const { by, page, settle, focused } = opened;
+  await openForm(opened);
+  await by('adding-name').fill('notes');
+  await by('adding-command').fill('npx -y "a b" c');
+  await page.getByRole('button', { name: 'Part it into command and arguments' }).click();
+  assert.equal(await by('adding-args').inputValue(), '-y\na b\nc');
+  await page.keyboard.press('Escape');
+  await settle();
+  assert.equal(await by('adding').count(), 0);
+  assert.match(await focused(), /add-server/);
+  await page.keyboard.press('Enter');
+  await settle();
+  assert.equal(await by('adding-name').inputValue(), 'notes');
+  assert.equal(await by('adding-command').inputValue(), 'npx');
+});
+
+const entryJson = '{\n  "command": "uvx",\n  "args": ["fetch"],\n  "autoApprove": ["get"]\n}';
+const pasted = {
+  server: 'fetch',
+  line: 3,
+  dialect: 'mcpServers',
+  form: { command: 'uvx', args: ['fetch', '${input:key}'] },
+  inputs: [{ id: 'key', description: 'Your key', secret: true }],
+  entryJson,
+};
+
+pageTest('a pasted config is read by the hub, and what the form does not show is kept', setup, async (opened) => {
+  const { by, hub, settle } = opened;
+  await openForm(opened);
+  await by('adding-way-paste').check();
+  await by('adding-text').fill('{"mcpServers": {"fetch": ');
+  await by('adding-read').click();
+  await hub.reply(await hub.next('readConfigText'), {
+    readConfigText: { problems: [{ line: 1, column: 26, message: 'the text ends too early', fatal: true }] },
+  });
+  await settle();
+  assert.match(await by('adding').innerText(), /Line 1: the text ends too early/);
+  await by('adding-text').fill('{"mcpServers": {"fetch": …}}');
+  await by('adding-read').click();
+  await hub.reply(await hub.next('readConfigText'), {
+    readConfigText: {
+      entries: [
+        pasted,
+        { server: 'bad', line: 9, problems: [{ line: 9, key: 'command', message: 'must be a string', fatal: true }] },
+      ],
+    },
+  });
+  await settle();
+  assert.match(await by('adding').innerText(), /2 servers found/);
+  assert.match(await by('adding').innerText(), /Line 9: command: must be a string/);
+  await by('adding').getByRole('button', { name: 'fetch', exact: true }).click();
+  await settle();
+  assert.equal(await by('adding-name').inputValue(), 'fetch');
+  assert.match(await by('adding').innerText(), /Values that it needs\s+key\s+Your key/);
+  await by('adding-save').click();
+  const { addServer } = await order(opened);
+  assert.equal(addServer.entryJson, entryJson);
+  assert.equal(addServer.changedForm, undefined);
+  assert.deepEqual(addServer.inputs, [{ id: 'key', description: 'Your key', secret: true }]);
+});
+
+pageTest(
+  'what was pasted and changed goes with its change, and a value instead of the question for it',
+  setup,
+  async (opened) => {
+    const { by, hub, page, settle } = opened;
+    await hub.sayAside({ openAddServer: { server: 'mine', entryText: '{"command": "uvx"}' } });
+    await hub.reply(await hub.next('listConfigFiles'), { listConfigFiles: { files } });
+    const read = await hub.next('readConfigText');
+    assert.equal(read.readConfigText.text, '{"command": "uvx"}');
+    await hub.reply(read, { readConfigText: { entries: [{ ...pasted, server: '' }] } });
+    await settle();
+    assert.equal(await by('adding-name').inputValue(), 'mine', 'a host’s command opens it, with what it proposes');
+    await page.getByRole('combobox', { name: 'How key is given' }).selectOption('env');
+    await by('adding-save').click();
+    const { addServer } = await order(opened);
+    assert.deepEqual(addServer.changedForm, { command: 'uvx', args: ['fetch', '${env:key}'], environment: {} });
+    assert.deepEqual(addServer.inputs, []);
+  },
+);
+
+pageTest('a text of 10 MB is refused where it is pasted, and the page goes on', setup, async (opened) => {
+  const { by, hub, page, settle } = opened;
+  await openForm(opened);
+  await by('adding-way-paste').check();
+  await by('adding-text').evaluate((box) => {
+    const data = new DataTransfer();
+    data.setData('text', 'x'.repeat(10 << 20));
+    box.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await settle();
+  assert.match(await by('adding').innerText(), /too long: 10 MB/);
+  assert.equal(await by('adding-text').inputValue(), '');
+  await by('adding-text').evaluate((box) => {
+    if (box instanceof HTMLTextAreaElement) box.value = 'x'.repeat(300_000);
+  });
+  await by('adding-read').click();
+  await settle();
+  assert.match(await by('adding').innerText(), /too long: 300 kB/);
+  assert.deepEqual(hub.all('readConfigText'), []);
+  assert.equal(await page.title(), 'McpHub');
+});
+
+const entry = {
+  server: 'files',
+  line: 12,
+  dialect: 'vscode',
+  form: { command: 'npx', args: ['-y', 'files-mcp'], environment: { LEVEL: 'debug', API_KEY: 's3cret' } },
+  settings: {
+    enabled: true,
+    approvals: { 'read_*': /** @type {const} */ ('APPROVAL_POLICY_ALLOW') },
+    timeouts: { total: '90s' },
+  },
+  entryJson: '{}',
+};
+
+/** @param {Opened} opened */
+async function openEdit({ by, hub, settle }) {
+  await by('server-files').getByRole('button').first().click();
+  await by('edit-entry').click();
+  const asked = await hub.next('getServerEntry');
+  assert.deepEqual(asked.getServerEntry, { server: 'files', configFile: '/repos/shop/.vscode/mcp.json' });
+  await hub.reply(asked, { getServerEntry: { entry, file: files[1] ?? {} } });
+  await settle();
+}
+
+pageTest('of an entry only what was changed is sent', setup, async (opened) => {
+  const { by, hub, page, settle, focused } = opened;
+  await openEdit(opened);
+  assert.equal(await by('adding-args').inputValue(), '-y\nfiles-mcp');
+  assert.equal(await page.locator('.pair input[type=password]').inputValue(), 's3cret', 'covered, and there');
+  await by('adding-save').click();
+  await settle();
+  assert.match(await by('adding').innerText(), /Nothing is changed yet/);
+  assert.deepEqual(hub.all('updateServer'), []);
+
+  await by('adding-total').fill('2m');
+  await by('adding-connect').fill('soon');
+  await by('adding-save').click();
+  await settle();
+  assert.match(await focused(), /adding-connect/);
+  await by('adding-connect').fill('');
+  await by('adding-enabled').uncheck();
+  await by('adding-save').click();
+  /** @param {import('../harness/hub.js').AttachRequestJson} m */
+  let sent = await hub.next('updateServer');
+  while (sent.updateServer.preview) {
+    await hub.reply(sent, { configWrite: { ...written, server: 'files' } });
+    sent = await hub.next('updateServer');
+  }
+  assert.deepEqual(sent.updateServer, {
+    server: 'files',
+    configFile: '/repos/shop/.vscode/mcp.json',
+    settings: { enabled: false, timeouts: { total: '120s' } },
+    writtenBy: 'McpHub’s page',
+    preview: false,
+  });
+  await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, configLine: 12, canUndo: true } });
+  await settle();
+  assert.match(await by('written').innerText(), /“files” was changed/);
+  assert.match(await focused(), /edit-entry/, 'the focus is back');
+  assert.deepEqual(hub.all('startServer'), [], 'what needs no new consent is not asked about');
+});
+
+pageTest('a changed command takes the place of the old one, whole', setup, async (opened) => {
+  const { by, hub } = opened;
+  await openEdit(opened);
+  await by('adding-args').fill('-y\nfiles-mcp@2');
+  await by('adding-save').click();
+  let sent = await hub.next('updateServer');
+  while (sent.updateServer.preview) {
+    await hub.reply(sent, { configWrite: { ...written, server: 'files' } });
+    sent = await hub.next('updateServer');
+  }
+  assert.deepEqual(sent.updateServer.form, { ...entry.form, args: ['-y', 'files-mcp@2'] });
+  assert.equal(sent.updateServer.settings, undefined);
+  await hub.say({
+    serverChanged: {
+      server: server('files', { launchConsent: 'LAUNCH_CONSENT_NEEDED', state: 'SERVER_STATE_STOPPED' }),
+    },
+  });
+  await hub.reply(sent, { configWrite: { ...written, server: 'files', canUndo: true } });
+  assert.equal((await hub.next('startServer')).startServer.server, 'files', 'the consent is asked for at once');
+});
+
+pageTest(
+  'a removal says what is lost, and can be undone',
+  {
+    surface,
+    snapshot: {
+      servers: [server('files', { shadows: [{ file: '/home/kim/.cursor/mcp.json', line: 4 }] })],
+      requests: [request('r-1')],
+    },
+  },
+  async (opened) => {
+    const { by, hub, settle, focused } = opened;
+    await by('server-files').getByRole('button').first().click();
+    await by('remove-entry').click();
+    const preview = await hub.next('removeServer');
+    assert.equal(preview.removeServer.preview, true);
+    await hub.reply(preview, { configWrite: { ...written, linesBefore: '    "files": { "command": "npx" }\n' } });
+    await settle();
+    const text = await by('adding').innerText();
+    assert.match(text, /1 request that runs now will be cancelled/);
+    assert.match(text, /Another entry of this name counts then: \/home\/kim\/\.cursor\/mcp\.json:4/);
+    assert.match(text, /"files": { "command": "npx" }/);
+    await by('remove-now').click();
+    const sent = await hub.next('removeServer');
+    assert.equal(sent.removeServer.preview, false);
+    await hub.say({ serverChanged: { server: server('files'), removed: true } });
+    await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, canUndo: true } });
+    await settle();
+    assert.match(await by('written').innerText(), /“files” was removed/);
+    assert.notEqual(await focused(), 'nothing');
+    await by('undo').click();
+    await hub.reply(await hub.next('undoConfigWrite'), {
+      error: { code: 'FAILED_PRECONDITION', reason: 'CONFIG_CHANGED', message: 'the file has changed since' },
+    });
+    await settle();
+    assert.match(await by('written').innerText(), /the file has changed since/);
+  },
+);
+
+pageTest(
+  'a broken entry says which key is missing, opens its line and can be removed',
+  {
+    surface,
+    snapshot: {
+      servers: [
+        server('broken', {
+          state: 'SERVER_STATE_BROKEN',
+          problems: [
+            { file: '/home/kim/x.json', line: 4, server: 'broken', key: 'command', message: 'is missing', fatal: true },
+          ],
+        }),
+      ],
+    },
+  },
+  async (opened) => {
+    const { by, hub, page, settle } = opened;
+    assert.match(await by('server-broken').innerText(), /command: is missing/);
+    await by('server-broken').getByRole('button').first().click();
+    assert.equal(await page.getByRole('link', { name: '/home/kim/x.json:4' }).count(), 1);
+    await by('edit-entry').click();
+    await hub.reply(await hub.next('getServerEntry'), {
+      getServerEntry: {
+        entry: {
+          server: 'broken',
+          line: 4,
+          problems: [{ key: 'command', message: 'is missing', line: 4, fatal: true }],
+        },
+        file: { path: '/home/kim/x.json' },
+      },
+    });
+    await settle();
+    assert.match(await by('adding').innerText(), /cannot be shown here: command: is missing/);
+    assert.equal(await by('remove-entry').isVisible(), true);
+  },
+);
+
+pageTest(
+  'in a browser a place is shown to be copied',
+  { surface: { kind: 'web', socket: '/stream', configWrites: true }, snapshot: { servers: [server('files')] } },
+  async ({ by, page }) => {
+    await by('server-files').getByRole('button').first().click();
+    await by('server-files').getByTestId('server-details').locator('summary').first().click();
+    assert.match(await by('server-files').innerText(), /\/repos\/shop\/\.vscode\/mcp\.json:12/);
+    assert.equal(await page.getByRole('button', { name: 'Copy /repos/shop/.vscode/mcp.json:12' }).count(), 1);
+  },
+);
+
+pageTest(
+  '“always allow” in the config file is written there, and says that it is no answer to a question',
+  {
+    ...setup,
+  },
+  async (opened) => {
+    const { by, hub, settle } = opened;
+    hub.tools['files'] = [tool('files', 'read_file')];
+    await by('server-files').getByRole('button').first().click();
+    await settle();
+    await by('tool-read_file').getByRole('button').first().click();
+    await by('tool-read_file').getByText('Always allow, or never').click();
+    assert.match(
+      await by('tool-read_file').innerText(),
+      /Written into mcp\.json, for everybody.*kept by McpHub alone/s,
+    );
+    await by('policy-read_file').selectOption('APPROVAL_POLICY_ALLOW');
+    const sent = await hub.next('updateServer');
+    assert.deepEqual(sent.updateServer.settings, { approvals: { read_file: 'APPROVAL_POLICY_ALLOW' } });
+    await hub.reply(sent, { configWrite: { ...written, server: 'files', canUndo: true } });
+    await settle();
+    assert.match(await by('tool-read_file').innerText(), /It counts once you have agreed/);
+    assert.equal(await by('undo').isVisible(), true);
+    await by('policy-read_file').selectOption('APPROVAL_POLICY_DENY');
+    await hub.reply(await hub.next('updateServer'), {
+      error: { code: 'FAILED_PRECONDITION', reason: 'CONFIG_NOT_WRITABLE', message: 'the file is read-only' },
+    });
+    await settle();
+    assert.equal(await by('policy-read_file').inputValue(), 'APPROVAL_POLICY_ALLOW', 'what the file says');
+    assert.match(await by('tool-read_file').innerText(), /the file is read-only/);
+  },
+);
+
+pageTest(
+  'a page whose host has not turned it on offers none of it',
+  { snapshot: { servers: [server('files')] } },
+  async ({ by }) => {
+    await by('server-files').getByRole('button').first().click();
+    for (const id of ['add-server', 'edit-entry', 'remove-entry']) assert.equal(await by(id).isVisible(), false, id);
+  },
+);
+
+pageTest(
+  'names of 100,000 characters and texts of strangers stay in their place',
+  { surface, viewport: { width: 320, height: 800 }, snapshot: { servers: [] } },
+  async (opened) => {
+    const { by, hub, page, settle } = opened;
+    await openForm(opened);
+    await by('adding-way-paste').check();
+    await by('adding-text').fill('{}');
+    await by('adding-read').click();
+    const long = '<img src=x onerror=alert(1)>\u202e'.repeat(3500);
+    await hub.reply(await hub.next('readConfigText'), {
+      readConfigText: {
+        entries: [
+          {
+            server: long,
+            dialect: 'mcpServers',
+            entryJson: '{}',
+            form: { command: long, args: [long], environment: { [long]: long } },
+          },
+        ],
+      },
+    });
+    await settle();
+    assert.match(await by('adding').innerText(), /A name has at most 128 characters/);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `${wide} px too wide`);
+    assert.equal(await page.locator('img').count(), 0);
   },
 );

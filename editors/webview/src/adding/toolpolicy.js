@@ -1,0 +1,69 @@
+// What the config file says of calls of one tool. It is another thing than a yes on a question, which McpHub keeps for
+// itself: this is written into a file, and holds for everybody who uses that.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { fileName, shortName, visible } from '../words/text.js';
+import { writer } from './entryform.js';
+import { labelled } from './field.js';
+import { policyWords } from './settings.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ApprovalPolicyJson} Policy */
+
+/** @param {import('../page.js').Page} page @param {Tool} tool */
+export function toolPolicy(page, { server = '', name = '' }) {
+  const select = h(
+    'select',
+    { dataset: { testid: `policy-${name}` }, onchange: () => void write() },
+    ...policyWords.map(([value, text]) => h('option', { value, text })),
+    h('option', { value: 'APPROVAL_POLICY_UNSPECIFIED', text: 'Not said for this tool' }),
+  );
+  const file = fileName(page.state.servers.get(server)?.configFile);
+  const note = h('p', { class: 'muted', role: 'status', hidden: true });
+  const field = labelled(`In the config file, for calls of ${shortName(name)}`, select, {
+    hint: `Written into ${visible(file)}, for everybody who uses that file. What you allow on a question is kept by McpHub alone.`,
+    after: note,
+  });
+  /** @type {Policy} */
+  let shown = 'APPROVAL_POLICY_ASK';
+  select.value = shown;
+  let busy = false;
+
+  async function write() {
+    const chosen = /** @type {Policy} */ (select.value);
+    if (busy || chosen === shown) return;
+    busy = true;
+    field.say('');
+    show(note, false);
+    const reply = await page.ask({
+      updateServer: {
+        server,
+        configFile: page.state.servers.get(server)?.configFile ?? '',
+        settings: { approvals: { [name]: chosen } },
+        writtenBy: writer,
+      },
+    });
+    busy = false;
+    if (!reply.configWrite) {
+      select.value = shown;
+      field.say(reply.error?.message ?? '');
+      return;
+    }
+    if (chosen !== 'APPROVAL_POLICY_UNSPECIFIED') shown = chosen;
+    page.adding?.wrote(reply.configWrite, `was changed: ${shortName(name)}`);
+    replace(note);
+    show(note, reply.configWrite.needsConsent === true && chosen === 'APPROVAL_POLICY_ALLOW');
+    setText(note, 'It counts once you have agreed to the entry as it is now: you are asked at the next start.');
+  }
+
+  return {
+    element: field.element,
+    /** @param {Tool} now */
+    update: (now) => {
+      const policy = now.policy ?? 'APPROVAL_POLICY_ASK';
+      if (busy || policy === shown) return;
+      shown = policy;
+      select.value = policy;
+    },
+  };
+}
