@@ -11,7 +11,7 @@ import { request, server, tool } from '../harness/world.js';
 /** @type {ConfigFileJson[]} */
 const files = [
   {
-    path: '/userim/.cursor/mcp.json',
+    path: '/config/.cursor/mcp.json',
     scope: 'user',
     dialect: 'cursor',
     exists: true,
@@ -20,7 +20,7 @@ const files = [
     takesUrls: true,
   },
   {
-    path: '/userim/.config/Code/User/mcp.json',
+    path: '/config/.config/Code/User/mcp.json',
     scope: 'user',
     dialect: 'vscode',
     exists: true,
@@ -30,10 +30,10 @@ const files = [
     takesInputs: true,
     takesUrls: true,
   },
-  { path: '/userim/claude_desktop_config.json', scope: 'user', dialect: 'claude-desktop', exists: true },
-  { path: '/userim/broken.json', scope: 'user', exists: true, notWritable: 'the file cannot be read', line: 7 },
+  { path: '/config/claude_desktop_config.json', scope: 'user', dialect: 'claude-desktop', exists: true },
+  { path: '/config/broken.json', scope: 'user', exists: true, notWritable: 'the file cannot be read', line: 7 },
 ];
-const vscodeFile = '/userim/.config/Code/User/mcp.json';
+const vscodeFile = '/config/.config/Code/User/mcp.json';
 const written = { server: 'notes', configFile: vscodeFile, configLine: 9, configDialect: 'vscode', needsConsent: true };
 export const surface = { configWrites: true, commands: ['mcphub.openConfig'] };
 const setup = { surface, snapshot: { servers: [server('files')] } };
@@ -156,7 +156,7 @@ pageTest(
     assert.doesNotMatch(JSON.stringify(addServer), /s3cret/);
 
     // Where a file has no inputs, a variable of the environment takes the place.
-    await by('adding-file').selectOption('/home/kim/.cursor/mcp.json');
+    await by('adding-file').selectOption('/config/.cursor/mcp.json');
     await settle();
     assert.equal(await way.inputValue(), 'env');
   },
@@ -168,10 +168,10 @@ pageTest('the files that cannot be written say why, and their place can be opene
   assert.equal(await by('adding-file').inputValue(), vscodeFile, 'the one that the hub would take');
   assert.equal(await by('adding-file').locator('option').count(), 3);
   await page.getByText('Not possible: 1 other file').click();
-  const link = page.getByRole('link', { name: '/home/kim/broken.json:7' });
+  const link = page.getByRole('link', { name: '/config/broken.json:7' });
   assert.equal(
     await link.getAttribute('href'),
-    `command:mcphub.openConfig?${encodeURIComponent('["/home/kim/broken.json",7]')}`,
+    `command:mcphub.openConfig?${encodeURIComponent('["/config/broken.json",7]')}`,
   );
 });
 
@@ -432,7 +432,7 @@ pageTest(
   {
     surface,
     snapshot: {
-      servers: [server('files', { shadows: [{ file: '/home/kim/.cursor/mcp.json', line: 4 }] })],
+      servers: [server('files', { shadows: [{ file: '/config/.cursor/mcp.json', line: 4 }] })],
       requests: [request('r-1')],
     },
   },
@@ -446,7 +446,7 @@ pageTest(
     await settle();
     const text = await by('adding').innerText();
     assert.match(text, /1 request that runs now will be cancelled/);
-    assert.match(text, /Another entry of this name counts then: \/home\/kim\/\.cursor\/mcp\.json:4/);
+    assert.match(text, /Another entry of this name counts then: \/config\/\.cursor\/mcp\.json:4/);
     assert.match(text, /"files": { "command": "npx" }/);
     await by('remove-now').click();
     const sent = await hub.next('removeServer');
@@ -474,7 +474,7 @@ pageTest(
         server('broken', {
           state: 'SERVER_STATE_BROKEN',
           problems: [
-            { file: '/home/kim/x.json', line: 4, server: 'broken', key: 'command', message: 'is missing', fatal: true },
+            { file: '/config/x.json', line: 4, server: 'broken', key: 'command', message: 'is missing', fatal: true },
           ],
         }),
       ],
@@ -484,7 +484,7 @@ pageTest(
     const { by, hub, page, settle } = opened;
     assert.match(await by('server-broken').innerText(), /command: is missing/);
     await by('server-broken').getByRole('button').first().click();
-    assert.equal(await page.getByRole('link', { name: '/home/kim/x.json:4' }).count(), 1);
+    assert.equal(await page.getByRole('link', { name: '/config/x.json:4' }).count(), 1);
     await by('edit-entry').click();
     await hub.reply(await hub.next('getServerEntry'), {
       getServerEntry: {
@@ -493,7 +493,7 @@ pageTest(
           line: 4,
           problems: [{ key: 'command', message: 'is missing', line: 4, fatal: true }],
         },
-        file: { path: '/home/kim/x.json' },
+        file: { path: '/config/x.json' },
       },
     });
     await settle();
