@@ -33,6 +33,7 @@ func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (eve
 
 // cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that.
 func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
+	server = st.canonical(server)
 	r, ok := st.requests[id]
 	switch {
 	case ok && server != "" && r.server.name != server:
@@ -65,6 +66,7 @@ func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Orig
 	reason = bounds.Reason(reason)
 	st := h.lock()
 	defer st.unlock()
+	scope.Server = st.canonical(scope.Server)
 	var ids []string
 	for _, r := range st.requestsInOrder() {
 		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" &&

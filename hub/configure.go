@@ -79,9 +79,12 @@ func (o house) CarryOut(a sources.Step) <-chan struct{} {
 		st.addServer(a)
 		return nil
 	}
-	s := st.server(a.Have.Server().Name())
-	if a.Remove {
-		return st.removeServer(s)
+	s := st.named(a.Have.Server().Name())
+	switch {
+	case s == nil: // beside a server that another step has made change over
+		return nil
+	case a.Remove:
+		return st.removeServer(s, "the server was removed from the config")
 	}
 	return st.changeServer(s, a)
 }
@@ -89,6 +92,7 @@ func (o house) CarryOut(a sources.Step) <-chan struct{} {
 func (st *state) addServer(a sources.Step) {
 	s := st.newServer(a.Life())
 	s.launch.Take(a.Entry, a.Entries, false)
+	s.launch.TakeBeside(a.Beside)
 	s.launch.Move(a.Place)
 	st.servers = append(st.servers, s)
 	st.changed(s)
@@ -105,10 +109,9 @@ func (st *state) newServer(e servers.Entry) *server {
 	return s
 }
 
-func (st *state) removeServer(s *server) <-chan struct{} {
+func (st *state) removeServer(s *server, why string) <-chan struct{} {
 	st.table.Remove(s.Server)
-	done := s.EndConnection(&event.CancelCause{Origin: event.OriginHost,
-		Reason: "the server was removed from the config"}, servers.Stop)
+	done := s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Stop)
 	s.EndSignIn()
 	s.allowance.Close()
 	st.changed(s)
@@ -118,6 +121,7 @@ func (st *state) removeServer(s *server) <-chan struct{} {
 func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
 	was, old, told := s.Disabled(), *s.Conf(), s.info()
 	s.launch.Take(a.Entry, a.Entries, a.Relaunch)
+	s.launch.TakeBeside(a.Beside)
 	s.launch.Move(a.Place)
 	s.Reconfigure(a.Life())
 	owner{s}.Outdated()

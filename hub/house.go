@@ -36,12 +36,14 @@ func (o house) Find(name string) offers.Server {
 // NotFound is the error of a name that no server has.
 func (o house) NotFound(name string) *event.Error { return o.h.held().noServer(name) }
 
-// All gives the servers in config order.
+// All gives the servers in config order, but for those beside another one of their name: they are for who names them.
 func (o house) All() []offers.Server {
 	st := o.h.held()
 	all := make([]offers.Server, 0, len(st.servers))
 	for _, s := range st.servers {
-		all = append(all, s.offered())
+		if s.launch.Of() == "" {
+			all = append(all, s.offered())
+		}
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -84,16 +85,59 @@ func (o owner) Outdated() {
 	}
 }
 
-// Switch is the step of a config that has not changed.
+// Switch is the step of a config that has not changed. What is beside the server changes with it.
 func (o owner) Switch(to *launch.Entry, why string) {
-	o.hub.held().changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
-		Problems: o.Problems(), Place: o.launch.Place(), Relaunch: to.Key != o.launch.Entry().Key, Why: why})
+	st := o.hub.held()
+	st.changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
+		Beside: o.launch.AllBeside(), Problems: o.Problems(), Place: o.launch.Place(),
+		Relaunch: to.Key != o.launch.Entry().Key, Why: why})
+	st.arrangeBeside(o.server, why)
+}
+
+// arrangeBeside makes those the servers beside s that are now.
+func (st *state) arrangeBeside(s *server, why string) {
+	wanted := s.launch.Beside()
+	have := st.besides(s)
+	missing := wanted[:0:0]
+	for _, entries := range wanted {
+		if !slices.ContainsFunc(have, func(b *server) bool { return b.name == entries[0].Conf.Name }) {
+			missing = append(missing, entries)
+		}
+	}
+	for _, b := range have {
+		if !slices.ContainsFunc(wanted, func(e launch.Entries) bool { return e[0].Conf.Name == b.name }) {
+			st.removeServer(b, why)
+		}
+	}
+	for _, entries := range missing {
+		counts := st.launches.Counting(nil, entries)
+		st.addServer(sources.Step{Conf: counts.Conf, Entry: counts, Entries: entries, Place: s.launch.Place()})
+	}
+	at := map[string]int{}
+	for _, one := range st.servers {
+		if one.Life().Removed() || one.launch.Of() == s.name {
+			continue
+		}
+		at[one.name] = len(at) + 1
+		if one != s {
+			continue
+		}
+		for _, b := range st.besides(s) {
+			if !b.Life().Removed() {
+				at[b.name] = len(at) + 1
+			}
+		}
+	}
+	house{st.hub}.Arrange(at)
 }
 
 // consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools
 // that this answers are closed, and an eager server that waits for a person starts if it need not wait any more.
 func (st *state) consentsChanged() {
-	for _, s := range st.servers {
+	for _, s := range slices.Clone(st.servers) { // a change over makes others come and go
+		if s.Life().Removed() {
+			continue
+		}
 		agreed := s.launch.Reconsider()
 		st.policyChanged(s)
 		if agreed {

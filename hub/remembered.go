@@ -13,6 +13,7 @@ import (
 func (h *Hub) Remembered(server string) []event.Remembered {
 	h.grants.Refresh(grants.Call)
 	h.refreshLaunches()
+	h.update(func(st *state) { server = st.canonical(server) })
 	list := append(h.grants.List(), h.inputs.Remembered()...)
 	list = slices.DeleteFunc(list, func(r event.Remembered) bool { return server != "" && r.Server != server })
 	sort.Slice(list, func(i, j int) bool {

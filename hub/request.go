@@ -354,6 +354,7 @@ func (st *state) requestsInOrder() []*request {
 func (h *Hub) Requests(server string) []event.RequestInfo {
 	st := h.lock()
 	defer st.unlock()
+	server = st.canonical(server)
 	var list []event.RequestInfo
 	for _, r := range st.requestsInOrder() {
 		if server == "" || r.server.name == server {

@@ -1,9 +1,11 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -20,14 +22,52 @@ type server struct {
 	launch    *launch.Launch
 }
 
-// server finds a server by name, nil when there is none.
-func (st *state) server(name string) *server {
+// named finds a server by its name, nil when there is none.
+func (st *state) named(name string) *server {
 	for _, s := range st.servers {
 		if s.name == name {
 			return s
 		}
 	}
 	return nil
+}
+
+// server finds a server by name, or by the address of its entry (config.Address); nil when there is none. What a
+// workspace or a broken entry is called comes after what is addressed so.
+func (st *state) server(name string) *server {
+	s := st.named(name)
+	if s != nil && !s.Conf().Origin.OfWorkspace() {
+		return s
+	}
+	if of, scope, ok := config.SplitAddress(name); ok {
+		for _, other := range st.servers {
+			if other.configName() == of && other.Conf().Origin.Holder() == scope && !other.Life().Broken() {
+				return other
+			}
+		}
+	}
+	return s
+}
+
+// canonical is the name of the server that is meant by a name or an address; one that nobody has stays what it is.
+func (st *state) canonical(name string) string {
+	if s := st.server(name); name != "" && s != nil {
+		return s.name
+	}
+	return name
+}
+
+// configName is its name in the config.
+func (s *server) configName() string { return cmp.Or(s.launch.Of(), s.name) }
+
+// besides are those that are listed beside s: see launch.Maker.Beside.
+func (st *state) besides(s *server) (list []*server) {
+	for _, other := range st.servers {
+		if other.launch.Of() == s.name {
+			list = append(list, other)
+		}
+	}
+	return list
 }
 
 // noServer is the error of who names a server that does not exist.

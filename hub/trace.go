@@ -17,6 +17,7 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	}
 	var all []journal.Traced
 	h.update(func(st *state) {
+		f.Server = st.canonical(f.Server)
 		all = h.record.Ended(want)
 		for _, r := range st.requests {
 			if want(r.id, r.server.name) {

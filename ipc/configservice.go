@@ -87,18 +87,22 @@ func (c *services) undoConfigWrite(ctx context.Context, windowID string,
 	return c.domain.Config().Undo(ctx, configWriter(r.GetWrittenBy(), windowID))
 }
 
-// now is the server that a write was about, nil when it is gone or the write failed.
-func (c *services) now(w sources.Written) *mcphubv1.Server {
-	if w.File == "" { // it failed
+// now is the server of the entry that a write was about, else the one of its name; nil when there is none, or the write
+// failed.
+func (c *services) now(w sources.Written) (m *mcphubv1.Server) {
+	if w.File == "" {
 		return nil
 	}
 	servers, _ := c.domain.Servers()
 	for _, s := range servers {
-		if s.Name == w.Server {
+		switch {
+		case s.ConfigName == w.Server && s.ConfigFile == w.File:
 			return c.convert.server(s)
+		case s.Name == w.Server:
+			m = c.convert.server(s)
 		}
 	}
-	return nil
+	return m
 }
 
 func configTarget(server, file, by, windowID string) sources.Target {

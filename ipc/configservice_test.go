@@ -114,3 +114,53 @@ func TestWindowWritesConfig(t *testing.T) {
 		}
 	})
 }
+
+// Of two entries of one name each is changed and removed by its address; the answer shows that entry's server.
+func TestConfigServiceByScope(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder, dir := t.TempDir(), t.TempDir()
+		mine, theirs := filepath.Join(dir, "mcp.json"), filepath.Join(folder, "mcp.json")
+		for file, command := range map[string]string{mine: "m", theirs: "t"} {
+			text := `{"servers": {"s": {"command": "` + command + `"}}}`
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		ctx, configs := t.Context(), mcphubv1.NewConfigServiceClient(conn)
+		servers := mcphubv1.NewMcpServerServiceClient(conn)
+		r, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{WatchedByHost: true,
+			Sources: []*mcphubv1.ConfigSource{{Scope: "user", Path: mine},
+				{Scope: "workspace", Path: theirs, Folder: folder}}})
+		if err != nil || len(r.GetServers()) != 2 || r.GetServers()[1].GetName() != "s@workspace" ||
+			r.GetServers()[1].GetConfigName() != "s" || r.GetServers()[1].GetPlace() != 2 {
+			t.Fatalf("%v, %v", r, err)
+		}
+		_, err = configs.UpdateServer(ctx, &mcphubv1.UpdateServerRequest{Server: "s", PatchJson: `{"args": ["x"]}`})
+		if status.Code(err) != codes.InvalidArgument {
+			t.Errorf("without saying which: %v", err)
+		}
+		for address, want := range map[string]struct{ file, name, scope string }{
+			"s@user": {mine, "s", "user"}, "s@workspace": {theirs, "s@workspace", "workspace"}} {
+			u, err := configs.UpdateServer(ctx, &mcphubv1.UpdateServerRequest{Server: address,
+				Settings: &mcphubv1.ServerSettings{Enabled: new(false)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, w := u.GetServer(), u.GetWrite(); w.GetConfigFile() != want.file || w.GetServer() != "s" ||
+				s.GetName() != want.name || s.GetConfigScope() != want.scope ||
+				s.GetState() != mcphubv1.ServerState_SERVER_STATE_DISABLED {
+				t.Errorf("%s: %v", address, u)
+			}
+		}
+		gone, err := configs.RemoveServer(ctx, &mcphubv1.RemoveServerRequest{Server: "s@user"})
+		if err != nil || gone.GetWrite().GetConfigFile() != mine || gone.GetServer().GetName() != "s" ||
+			gone.GetServer().GetConfigScope() != "workspace" {
+			t.Errorf("%v, %v", gone, err)
+		}
+		if _, err = configs.RemoveServer(ctx, &mcphubv1.RemoveServerRequest{Server: "s@user"}); status.Code(err) !=
+			codes.NotFound {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -31,7 +31,7 @@ func runServers(env environment, o *listOptions, words []string) int {
 		}
 		status := exitOK
 		if err == nil && o.start {
-			for _, t := range startAll(ctx, client, startable(r.GetServers()), nil) {
+			for _, t := range startAll(ctx, client, startable(r.GetServers(), len(names) > 0), nil) {
 				if t.err != nil {
 					status = exitServer
 				}
@@ -66,13 +66,19 @@ func pick(r *mcphubv1.ListServersResponse, names []string) error {
 	}
 	var all []string
 	var picked []*mcphubv1.Server
+	met := map[string]bool{} // of the names
 	for _, s := range r.GetServers() {
-		if all = append(all, s.GetName()); slices.Contains(names, s.GetName()) {
-			picked = append(picked, s)
+		all = append(all, s.GetName())
+		address := config.Address(s.GetConfigName(), config.Origin{Scope: s.GetConfigScope()}.Holder())
+		i := slices.IndexFunc(names, func(n string) bool { return n == s.GetName() || n == address })
+		if i < 0 {
+			continue
 		}
+		met[s.GetName()], met[address] = true, true
+		picked = append(picked, s)
 	}
 	for _, n := range names {
-		if !slices.Contains(all, n) {
+		if !met[n] {
 			return &failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND",
 				Message: fmt.Sprintf("there is no server %q in the config%s", shortName(n), nearmiss.Hint(n, all))}
 		}
@@ -98,9 +104,12 @@ func colourOfState(column int, cell string) string {
 	return yellow
 }
 
-// startable gives the names of the servers that can be started.
-func startable(servers []*mcphubv1.Server) (names []string) {
+// startable gives the names of the servers that can be started; named says that they were chosen by their names.
+func startable(servers []*mcphubv1.Server, named bool) (names []string) {
 	for _, s := range servers {
+		if !named && beside(s) != "" {
+			continue // it is for who names it
+		}
 		switch s.GetState() {
 		case mcphubv1.ServerState_SERVER_STATE_DISABLED, mcphubv1.ServerState_SERVER_STATE_BROKEN:
 		default:
@@ -157,6 +166,14 @@ func serverRows(servers []*mcphubv1.Server, now time.Time) [][]string {
 	return rows
 }
 
+// beside is the server that has the name of the entry by itself; "" = this one.
+func beside(s *mcphubv1.Server) string {
+	if of := s.GetConfigName(); of != s.GetName() {
+		return of
+	}
+	return ""
+}
+
 // serverState gives the state, and what else there is to say about it: how the sign-in and the consent stand, and what
 // the hub will do by itself.
 func serverState(s *mcphubv1.Server, now time.Time) string {
@@ -172,6 +189,9 @@ func serverState(s *mcphubv1.Server, now time.Time) string {
 		parts = append(parts, "asks before it starts")
 	case mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED:
 		parts = append(parts, "start declined")
+	}
+	if of := beside(s); of != "" {
+		parts = append(parts, "beside "+of)
 	}
 	if waiting := s.GetWaitingForConsent(); len(waiting) > 0 {
 		parts = append(parts, "another entry waits for a yes: "+place(waiting[0].GetFile(), waiting[0].GetLine()))

@@ -64,6 +64,7 @@ func read(sources []Source) *loader {
 		l.load()
 	}
 	l.switchOff()
+	l.refuseAddresses()
 	l.shadow()
 	l.findNamed()
 	return l

@@ -103,6 +103,7 @@ type ServerInfo struct {
 	SignIn                       SignInState
 	Counters                     Counters
 	Dialect, Scope               string // of its config file
+	ConfigName                   string // differs from Name where another entry has that by itself
 	Shadows                      []ConfigOrigin
 	Waiting                      []ConfigOrigin // entries of workspaces that would count after a yes
 	Start                        ServerStart
@@ -117,6 +118,9 @@ type ServerInfo struct {
 	// and comes back has another.
 	Incarnation uint64
 }
+
+// Beside tells whether another entry has the name by itself.
+func (i *ServerInfo) Beside() bool { return i.ConfigName != "" && i.ConfigName != i.Name }
 
 // Counters of a connection: traffic that harmed nobody.
 type Counters struct {

@@ -40,6 +40,7 @@ type Entry struct {
 	Conf  config.Server
 	Key   string // Conf's launch key
 	Watch string // the folder where the patterns in Conf.Watch begin
+	Of    string // name in the config, if Conf.Name is an address: see Beside
 	// form is what there was to agree to when somebody looked last: see Launch.look. nil: the entry needs no consent.
 	// Guarded by the lock.
 	form *grants.Form

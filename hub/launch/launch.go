@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ type Launch struct {
 	owner   Owner
 	entry   *Entry // that counts; nil for a broken one
 	entries Entries
+	beside  []Entries // of each scope, under their addresses
 	place   int
 
 	asking int // open prompts
@@ -59,7 +61,7 @@ func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
 
 // Tell puts into i how people see the launch.
 func (l *Launch) Tell(i *event.ServerInfo) {
-	i.Place, i.LaunchConsent = l.place, l.consentState()
+	i.Place, i.LaunchConsent, i.ConfigName = l.place, l.consentState(), cmp.Or(l.Of(), l.server.Name())
 	waiting := len(l.entries.before(l.entry))
 	for n, e := range l.entries {
 		o := e.Conf.Origin

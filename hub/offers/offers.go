@@ -17,7 +17,7 @@ import (
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
-	// Find finds a server by name; its Server is nil when there is none. It is called with the lock.
+	// Find finds a server by name or address; its Server is nil when there is none. It is called with the lock.
 	Find(name string) Server
 	// NotFound is the error of a name that no server has. It is called with the lock.
 	NotFound(name string) *event.Error
@@ -53,6 +53,15 @@ func (o *Offers) find(name string) (s Server, err error) {
 		}
 	})
 	return s, err
+}
+
+// nameOf gives the name of the server that is meant, which stays its own whatever else changes.
+func (o *Offers) nameOf(name string) (string, error) {
+	s, err := o.find(name)
+	if err != nil {
+		return "", err
+	}
+	return s.Name(), nil
 }
 
 // ask runs something short with the session of a server: a list, a completion. It is no request of its own, as nobody
@@ -96,6 +105,9 @@ func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.C
 // listed asks a server for a list and gives it as it is shown.
 func listed[E, I any](ctx context.Context, o *Offers, name, doing string,
 	list func(*mcp.Session, context.Context) ([]E, error), show func(string, E) I) (infos []I, err error) {
+	if name, err = o.nameOf(name); err != nil {
+		return nil, err
+	}
 	err = o.ask(ctx, name, doing, func(ctx context.Context, session *mcp.Session) error {
 		entries, err := list(session, ctx)
 		infos = shownAs(name, entries, show)

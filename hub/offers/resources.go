@@ -43,6 +43,10 @@ func (o *Offers) SubscribeResource(ctx context.Context, name, uri string) error 
 // SubscribeFor is SubscribeResource for a gateway, by its name. What several are subscribed to, the server is asked for
 // once.
 func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string) error {
+	name, err := o.nameOf(name)
+	if err != nil {
+		return err
+	}
 	return o.inTurn(ctx, name, uri, "subscribe a resource", func(ctx context.Context, session *mcp.Session) error {
 		var s Server
 		var reserved, shared bool
@@ -111,6 +115,7 @@ func (o *Offers) UnsubscribeFor(ctx context.Context, by, name, uri string) error
 	if err != nil {
 		return err
 	}
+	name = s.Name()
 	var tell bool
 	o.house.Update(func() { tell = s.Unsubscribe(uri, by) })
 	if !tell {

@@ -110,7 +110,7 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 		c.sources = sources
 		c.Launches.SetFolders(foldersOf(sources))
 		for _, l := range c.Owner.Launches() {
-			old = append(old, l.Entries()...)
+			old = append(old, l.All()...)
 		}
 	})
 	if draining {
@@ -137,9 +137,14 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
 	// for what stays as it was.
 	keep := c.Launches.Anew(old)
-	var all []launch.Entries
+	var all []named
+	taken := map[string]bool{}
 	for _, conf := range want {
-		all = append(all, c.Launches.Entries(conf))
+		taken[conf.Name] = true
+	}
+	for _, conf := range want {
+		all = append(all, named{c.Launches.Entries(conf),
+			c.Launches.Beside(conf, func(name string) bool { return taken[name] })})
 	}
 	c.House.Update(func() {
 		if draining = c.House.Draining(); !draining {
@@ -167,7 +172,7 @@ func (c *Config) LookAnew(ctx context.Context) {
 	var old launch.Entries
 	c.House.Update(func() {
 		for _, l := range c.Owner.Launches() {
-			old = append(old, l.Entries()...)
+			old = append(old, l.All()...)
 		}
 	})
 	keep := c.Launches.Anew(old)
@@ -175,7 +180,7 @@ func (c *Config) LookAnew(ctx context.Context) {
 }
 
 // apply brings the servers in line with what was read. It is called with the lock.
-func (c *Config) apply(all []launch.Entries, problems []event.ConfigProblem, sources []Source,
+func (c *Config) apply(all []named, problems []event.ConfigProblem, sources []Source,
 	changed string) (_ []event.ConfigProblem, stopped []string, waits []<-chan struct{}) {
 	have := c.Owner.Launches()
 	want := c.wantedOf(all, have)
@@ -194,14 +199,24 @@ func (c *Config) apply(all []launch.Entries, problems []event.ConfigProblem, sou
 	return problems, stopped, waits
 }
 
-// wantedOf tells of each name which entry counts.
-func (c *Config) wantedOf(all []launch.Entries, have []*launch.Launch) (want []wanted) {
+// named are the entries of one name, and those of each scope if there are several (launch.Maker.Beside).
+type named struct {
+	entries launch.Entries
+	beside  []launch.Entries
+}
+
+// wantedOf tells of each name which entry counts, and which are beside it.
+func (c *Config) wantedOf(all []named, have []*launch.Launch) (want []wanted) {
 	of := map[string]*launch.Launch{}
 	for _, l := range have {
 		of[l.Server().Name()] = l
 	}
-	for _, entries := range all {
-		want = append(want, wanted{c.Launches.Counting(of[entries[0].Conf.Name], entries), entries})
+	for _, n := range all {
+		counts := c.Launches.Counting(of[n.entries[0].Conf.Name], n.entries)
+		want = append(want, wanted{counts, n.entries, n.beside})
+		for _, entries := range launch.Besides(counts, n.beside) {
+			want = append(want, wanted{c.Launches.Counting(of[entries[0].Conf.Name], entries), entries, nil})
+		}
 	}
 	return want
 }

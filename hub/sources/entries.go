@@ -77,7 +77,7 @@ func (f *Files) look(ctx context.Context, s Source) File {
 // Entry gives the entry of a name, and its file.
 func (f *Files) Entry(ctx context.Context, to Target) (edit.Found, File, error) {
 	to.Server = bounded(to.Server)
-	src, err := f.sourceOf(ctx, to)
+	src, to, err := f.sourceOf(ctx, to)
 	if err != nil {
 		return edit.Found{}, File{}, err
 	}

@@ -82,7 +82,7 @@ func (f *Files) Add(ctx context.Context, to Target, form edit.Form, set edit.Set
 // Update changes an entry.
 func (f *Files) Update(ctx context.Context, to Target, u edit.Update) (Written, error) {
 	to.Server = bounded(to.Server)
-	src, err := f.sourceOf(ctx, to)
+	src, to, err := f.sourceOf(ctx, to)
 	if err != nil {
 		return Written{}, err
 	}
@@ -94,7 +94,7 @@ func (f *Files) Update(ctx context.Context, to Target, u edit.Update) (Written, 
 // Remove takes an entry out of its file.
 func (f *Files) Remove(ctx context.Context, to Target) (Written, error) {
 	to.Server = bounded(to.Server)
-	src, err := f.sourceOf(ctx, to)
+	src, to, err := f.sourceOf(ctx, to)
 	if err != nil {
 		return Written{}, err
 	}

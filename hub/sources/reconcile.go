@@ -15,12 +15,21 @@ type Step struct {
 	Conf     config.Server
 	Entry    *launch.Entry // that Conf is of; nil for a broken one
 	Entries  launch.Entries
+	Beside   []launch.Entries // of each scope: see launch.Maker.Beside
 	Problems []event.ConfigProblem
 	Broken   bool // the entry cannot be used
 	Remove   bool
 	Relaunch bool   // what is run changed: what runs has to be stopped
 	Place    int    // among all servers: see place
 	Why      string // of the relaunch; "": the config changed
+}
+
+// of is the server that this one is beside, "" = none.
+func (s Step) of() string {
+	if s.Entry == nil {
+		return ""
+	}
+	return s.Entry.Of
 }
 
 // Life is the entry of the step as a server takes it up.
@@ -36,6 +45,7 @@ func (s Step) Life() servers.Entry {
 type wanted struct {
 	counts  *launch.Entry
 	entries launch.Entries
+	beside  []launch.Entries // of each scope
 }
 
 // reconcile compares what the config wants with what there is. It changes nothing. What is halfway through an edit ends
@@ -72,32 +82,52 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*launch.Lau
 		}
 	}
 	var steps []Step
-	for _, w := range want {
+	kept := map[string]bool{} // as they are, with those beside them
+	for _, w := range want {  // those beside one come after it
 		c := w.counts.Conf
+		if kept[w.counts.Of] {
+			continue
+		}
 		l := by[c.Name]
 		sound := l != nil && !l.Server().Life().Broken()
 		if sound && unread[l.Server().Conf().Origin.File] {
+			kept[c.Name] = true
 			continue
 		}
-		steps = append(steps, Step{Have: l, Conf: c, Entry: w.counts, Entries: w.entries, Problems: of[c.Name],
-			Relaunch: sound && l.Server().Key() != w.counts.Key})
+		steps = append(steps, Step{Have: l, Conf: c, Entry: w.counts, Entries: w.entries, Beside: w.beside,
+			Problems: problemsOf(w.counts, of), Relaunch: sound && l.Server().Key() != w.counts.Key})
 		delete(by, c.Name)
 	}
 	for _, name := range brokenOnly {
 		p, l := of[name][0], by[name]
 		delete(by, name)
 		if l != nil && !l.Server().Life().Broken() && l.Server().Running() {
+			kept[name] = true
 			steps = append(steps, Step{Have: l, Conf: *l.Server().Conf(), Entry: l.Entry(), Entries: l.Entries(),
-				Problems: of[name]})
+				Beside: l.AllBeside(), Problems: of[name]})
 			continue
 		}
 		conf := config.Server{Name: name, Origin: config.Origin{File: p.File, Line: p.Line}}
 		steps = append(steps, Step{Have: l, Conf: conf, Problems: of[name], Broken: true, Relaunch: true})
 	}
 	for _, l := range have {
-		if s := l.Server(); by[s.Name()] == l && !unread[s.Conf().Origin.File] {
+		if s := l.Server(); by[s.Name()] == l && !unread[s.Conf().Origin.File] && !kept[l.Of()] {
 			steps = append(steps, Step{Have: l, Remove: true})
 		}
 	}
 	return steps
+}
+
+// problemsOf gives those of an entry: beside the one that has the name by itself, those of its own file.
+func problemsOf(e *launch.Entry, of map[string][]event.ConfigProblem) []event.ConfigProblem {
+	if e.Of == "" {
+		return of[e.Conf.Name]
+	}
+	list := slices.Clone(of[e.Conf.Name])
+	for _, p := range of[e.Of] {
+		if p.File == e.Conf.Origin.File {
+			list = append(list, p)
+		}
+	}
+	return list
 }

@@ -133,7 +133,7 @@ func (h *home) carryOut(steps []Step, at map[string]int) {
 func wants(confs []config.Server) (list []wanted) {
 	for _, c := range confs {
 		e := &launch.Entry{Conf: c, Key: c.LaunchKey()}
-		list = append(list, wanted{e, launch.Entries{e}})
+		list = append(list, wanted{e, launch.Entries{e}, nil})
 	}
 	return list
 }

@@ -73,9 +73,39 @@ func (f *Files) having(ctx context.Context, known []Source, name string) (list [
 	return list
 }
 
-// sourceOf is the file that has the entry.
-func (f *Files) sourceOf(ctx context.Context, to Target) (Source, error) {
+// addressed reads the address of an entry (config.Address): its name, and the sources of its scope. What is called so
+// in a file that is named, or in one of the user or the host, goes first.
+func (f *Files) addressed(ctx context.Context, to Target) (Target, []Source) {
 	known := f.known()
+	name, scope, ok := config.SplitAddress(to.Server)
+	if !ok {
+		return to, known
+	}
+	var of []Source
+	for _, s := range known {
+		if (config.Origin{Scope: s.Scope}).Holder() == scope {
+			of = append(of, s)
+		}
+	}
+	exact := slices.ContainsFunc(f.having(ctx, known, to.Server), func(s Source) bool {
+		return to.File != "" && s.Path == Absolute([]Source{{Path: to.File}})[0].Path ||
+			!(config.Origin{Scope: s.Scope}).OfWorkspace()
+	})
+	if exact || len(f.having(ctx, of, name)) == 0 {
+		return to, known
+	}
+	to.Server = name
+	return to, of
+}
+
+// sourceOf is the file that has the entry, which it also names as that file does.
+func (f *Files) sourceOf(ctx context.Context, to Target) (Source, Target, error) {
+	to, known := f.addressed(ctx, to)
+	s, err := f.sourceAmong(ctx, known, to)
+	return s, to, err
+}
+
+func (f *Files) sourceAmong(ctx context.Context, known []Source, to Target) (Source, error) {
 	if to.File != "" {
 		s, err := f.named(known, to)
 		if err != nil {

@@ -128,9 +128,10 @@ func (s *shelf) profileNow() *config.Profile {
 	return s.profile
 }
 
-// see takes notice of a server as it is now, and tells whether it is connected anew. It does not block.
+// see takes notice of a server as it is now, and tells whether it is connected anew. It does not block. One that is
+// beside another of its name is none of the gateway's: of two entries a client gets the one that counts.
 func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (connected bool) {
-	if info.State == event.ServerDisabled || !s.profileNow().HasServer(info.Name) {
+	if info.Beside() || info.State == event.ServerDisabled || !s.profileNow().HasServer(info.Name) {
 		s.drop(info.Name)
 		return false
 	}

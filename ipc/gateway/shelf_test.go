@@ -55,6 +55,32 @@ func TestServerThatAlwaysChangesIsAskedAtPace(t *testing.T) {
 	})
 }
 
+// TestBesideIsNotOfTheGateway: a server beside another of its name is neither started to be known nor listed, also when
+// it has been the one that counts.
+func TestBesideIsNotOfTheGateway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		hub := &counted{}
+		s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+		beside := event.ServerInfo{Name: "s@user", ConfigName: "s", State: event.ServerReady}
+		s.start(ctx, []event.ServerInfo{beside})
+		synctest.Wait()
+		if hub.asked != 0 || len(s.servers) != 0 {
+			t.Errorf("asked %d times, %d servers", hub.asked, len(s.servers))
+		}
+		s.see(ctx, event.ServerInfo{Name: "s@user", ConfigName: "s@user", State: event.ServerReady}, false)
+		synctest.Wait()
+		if hub.asked == 0 || len(s.servers) != 1 {
+			t.Errorf("a server that is called so: asked %d times, %d servers", hub.asked, len(s.servers))
+		}
+		if s.see(ctx, beside, false); len(s.servers) != 0 {
+			t.Error("it stays listed")
+		}
+		end(errors.New("the test is over"))
+		s.close()
+	})
+}
+
 // failing is counted, but it knows nothing of the server before that is up, and its first start fails.
 type failing struct {
 	counted

@@ -448,7 +448,7 @@ type AddServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was written.
 	Write *ConfigWrite `protobuf:"bytes,1,opt,name=write,proto3" json:"write,omitempty"`
-	// The server of the name, as it is now. Another entry of the name may count before the new one.
+	// The server of the entry, as it is now. Where another entry counts in its place, and this one is not beside it: that one.
 	Server        *Server `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -501,9 +501,9 @@ func (x *AddServerResponse) GetServer() *Server {
 // UpdateServerRequest says what changes. form and patch_json are carried out in this order, then settings.
 type UpdateServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name in the config, or NAME@SCOPE for the entry in the files of that scope.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// File of the entry. Needed when several have the name.
+	// File of the entry. Needed when several have the name, in the scope if one is said.
 	ConfigFile string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
 	// Takes the place of what says how the server is reached; absent: that stays.
 	Form *ServerForm `protobuf:"bytes,3,opt,name=form,proto3" json:"form,omitempty"`
@@ -665,9 +665,9 @@ func (x *UpdateServerResponse) GetServer() *Server {
 // RemoveServerRequest names the entry.
 type RemoveServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// As in UpdateServerRequest.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// File of the entry. Needed when several have the name.
+	// As in UpdateServerRequest.
 	ConfigFile string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
 	// As in AddServerRequest.
 	Preview       bool `protobuf:"varint,3,opt,name=preview,proto3" json:"preview,omitempty"`

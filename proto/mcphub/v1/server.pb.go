@@ -446,7 +446,7 @@ func (RememberedKind) EnumDescriptor() ([]byte, []int) {
 // Server is one configured MCP server.
 type Server struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name, unique in this hub: that in the config, or NAME@SCOPE for an entry beside another one of its name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Where the connection stands.
 	State ServerState `protobuf:"varint,2,opt,name=state,proto3,enum=mcphub.v1.ServerState" json:"state,omitempty"`
@@ -508,12 +508,17 @@ type Server struct {
 	// Its place among all servers in config order, from 1; told anew when a change of the config moves it.
 	Place int32 `protobuf:"varint,30,opt,name=place,proto3" json:"place,omitempty"`
 	// Entries of the same name in files of workspaces that the user has not agreed to. Each takes the place of this one only after a yes, which
-	// StartServer with workspace_entry asks for; until then they change nothing.
+	// StartServer with workspace_entry asks for; until then they change nothing of this one. Where this one is of another scope, the first of them can be started
+	// and called beside it, as NAME@workspace, after a consent of its own.
 	WaitingForConsent []*ConfigOrigin `protobuf:"bytes,31,rep,name=waiting_for_consent,json=waitingForConsent,proto3" json:"waiting_for_consent,omitempty"`
 	// It is to ask no questions: somebody has said so.
 	QuestionsMuted bool `protobuf:"varint,32,opt,name=questions_muted,json=questionsMuted,proto3" json:"questions_muted,omitempty"`
 	// Tells apart the entries that have had this name: an entry that goes from the config and comes back has a higher number. Never 0.
-	Incarnation   uint64 `protobuf:"varint,33,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Incarnation uint64 `protobuf:"varint,33,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	// Name in the config. Where entries of one name stand in files of several scopes, the one that counts has the name by itself; that of each other scope is a
+	// server beside it, whose name is NAME@SCOPE. All answers, tokens and tools that are kept by name are its own. It starts only when somebody names it: lists of
+	// all tools, gateways and names for models leave it out.
+	ConfigName    string `protobuf:"bytes,34,opt,name=config_name,json=configName,proto3" json:"config_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -777,6 +782,13 @@ func (x *Server) GetIncarnation() uint64 {
 		return x.Incarnation
 	}
 	return 0
+}
+
+func (x *Server) GetConfigName() string {
+	if x != nil {
+		return x.ConfigName
+	}
+	return ""
 }
 
 // ConfigOrigin is where a config entry stands.
@@ -2355,7 +2367,7 @@ func (x *ReloadConfigResponse) GetStopped() []string {
 // ListToolsRequest names a server or none.
 type ListToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config. Empty: all enabled servers.
+	// Name in the config. Empty: all enabled servers, but for those beside another one of their name.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// A server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
 	AllowCached   bool `protobuf:"varint,2,opt,name=allow_cached,json=allowCached,proto3" json:"allow_cached,omitempty"`
@@ -4215,7 +4227,7 @@ var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xb6\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xd7\n" +
 	"\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
@@ -4256,7 +4268,9 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x05place\x18\x1e \x01(\x05R\x05place\x12G\n" +
 	"\x13waiting_for_consent\x18\x1f \x03(\v2\x17.mcphub.v1.ConfigOriginR\x11waitingForConsent\x12'\n" +
 	"\x0fquestions_muted\x18  \x01(\bR\x0equestionsMuted\x12 \n" +
-	"\vincarnation\x18! \x01(\x04R\vincarnation\"f\n" +
+	"\vincarnation\x18! \x01(\x04R\vincarnation\x12\x1f\n" +
+	"\vconfig_name\x18\" \x01(\tR\n" +
+	"configName\"f\n" +
 	"\fConfigOrigin\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +

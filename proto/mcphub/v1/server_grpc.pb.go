@@ -49,6 +49,10 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // McpServerService shows and steers the configured MCP servers.
+//
+// Wherever these services name a server, NAME@SCOPE (user, host or workspace) is the entry of that name in a file of that scope, whether it has the name by
+// itself or is beside another (Server.config_name). A server whose own name in a file of the user or the host is spelled so goes first; a workspace cannot give
+// such a name to an entry where it is an address.
 type McpServerServiceClient interface {
 	// ListServers lists every configured server, broken entries included, in config order.
 	ListServers(ctx context.Context, in *ListServersRequest, opts ...grpc.CallOption) (*ListServersResponse, error)
@@ -345,6 +349,10 @@ func (c *mcpServerServiceClient) SetLogLevel(ctx context.Context, in *SetLogLeve
 // for forward compatibility.
 //
 // McpServerService shows and steers the configured MCP servers.
+//
+// Wherever these services name a server, NAME@SCOPE (user, host or workspace) is the entry of that name in a file of that scope, whether it has the name by
+// itself or is beside another (Server.config_name). A server whose own name in a file of the user or the host is spelled so goes first; a workspace cannot give
+// such a name to an entry where it is an address.
 type McpServerServiceServer interface {
 	// ListServers lists every configured server, broken entries included, in config order.
 	ListServers(context.Context, *ListServersRequest) (*ListServersResponse, error)

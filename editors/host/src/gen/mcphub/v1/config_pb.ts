@@ -499,7 +499,7 @@ export type AddServerResponse = Message<"mcphub.v1.AddServerResponse"> & {
   write?: ConfigWrite | undefined;
 
   /**
-   * The server of the name, as it is now. Another entry of the name may count before the new one.
+   * The server of the entry, as it is now. Where another entry counts in its place, and this one is not beside it: that one.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -520,7 +520,7 @@ export type AddServerResponseJson = {
   write?: ConfigWriteJson;
 
   /**
-   * The server of the name, as it is now. Another entry of the name may count before the new one.
+   * The server of the entry, as it is now. Where another entry counts in its place, and this one is not beside it: that one.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -541,14 +541,14 @@ export const AddServerResponseSchema: GenMessage<AddServerResponse, {jsonType: A
  */
 export type UpdateServerRequest = Message<"mcphub.v1.UpdateServerRequest"> & {
   /**
-   * Name in the config.
+   * Name in the config, or NAME@SCOPE for the entry in the files of that scope.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * File of the entry. Needed when several have the name.
+   * File of the entry. Needed when several have the name, in the scope if one is said.
    *
    * @generated from field: string config_file = 2;
    */
@@ -604,14 +604,14 @@ export type UpdateServerRequest = Message<"mcphub.v1.UpdateServerRequest"> & {
  */
 export type UpdateServerRequestJson = {
   /**
-   * Name in the config.
+   * Name in the config, or NAME@SCOPE for the entry in the files of that scope.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * File of the entry. Needed when several have the name.
+   * File of the entry. Needed when several have the name, in the scope if one is said.
    *
    * @generated from field: string config_file = 2;
    */
@@ -723,14 +723,14 @@ export const UpdateServerResponseSchema: GenMessage<UpdateServerResponse, {jsonT
  */
 export type RemoveServerRequest = Message<"mcphub.v1.RemoveServerRequest"> & {
   /**
-   * Name in the config.
+   * As in UpdateServerRequest.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * File of the entry. Needed when several have the name.
+   * As in UpdateServerRequest.
    *
    * @generated from field: string config_file = 2;
    */
@@ -751,14 +751,14 @@ export type RemoveServerRequest = Message<"mcphub.v1.RemoveServerRequest"> & {
  */
 export type RemoveServerRequestJson = {
   /**
-   * Name in the config.
+   * As in UpdateServerRequest.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * File of the entry. Needed when several have the name.
+   * As in UpdateServerRequest.
    *
    * @generated from field: string config_file = 2;
    */
