@@ -277,7 +277,7 @@ func TestUndo(t *testing.T) {
 		mine := `{"mcpServers":{"s":{"command":"s"} /* mine */}}`
 		w, file := fileWorld(t, t.TempDir(), mine)
 		files := w.hub.Config()
-		_, err := files.Undo(t.Context(), someProgram)
+		_, err := files.Undo(t.Context(), "", someProgram)
 		wantRefused(t, err, event.ReasonNothingToUndo, "no write")
 		if _, err := files.RemoveServer(t.Context(), sources.Target{Server: "s", By: someProgram}); err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestUndo(t *testing.T) {
 		}
 		undo := func(want string, consent event.LaunchConsent) {
 			t.Helper()
-			if _, err := files.Undo(t.Context(), someProgram); err != nil {
+			if _, err := files.Undo(t.Context(), "", someProgram); err != nil {
 				t.Fatal(err)
 			}
 			if text, _ := os.ReadFile(file); string(text) != want {
@@ -311,7 +311,40 @@ func TestUndo(t *testing.T) {
 		if err := os.WriteFile(file, []byte(mine+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err = files.Undo(t.Context(), someProgram)
+		_, err = files.Undo(t.Context(), "", someProgram)
 		wantRefused(t, err, event.ReasonConfigChanged, "has changed since")
+	})
+}
+
+// Who names the write that he means takes back no other one, also none that has led to the same text.
+func TestUndoOfOneWrite(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := fileWorld(t, t.TempDir(), `{"mcpServers":{"s":{"command":"s"}}}`)
+		files := w.hub.Config()
+		write := func(enabled bool) string {
+			t.Helper()
+			out, err := files.UpdateServer(t.Context(), sources.Target{Server: "s", By: someProgram},
+				edit.Update{Settings: edit.Settings{Enabled: &enabled}})
+			if err != nil || !out.CanUndo || out.UndoID == "" {
+				t.Fatalf("%+v %v", out, err)
+			}
+			return out.UndoID
+		}
+		mine := write(false)
+		write(true)
+		write(false)
+		_, err := files.Undo(t.Context(), mine, someProgram)
+		wantRefused(t, err, event.ReasonNothingToUndo, "no write")
+		mine = write(true)
+		out, err := files.Undo(t.Context(), mine, someProgram)
+		if err != nil || out.UndoID == mine {
+			t.Fatalf("%+v %v", out, err)
+		}
+		if _, err = files.Undo(t.Context(), out.UndoID, someProgram); err != nil {
+			t.Error(err)
+		}
+		if s := w.server("s"); s.State != event.ServerStopped {
+			t.Errorf("%v", s.State)
+		}
 	})
 }

@@ -25,7 +25,7 @@ type configFiles interface {
 	AddServer(ctx context.Context, to sources.Target, f edit.Form, set edit.Settings) (sources.Written, error)
 	UpdateServer(ctx context.Context, to sources.Target, u edit.Update) (sources.Written, error)
 	RemoveServer(ctx context.Context, to sources.Target) (sources.Written, error)
-	Undo(ctx context.Context, by config.Writer) (sources.Written, error)
+	Undo(ctx context.Context, id string, by config.Writer) (sources.Written, error)
 	ConfigFiles(ctx context.Context) []sources.File
 	ServerEntry(ctx context.Context, to sources.Target) (edit.Found, sources.File, error)
 	ReadText(text, dialect string) ([]edit.Found, []event.ConfigProblem)
@@ -84,7 +84,7 @@ func (c *services) removeServer(ctx context.Context, windowID string,
 
 func (c *services) undoConfigWrite(ctx context.Context, windowID string,
 	r *mcphubv1.UndoConfigWriteRequest) (sources.Written, error) {
-	return c.domain.Config().Undo(ctx, configWriter(r.GetWrittenBy(), windowID))
+	return c.domain.Config().Undo(ctx, r.GetUndoId(), configWriter(r.GetWrittenBy(), windowID))
 }
 
 // now is the server of the entry that a write was about, else the one of its name; nil when there is none, or the write
@@ -177,6 +177,6 @@ func serverSettings(s *mcphubv1.ServerSettings) (set edit.Settings) {
 func (c converter) write(w sources.Written) *mcphubv1.ConfigWrite {
 	return &mcphubv1.ConfigWrite{Server: c.text(w.Server), ConfigFile: c.text(w.File), ConfigLine: int32(w.Line),
 		ConfigDialect: w.Dialect, NeedsConsent: w.MustAsk, Problems: list(w.Problems, c.problem),
-		LeftOut: c.texts(w.LeftOut), CanUndo: w.CanUndo, LinesBefore: c.text(bounds.Cut(w.Gone, maxLines)),
-		LinesAfter: c.text(bounds.Cut(w.Come, maxLines))}
+		LeftOut: c.texts(w.LeftOut), CanUndo: w.CanUndo, UndoId: w.UndoID,
+		LinesBefore: c.text(bounds.Cut(w.Gone, maxLines)), LinesAfter: c.text(bounds.Cut(w.Come, maxLines))}
 }

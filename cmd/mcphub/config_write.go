@@ -116,7 +116,7 @@ Exit status: 0 written, 1 refused, 2 usage.
 }
 
 func undoConfig(f *sources.Files, _ sources.Target, _ []string) (sources.Written, error) {
-	return f.Undo(context.Background(), config.Writer{})
+	return f.Undo(context.Background(), "", config.Writer{})
 }
 
 // errUsage marks what is wrong with the command line itself.

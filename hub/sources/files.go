@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync/atomic"
 
@@ -63,6 +64,7 @@ type Written struct {
 	Problems []event.ConfigProblem
 	LeftOut  []string // keys of what was to be added that the dialect has no words for
 	CanUndo  bool
+	UndoID   string // of this write; "" when it cannot be undone
 	// Gone and Come are, of a preview, the lines that would go, and those that would come in their place.
 	Gone, Come string
 }
@@ -162,7 +164,10 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	if to.Preview {
 		return out, nil
 	}
-	out.CanUndo = f.keepUndo(last)
+	last.ID = rand.Text()
+	if out.CanUndo = f.keepUndo(last); out.CanUndo {
+		out.UndoID = last.ID
+	}
 	f.Logger.Info("a config file was changed through the hub", "file", src.Path, "server", bounds.Printable(to.Server),
 		"what", did)
 	return out, nil

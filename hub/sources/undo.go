@@ -17,6 +17,7 @@ import (
 // as that text may hold secrets; the next write takes its place.
 type undo struct {
 	Version int    `json:"version"`
+	ID      string `json:"id,omitempty"` // names the write
 	File    string `json:"file"`
 	Server  string `json:"server"`
 	Scope   string `json:"scope,omitempty"` // and what follows: as in Source
@@ -46,14 +47,15 @@ func (f *Files) keepUndo(u undo) bool {
 	return err == nil && len(u.Before) <= maxUndo
 }
 
-// Undo gives the file of the last write the text that it had before, if it still has the one that was written then.
-func (f *Files) Undo(ctx context.Context, by config.Writer) (Written, error) {
+// Undo gives the file of the last write the text that it had before, if it still has the one that was written then. id
+// is the UndoID of the write that is meant, "" = whichever was the last.
+func (f *Files) Undo(ctx context.Context, id string, by config.Writer) (Written, error) {
 	text, err := f.undone.Read()
 	if last := f.lastWrite.Load(); last != nil {
 		text = *last
 	}
 	var u undo
-	if err != nil || json.Unmarshal(text, &u) != nil || u.Version != 1 {
+	if err != nil || json.Unmarshal(text, &u) != nil || u.Version != 1 || id != "" && u.ID != id {
 		return Written{}, event.Fail(event.CodeFailedPrecondition, event.ReasonNothingToUndo, nil,
 			"there is no write of a config file that could be undone")
 	}

@@ -27,9 +27,9 @@ func (c *Config) RemoveServer(ctx context.Context, to Target) (Written, error) {
 	return c.afterWrite(ctx, to.Preview)(c.files.Remove(ctx, to))
 }
 
-// Undo gives the file of the last write the text that it had before.
-func (c *Config) Undo(ctx context.Context, by config.Writer) (Written, error) {
-	return c.afterWrite(ctx, false)(c.files.Undo(ctx, by))
+// Undo gives the file of the last write the text that it had before, as Files.Undo does.
+func (c *Config) Undo(ctx context.Context, id string, by config.Writer) (Written, error) {
+	return c.afterWrite(ctx, false)(c.files.Undo(ctx, id, by))
 }
 
 // applyWait bounds how long a write waits for servers that its reload stops.

@@ -785,7 +785,10 @@ func (x *RemoveServerResponse) GetServer() *Server {
 type UndoConfigWriteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in AddServerRequest.
-	WrittenBy     string `protobuf:"bytes,1,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	WrittenBy string `protobuf:"bytes,1,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
+	// ConfigWrite.undo_id of the write that is meant, so that nobody takes back what another has written since: NOTHING_TO_UNDO when it is not the last one. Empty:
+	// whichever was the last.
+	UndoId        string `protobuf:"bytes,2,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -823,6 +826,13 @@ func (*UndoConfigWriteRequest) Descriptor() ([]byte, []int) {
 func (x *UndoConfigWriteRequest) GetWrittenBy() string {
 	if x != nil {
 		return x.WrittenBy
+	}
+	return ""
+}
+
+func (x *UndoConfigWriteRequest) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
 	}
 	return ""
 }
@@ -904,7 +914,9 @@ type ConfigWrite struct {
 	// Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
 	LinesBefore string `protobuf:"bytes,9,opt,name=lines_before,json=linesBefore,proto3" json:"lines_before,omitempty"`
 	// As lines_before.
-	LinesAfter    string `protobuf:"bytes,10,opt,name=lines_after,json=linesAfter,proto3" json:"lines_after,omitempty"`
+	LinesAfter string `protobuf:"bytes,10,opt,name=lines_after,json=linesAfter,proto3" json:"lines_after,omitempty"`
+	// Names this write for UndoConfigWriteRequest.undo_id; "" when it cannot be undone.
+	UndoId        string `protobuf:"bytes,11,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1005,6 +1017,13 @@ func (x *ConfigWrite) GetLinesBefore() string {
 func (x *ConfigWrite) GetLinesAfter() string {
 	if x != nil {
 		return x.LinesAfter
+	}
+	return ""
+}
+
+func (x *ConfigWrite) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
 	}
 	return ""
 }
@@ -1799,13 +1818,14 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\apreview\x18\x03 \x01(\bR\apreview\"o\n" +
 	"\x14RemoveServerResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +
-	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"7\n" +
+	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"P\n" +
 	"\x16UndoConfigWriteRequest\x12\x1d\n" +
 	"\n" +
-	"written_by\x18\x01 \x01(\tR\twrittenBy\"r\n" +
+	"written_by\x18\x01 \x01(\tR\twrittenBy\x12\x17\n" +
+	"\aundo_id\x18\x02 \x01(\tR\x06undoId\"r\n" +
 	"\x17UndoConfigWriteResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +
-	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xe3\x02\n" +
+	"\x06server\x18\x02 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xfc\x02\n" +
 	"\vConfigWrite\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\vconfig_file\x18\x02 \x01(\tR\n" +
@@ -1820,7 +1840,8 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\flines_before\x18\t \x01(\tR\vlinesBefore\x12\x1f\n" +
 	"\vlines_after\x18\n" +
 	" \x01(\tR\n" +
-	"linesAfter\"G\n" +
+	"linesAfter\x12\x17\n" +
+	"\aundo_id\x18\v \x01(\tR\x06undoId\"G\n" +
 	"\vConfigPlace\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x10\n" +

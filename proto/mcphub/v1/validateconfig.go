@@ -91,7 +91,9 @@ func (x *UpdateServerRequest) Validate() error {
 func (x *RemoveServerRequest) Validate() error { return target(x.GetServer(), x.GetConfigFile()) }
 
 // Validate implements the validator of the gRPC server.
-func (x *UndoConfigWriteRequest) Validate() error { return label("written_by", x.GetWrittenBy()) }
+func (x *UndoConfigWriteRequest) Validate() error {
+	return first(label("written_by", x.GetWrittenBy()), id("undo_id", x.GetUndoId()))
+}
 
 func target(server, file string) error {
 	return first(required("server", server, maxName), atMost("config_file", file, maxURI))
