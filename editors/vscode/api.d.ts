@@ -36,6 +36,15 @@ export interface McpExtension {
 /** Takes a listener, and gives what takes it back. */
 export type McpEvent<T> = (listener: (event: T) => unknown) => { dispose(): void };
 
+/** Whose file an entry stands in. What others call global is the user's, and what they call project the workspace's. */
+export type McpSource = 'user' | 'workspace' | 'host';
+
+/**
+ * A `name` of listServers(); or the name in a config and whose file it is; or one of listServers() itself. The last two
+ * mean the entry of that source, also after another one has come to have the name by itself.
+ */
+export type McpServerName = string | { readonly name: string; readonly source: McpSource } | McpServer;
+
 export interface McpHub {
   /**
    * Calls one tool to its end. The user's approvals hold: a tool that may not be called without a question opens one,
@@ -47,36 +56,57 @@ export interface McpHub {
   cancel(requestId: string, reason?: string): Promise<'cancelling' | 'already_finished' | 'unknown'>;
 
   /** Stops every request with this label, or of this server; the ids of those that were still open. */
-  cancelAll(of: { readonly label: string } | { readonly server: string }, reason?: string): Promise<string[]>;
+  cancelAll(of: { readonly label: string } | { readonly server: McpServerName }, reason?: string): Promise<string[]>;
 
-  /** The configured servers, in the order of the config. */
+  /**
+   * The configured servers, in the order of the config. Where a name stands in files of two sources, both are there: one
+   * has the name by itself, the other one `NAME@SOURCE`.
+   */
   listServers(): Promise<McpServer[]>;
 
-  /** The tools of one server, or of all that could be asked. A server that is not connected is connected first. */
-  listTools(server?: string): Promise<McpTool[]>;
+  /**
+   * The tools of one server, or of all that could be asked, but for those beside another one of their name. A server that
+   * is not connected is connected first.
+   */
+  listTools(server?: McpServerName): Promise<McpTool[]>;
 
-  listResources(server: string): Promise<McpResource[]>;
-  listResourceTemplates(server: string): Promise<McpResourceTemplate[]>;
+  listResources(server: McpServerName): Promise<McpResource[]>;
+  listResourceTemplates(server: McpServerName): Promise<McpResourceTemplate[]>;
   /** The result as the server wrote it, a JSON text of `resources/read`. */
   readResource(request: McpResourceRequest): Promise<McpResult>;
-  listPrompts(server: string): Promise<McpPromptTemplate[]>;
+  listPrompts(server: McpServerName): Promise<McpPromptTemplate[]>;
   /** A JSON text of the result of `prompts/get`. */
   getPrompt(request: McpPromptRequest): Promise<McpResult>;
   /** What the server proposes for an argument of a prompt or of a resource template. */
   complete(request: McpCompletionRequest): Promise<string[]>;
 
   /** Connects a server, or waits until it is connected. A server of a workspace asks for consent first. */
-  startServer(server: string): Promise<McpServer>;
+  startServer(server: McpServerName): Promise<McpServer>;
   /** Its calls are cancelled. It is started again when it is next needed. */
-  stopServer(server: string, reason?: string): Promise<McpServer>;
-  restartServer(server: string, reason?: string): Promise<McpServer>;
-  /** As long as the hub lives: what the config says is not changed. */
-  setServerEnabled(server: string, enabled: boolean): Promise<McpServer>;
+  stopServer(server: McpServerName, reason?: string): Promise<McpServer>;
+  restartServer(server: McpServerName, reason?: string): Promise<McpServer>;
+  /** As long as the hub lives: what the config says is not changed. For that there is updateServer(). */
+  setServerEnabled(server: McpServerName, enabled: boolean): Promise<McpServer>;
   /** Opens the sign-in of a server that wants one, and waits for its end. */
-  signIn(server: string): Promise<McpServer>;
-  signOut(server: string): Promise<McpServer>;
+  signIn(server: McpServerName): Promise<McpServer>;
+  signOut(server: McpServerName): Promise<McpServer>;
   /** The least level of the log messages that the server is to send: that of MCP, `warning` say. */
-  setLogLevel(server: string, level: string): Promise<void>;
+  setLogLevel(server: McpServerName, level: string): Promise<void>;
+
+  /**
+   * Writes an entry into a config file, in its dialect, and resolves when that is applied. So do the others that follow.
+   * The first time the user is asked whether your extension may write servers: an Error with `code: 'permission_denied'`
+   * and `reason: 'NOT_GRANTED'` when not. Only with connect().
+   *
+   * What you wrote starts only after the user has agreed to its exact command or address, in McpHub; no extension can
+   * answer that. To have a tool called without a question takes a permission of its own, which the user gives once for
+   * your extension, too.
+   */
+  addServer(entry: McpNewServer): Promise<McpWrite>;
+  updateServer(server: McpServerName, change: McpServerChange): Promise<McpWrite>;
+  removeServer(server: McpServerName, of?: { readonly configFile?: string }): Promise<McpWrite>;
+  /** Gives the file the text that it had before one write of yours, as long as nothing was written since. */
+  undo(write: McpWrite): Promise<McpWrite>;
 
   /** A server came, went, or changed its state. */
   readonly onDidChangeServers: McpEvent<void>;
@@ -91,7 +121,7 @@ export interface McpHub {
 }
 
 export interface McpToolCall {
-  readonly server: string;
+  readonly server: McpServerName;
   readonly tool: string;
   /** An object; or JSON text of one, which is passed on byte for byte (large numbers survive). Default: none. */
   readonly arguments?: Readonly<Record<string, unknown>> | string;
@@ -140,14 +170,79 @@ export interface McpToolResult extends McpResult {
   readonly isError: boolean;
 }
 
-export interface McpServer {
+/** An entry of a config file, in no dialect. What looks like a variable in the dialect of the file is one. */
+export interface McpServerForm {
+  /** Program, without arguments; or `url`. */
+  readonly command?: string;
+  readonly args?: readonly string[];
+  /** null takes a variable away from what the server would inherit. */
+  readonly env?: Readonly<Record<string, string | null>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  /** With `url`. Default: both are tried. */
+  readonly transport?: 'streamable_http' | 'sse';
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What an entry says beside its form. What is absent stays as it is. */
+export interface McpServerSettings {
+  readonly enabled?: boolean;
+  /** Tools, by name or pattern with `*` and `?`, that are called without a question (true), or no longer (false). */
+  readonly alwaysAllow?: Readonly<Record<string, boolean>>;
+  /** The same with all that can be said: `default` takes out what the entry says of just that name. */
+  readonly approvals?: Readonly<Record<string, 'allow' | 'ask' | 'deny' | 'default'>>;
+  /** Clocks of the server; null takes one out of the entry. Single tools have those of their calls. */
+  readonly timeouts?: {
+    readonly [clock in 'connectMs' | 'idleMs' | 'totalMs' | 'humanMs']?: number | null;
+  };
+}
+
+export interface McpNewServer extends McpServerSettings {
   readonly name: string;
+  /** The form; or JSON text as people find it in instructions, in any dialect: it is put into the words of the file. */
+  readonly entry: McpServerForm | string;
+  /** A file of listServers() or of mcphub.configFiles. Default: the last one of `source`, else the last of the user. */
+  readonly configFile?: string;
+  readonly source?: McpSource;
+}
+
+export interface McpServerChange extends McpServerSettings {
+  /** Takes the place of what says how the server is reached. */
+  readonly form?: McpServerForm;
+  /** JSON merge patch (RFC 7396) of the entry, in the keys of its dialect. Before the settings. */
+  readonly patch?: Readonly<Record<string, unknown>>;
+  /** Needed where several files of one source have the name. */
+  readonly configFile?: string;
+}
+
+/** One write of a config file. */
+export interface McpWrite {
+  readonly configFile: string;
+  /** From 1; 0 when the entry is gone. */
+  readonly configLine: number;
+  /** It starts only after the user has agreed to it. */
+  readonly needsConsent: boolean;
+  readonly problems: readonly McpConfigProblem[];
+  /** Keys of the JSON text that the file has no words for. */
+  readonly leftOut: readonly string[];
+  /** For undo(); '' when it cannot be undone. */
+  readonly undoId: string;
+  /** The server of the entry; after a removal the one that has its name now; undefined: there is none. */
+  readonly server: McpServer | undefined;
+}
+
+export interface McpServer {
+  /** Unique, and all that the other methods need. */
+  readonly name: string;
+  /** In the config. It differs from `name` where another entry has it by itself. */
+  readonly configName: string;
+  readonly source: McpSource;
   readonly state: 'stopped' | 'connecting' | 'ready' | 'stopping' | 'failed' | 'disabled' | 'broken' | 'given_up';
   readonly lastError: string;
   readonly configFile: string;
   /** From 1. */
   readonly configLine: number;
-  /** Whose file it is: `user`, `workspace` or `host`. */
+  /** As `source`. */
   readonly scope: string;
   /** How that file is written: `vscode`, `cursor`, `claude-desktop` and others. */
   readonly dialect: string;
@@ -165,16 +260,49 @@ export interface McpServer {
   readonly capabilitiesJson: string;
   /** The revision of MCP that is spoken, once connected. */
   readonly protocolRevision: string;
+  /** Whether it may be started: a workspace's, or one that a program wrote. '' for one that needs no consent. */
+  readonly consent: 'needed' | 'asking' | 'given' | 'declined' | '';
+  /** '' for a process, and for a server that has not asked for a sign-in. */
+  readonly signIn: 'needed' | 'asking' | 'signed_in' | '';
+  readonly start: 'lazy' | 'eager';
+  readonly readyTime: Date | undefined;
+  /** Starts that failed, and connections that were lost, in a row. */
+  readonly failures: number;
+  /** When it is started again by itself; undefined when it is not. */
+  readonly nextStartTime: Date | undefined;
+  /** How its process ended last, '' when it has not. */
+  readonly lastExit: string;
+  /** 0: no limit. */
+  readonly memoryLimitBytes: number;
+  /** It is to ask no questions: somebody has said so. */
+  readonly questionsMuted: boolean;
+  /** Entries of the same name that this one goes before. */
+  readonly shadows: readonly McpConfigPlace[];
+  /** Entries of the same name of workspaces that would take its place after a consent. */
+  readonly waitingForConsent: readonly McpConfigPlace[];
   /** The last lines of its stderr. */
   readonly stderr: readonly string[];
   readonly problems: readonly McpConfigProblem[];
 }
 
+export interface McpConfigPlace {
+  readonly file: string;
+  readonly line: number;
+  readonly source: McpSource;
+  readonly dialect: string;
+}
+
 /** What is wrong or odd in a config entry. */
 export interface McpConfigProblem {
   readonly file: string;
+  /** From 1. */
   readonly line: number;
+  readonly column: number;
+  /** '' for the entry as a whole. */
+  readonly key: string;
   readonly message: string;
+  /** The entry cannot be used. */
+  readonly fatal: boolean;
 }
 
 export interface McpTool {
@@ -230,18 +358,18 @@ export interface McpRequestOptions {
 }
 
 export interface McpResourceRequest extends McpRequestOptions {
-  readonly server: string;
+  readonly server: McpServerName;
   readonly uri: string;
 }
 
 export interface McpPromptRequest extends McpRequestOptions {
-  readonly server: string;
+  readonly server: McpServerName;
   readonly name: string;
   readonly arguments?: Readonly<Record<string, string>>;
 }
 
 export interface McpCompletionRequest {
-  readonly server: string;
+  readonly server: McpServerName;
   readonly of: { readonly prompt: string } | { readonly uriTemplate: string };
   readonly argument: string;
   /** What the user has typed so far. */

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './questions/answers.js';
 import { createApi } from './api/api.js';
-import { Preapprovals, managePreapprovals } from './api/preapprovals.js';
+import { Grants, manageGrants } from './api/grants.js';
 import { ChatOffer } from './chat/chatoffer.js';
 import { bounded } from './hub/bounded.js';
 import { registerCommands } from './commands/commands.js';
@@ -59,7 +59,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     ready,
   });
 
-  const preapprovals = new Preapprovals(context.globalState);
+  const grants = new Grants(context.globalState);
   const endedAway = new EndedAway(() => sidebar.show());
   const stopServerLogs = watcher.listen({
     event: (said) => {
@@ -74,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     new Status(process, watcher),
     new Notifier(watcher, answers, pages),
     registerCommands(world),
-    vscode.commands.registerCommand('mcphub.manageExtensions', () => managePreapprovals(preapprovals)),
+    vscode.commands.registerCommand('mcphub.manageExtensions', () => manageGrants(grants)),
     tellOfTrouble(process),
     new ChatOffer({ process, output, ready }),
     process.onDidChangeState(({ state }) => {
@@ -108,7 +108,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   };
   void sampling.look();
   void process.start();
-  return createApi({ hub: () => process.hub, ready, watcher, preapprovals });
+  return createApi({ hub: () => process.hub, ready, watcher, grants, configFiles: () => configFiles.sources });
 }
 
 /**

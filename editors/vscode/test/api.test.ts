@@ -1,11 +1,20 @@
 // The API for other extensions, with a hub that a test turns.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApprovalPolicy, HubError, RequestState, ServerState, ServerTransport } from '@mcphub/host';
+import {
+  ApprovalPolicy,
+  HubError,
+  LaunchConsent,
+  RequestState,
+  ServerStart,
+  ServerState,
+  ServerTransport,
+  SignInState,
+} from '@mcphub/host';
 import type { AttachResponse, Hub } from '@mcphub/host';
-import type { McpHubApi } from '../api.js';
+import type { McpHubApi, McpServerName, McpSource } from '../api.js';
 import { createApi } from '../src/api/api.js';
-import { Preapprovals, managePreapprovals } from '../src/api/preapprovals.js';
+import { Grants, manageGrants } from '../src/api/grants.js';
 import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { newEditor, type Editor } from './fakevscode.js';
 
@@ -30,7 +39,8 @@ class Scene {
   readonly cancels: Sent[] = [];
   readonly listeners = new Set<WatcherListener>();
   readonly memory = new Memory();
-  readonly preapprovals = new Preapprovals(this.memory as never);
+  readonly grants = new Grants(this.memory as never);
+  files: { path: string; scope: McpSource }[] = [];
   answer: () => Promise<unknown> = () =>
     Promise.resolve({ outcome: { case: 'resultJson', value: '{"n":1}' }, isError: false });
   answers: Record<string, unknown> = {};
@@ -65,6 +75,12 @@ class Scene {
         listTools: answered('listTools'),
         restartServer: answered('restartServer'),
       },
+      configs: {
+        addServer: answered('addServer'),
+        updateServer: answered('updateServer'),
+        removeServer: answered('removeServer'),
+        undoConfigWrite: answered('undoConfigWrite'),
+      },
     } as unknown as Hub;
     const watcher = {
       listen: (listener: WatcherListener) => {
@@ -73,7 +89,7 @@ class Scene {
       },
       standing: { requests: new Map() },
     } as unknown as WatcherWindow;
-    this.api = createApi({ hub: () => hub, ready, watcher, preapprovals: this.preapprovals });
+    this.api = createApi({ hub: () => hub, ready, watcher, grants: this.grants, configFiles: () => this.files });
   }
 
   tell(event: unknown): void {
@@ -155,8 +171,8 @@ test('preapproved counts after the user has agreed to it, once for each extensio
   assert.deepEqual([approved(), editor.messages.length], [true, 2]);
   await mine.callTool({ server: 's', tool: 't' });
   assert.equal(approved(), false, 'only calls that say so');
-  await managePreapprovals(scene.preapprovals);
-  assert.deepEqual(scene.preapprovals.granted, []);
+  await manageGrants(scene.grants);
+  assert.deepEqual(scene.grants.granted('preapproved'), []);
 });
 
 test('an abort reaches the server as a cancel with its reason, and the call rejects with it', async () => {
@@ -198,13 +214,22 @@ test('servers and tools are shown with their facts', async () => {
     configLine: 3,
     configScope: 'user',
     configDialect: 'roo',
+    configName: 's',
   };
   const server = {
     ...facts,
     state: ServerState.READY,
     transport: ServerTransport.HTTP,
+    launchConsent: LaunchConsent.GIVEN,
+    signIn: SignInState.NEEDED,
+    start: ServerStart.EAGER,
+    readyTime: { seconds: 1_000n, nanos: 5_000_000 },
+    nextStartTime: undefined,
+    memoryLimitBytes: 1024n,
+    shadows: [{ file: '/w', line: 2, scope: '', dialect: 'vscode' }],
+    waitingForConsent: [],
     stderr: ['a line'],
-    problems: [{ file: '/f', line: 4, message: 'odd', fatal: false }],
+    problems: [{ file: '/f', line: 4, column: 2, key: 'args', message: 'odd', fatal: false }],
   };
   scene.answers = {
     listServers: { servers: [server] },
@@ -216,8 +241,33 @@ test('servers and tools are shown with their facts', async () => {
   const [shown] = await mine.listServers();
   assert.deepEqual(
     [shown?.state, shown?.transport, shown?.scope, shown?.dialect, shown?.configLine, shown?.stderr, shown?.problems],
-    ['ready', 'streamable_http', 'user', 'roo', 3, ['a line'], [{ file: '/f', line: 4, message: 'odd' }]],
+    [
+      'ready',
+      'streamable_http',
+      'user',
+      'roo',
+      3,
+      ['a line'],
+      [{ file: '/f', line: 4, column: 2, key: 'args', message: 'odd', fatal: false }],
+    ],
   );
+  assert.deepEqual(
+    [shown?.source, shown?.configName, shown?.consent, shown?.signIn, shown?.start, shown?.readyTime?.getTime()],
+    ['user', 's', 'given', 'needed', 'eager', 1_000_005],
+  );
+  assert.deepEqual(
+    [shown?.memoryLimitBytes, shown?.nextStartTime, shown?.shadows],
+    [1024, undefined, [{ file: '/w', line: 2, source: 'workspace', dialect: 'vscode' }]],
+  );
+  await mine.restartServer({ name: 's', source: 'workspace' });
+  assert.deepEqual(scene.calls.at(-1), { server: 's@workspace', reason: '' });
+  assert.ok(shown);
+  const asked = async (one: McpServerName): Promise<unknown> => {
+    await mine.restartServer(one);
+    return scene.calls.at(-1)?.['server'];
+  };
+  assert.equal(await asked({ ...shown, name: 's@user' }), 's@user', 'one that is beside another');
+  assert.equal(await asked({ ...shown, state: 'broken', source: 'workspace' }), 's', 'it has no entry of a source');
   assert.equal((await mine.restartServer('s', 'because')).name, 's');
   assert.deepEqual(scene.calls.at(-1), { server: 's', reason: 'because' });
   assert.equal((await mine.listTools('s'))[0]?.policy, 'deny');

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { McpExtension, McpHubApi } from '../../api.js';
 import { brief } from '../plaintext.js';
 import { connection, type ConnectionWorld } from './connection.js';
-import type { Extension } from './preapprovals.js';
+import type { Extension } from './grants.js';
 
 export function createApi(world: ConnectionWorld): McpHubApi {
   const nameless = connection(world, undefined);

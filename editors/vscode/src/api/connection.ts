@@ -3,9 +3,11 @@ import { CancelOutcome } from '@mcphub/host';
 import type { Hub, Server } from '@mcphub/host';
 import type { McpHub } from '../../api.js';
 import { changes } from './changes.js';
-import type { Extension, Preapprovals } from './preapprovals.js';
+import type { Extension } from './grants.js';
 import { carryOut, resultOf, type RequestWorld } from './requests.js';
+import { address } from './servername.js';
 import * as shown from './shown.js';
+import { writes, type WritesWorld } from './writes.js';
 
 const outcomes: Readonly<Record<CancelOutcome, 'cancelling' | 'already_finished' | 'unknown'>> = {
   [CancelOutcome.UNSPECIFIED]: 'unknown',
@@ -14,9 +16,7 @@ const outcomes: Readonly<Record<CancelOutcome, 'cancelling' | 'already_finished'
   [CancelOutcome.UNKNOWN]: 'unknown',
 };
 
-export interface ConnectionWorld extends RequestWorld {
-  readonly preapprovals: Preapprovals;
-}
+export interface ConnectionWorld extends RequestWorld, WritesWorld {}
 
 /** Undefined: an extension that does not say which. */
 export function connection(world: ConnectionWorld, extension: Extension | undefined): McpHub {
@@ -34,12 +34,12 @@ export function connection(world: ConnectionWorld, extension: Extension | undefi
   return Object.freeze<McpHub>({
     async callTool(call) {
       const preapproved =
-        call.preapproved === true && extension !== undefined && (await world.preapprovals.allows(extension));
+        call.preapproved === true && extension !== undefined && (await world.grants.allows(extension, 'preapproved'));
       const argumentsJson = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {});
       const { response, ...result } = await carryOut(world, call, (hub, common) =>
         hub.requests.callTool({
           ...common,
-          server: call.server,
+          server: address(call.server),
           tool: call.tool,
           argumentsJson,
           preapproved,
@@ -54,26 +54,29 @@ export function connection(world: ConnectionWorld, extension: Extension | undefi
       const scope =
         'label' in of
           ? ({ case: 'taskLabel', value: of.label } as const)
-          : ({ case: 'server', value: of.server } as const);
+          : ({ case: 'server', value: address(of.server) } as const);
       return (await (await ready()).requests.cancelRequests({ scope, reason })).requestIds;
     },
     listServers: async () => (await (await ready()).servers.listServers({})).servers.map(shown.server),
-    listTools: async (server = '') => (await (await ready()).servers.listTools({ server })).tools.map(shown.tool),
+    listTools: async (server = '') =>
+      (await (await ready()).servers.listTools({ server: address(server) })).tools.map(shown.tool),
     listResources: async (server) =>
-      (await (await ready()).servers.listResources({ server })).resources.map(shown.resource),
+      (await (await ready()).servers.listResources({ server: address(server) })).resources.map(shown.resource),
     listResourceTemplates: async (server) =>
-      (await (await ready()).servers.listResourceTemplates({ server })).resourceTemplates.map(shown.template),
+      (await (await ready()).servers.listResourceTemplates({ server: address(server) })).resourceTemplates.map(
+        shown.template,
+      ),
     async readResource({ server, uri, ...options }) {
       const { response: _, ...result } = await carryOut(world, options, (hub, common) =>
-        hub.servers.readResource({ ...common, server, uri }),
+        hub.servers.readResource({ ...common, server: address(server), uri }),
       );
       return result;
     },
     listPrompts: async (server) =>
-      (await (await ready()).servers.listMcpPrompts({ server })).prompts.map(shown.promptTemplate),
+      (await (await ready()).servers.listMcpPrompts({ server: address(server) })).prompts.map(shown.promptTemplate),
     async getPrompt({ server, name, arguments: values = {}, ...options }) {
       const { response: _, ...result } = await carryOut(world, options, (hub, common) =>
-        hub.servers.getMcpPrompt({ ...common, server, name, arguments: { ...values } }),
+        hub.servers.getMcpPrompt({ ...common, server: address(server), name, arguments: { ...values } }),
       );
       return result;
     },
@@ -84,18 +87,22 @@ export function connection(world: ConnectionWorld, extension: Extension | undefi
           : ({ case: 'uriTemplate', value: of.uriTemplate } as const);
       const answer = await (
         await ready()
-      ).servers.complete({ server, reference, argument, value, context: { ...known } });
+      ).servers.complete({ server: address(server), reference, argument, value, context: { ...known } });
       return proposals(resultOf(answer));
     },
-    startServer: async (server) => asked((await ready()).servers.startServer({ server })),
-    stopServer: async (server, reason = '') => asked((await ready()).servers.stopServer({ server, reason })),
-    restartServer: async (server, reason = '') => asked((await ready()).servers.restartServer({ server, reason })),
-    setServerEnabled: async (server, enabled) => asked((await ready()).servers.setServerEnabled({ server, enabled })),
-    signIn: async (server) => asked((await ready()).servers.signIn({ server })),
-    signOut: async (server) => asked((await ready()).servers.signOut({ server })),
+    startServer: async (server) => asked((await ready()).servers.startServer({ server: address(server) })),
+    stopServer: async (server, reason = '') =>
+      asked((await ready()).servers.stopServer({ server: address(server), reason })),
+    restartServer: async (server, reason = '') =>
+      asked((await ready()).servers.restartServer({ server: address(server), reason })),
+    setServerEnabled: async (server, enabled) =>
+      asked((await ready()).servers.setServerEnabled({ server: address(server), enabled })),
+    signIn: async (server) => asked((await ready()).servers.signIn({ server: address(server) })),
+    signOut: async (server) => asked((await ready()).servers.signOut({ server: address(server) })),
     async setLogLevel(server, level) {
-      await (await ready()).servers.setLogLevel({ server, level });
+      await (await ready()).servers.setLogLevel({ server: address(server), level });
     },
+    ...writes(world, ready, extension),
     ...changes(world.watcher),
   });
 }

@@ -95,25 +95,26 @@ function progressOf(watcher: WatcherWindow, requestId: string, tell: (progress: 
   });
 }
 
-interface Duration {
+export interface Duration {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
 /** Absent is what the config says, and 0 is no limit: what is no number from 0 on is refused here. */
 function clocks(t: McpTimeouts): { idle?: Duration; total?: Duration; human?: Duration } {
-  const clock = (name: string, ms: number | undefined): Duration | undefined => {
-    if (ms === undefined) {
-      return undefined;
-    }
-    if (!(ms >= 0 && Number.isFinite(ms))) {
-      throw new RangeError(`timeouts.${name} is ${ms}: it is a number of milliseconds, 0 for no limit`);
-    }
-    const whole = Math.floor(ms / 1000);
-    return { seconds: BigInt(whole), nanos: Math.floor((ms - whole * 1000) * 1e6) };
-  };
+  const clock = (name: string, ms: number | undefined): Duration | undefined =>
+    ms === undefined ? undefined : duration(name, ms);
   const [idle, total, human] = [clock('idleMs', t.idleMs), clock('totalMs', t.totalMs), clock('humanMs', t.humanMs)];
   return { ...(idle && { idle }), ...(total && { total }), ...(human && { human }) };
+}
+
+/** A clock of the contract, of one in milliseconds. */
+export function duration(name: string, ms: number): Duration {
+  if (!(ms >= 0 && Number.isFinite(ms))) {
+    throw new RangeError(`timeouts.${name} is ${ms}: it is a number of milliseconds, 0 for no limit`);
+  }
+  const whole = Math.floor(ms / 1000);
+  return { seconds: BigInt(whole), nanos: Math.floor((ms - whole * 1000) * 1e6) };
 }
 
 /** A hub may take a minute to start, and its caller need not wait for that. */

@@ -1,7 +1,16 @@
 // From the contract to what other extensions are given.
-import { ApprovalPolicy, ServerState, ServerTransport } from '@mcphub/host';
-import type { McpPrompt, Resource, ResourceTemplate, Server, Tool } from '@mcphub/host';
-import type { McpPromptTemplate, McpResource, McpResourceTemplate, McpServer, McpTool } from '../../api.js';
+import { ApprovalPolicy, LaunchConsent, ServerStart, ServerState, ServerTransport, SignInState } from '@mcphub/host';
+import type { ConfigOrigin, ConfigProblem, McpPrompt, Resource, ResourceTemplate, Server, Tool } from '@mcphub/host';
+import type {
+  McpConfigPlace,
+  McpConfigProblem,
+  McpPromptTemplate,
+  McpResource,
+  McpResourceTemplate,
+  McpServer,
+  McpSource,
+  McpTool,
+} from '../../api.js';
 
 const states: Readonly<Partial<Record<ServerState, McpServer['state']>>> = {
   [ServerState.STOPPED]: 'stopped',
@@ -21,6 +30,21 @@ const transports: Readonly<Record<ServerTransport, McpServer['transport']>> = {
   [ServerTransport.SSE]: 'sse',
 };
 
+const consents: Readonly<Record<LaunchConsent, McpServer['consent']>> = {
+  [LaunchConsent.UNSPECIFIED]: '',
+  [LaunchConsent.NEEDED]: 'needed',
+  [LaunchConsent.ASKING]: 'asking',
+  [LaunchConsent.GIVEN]: 'given',
+  [LaunchConsent.DECLINED]: 'declined',
+};
+
+const signIns: Readonly<Record<SignInState, McpServer['signIn']>> = {
+  [SignInState.UNSPECIFIED]: '',
+  [SignInState.NEEDED]: 'needed',
+  [SignInState.ASKING]: 'asking',
+  [SignInState.SIGNED_IN]: 'signed_in',
+};
+
 const policies: Readonly<Partial<Record<ApprovalPolicy, McpTool['policy']>>> = {
   [ApprovalPolicy.ALLOW]: 'allow',
   [ApprovalPolicy.DENY]: 'deny',
@@ -29,6 +53,8 @@ const policies: Readonly<Partial<Record<ApprovalPolicy, McpTool['policy']>>> = {
 export function server(s: Server): McpServer {
   return {
     name: s.name,
+    configName: s.configName,
+    source: source(s.configScope),
     state: states[s.state] ?? 'stopped',
     lastError: s.lastError,
     configFile: s.configFile,
@@ -44,9 +70,37 @@ export function server(s: Server): McpServer {
     instructions: s.instructions,
     capabilitiesJson: s.capabilitiesJson,
     protocolRevision: s.protocolRevision,
+    consent: consents[s.launchConsent],
+    signIn: signIns[s.signIn],
+    start: s.start === ServerStart.EAGER ? 'eager' : 'lazy',
+    readyTime: date(s.readyTime),
+    failures: s.failures,
+    nextStartTime: date(s.nextStartTime),
+    lastExit: s.lastExit,
+    memoryLimitBytes: Number(s.memoryLimitBytes),
+    questionsMuted: s.questionsMuted,
+    shadows: s.shadows.map(place),
+    waitingForConsent: s.waitingForConsent.map(place),
     stderr: [...s.stderr],
-    problems: s.problems.map(({ file, line, message }) => ({ file, line, message })),
+    problems: s.problems.map(problem),
   };
+}
+
+/** What is neither the user's nor the host's came with the workspace. */
+function source(scope: string): McpSource {
+  return scope === 'user' || scope === 'host' ? scope : 'workspace';
+}
+
+function date(time: { readonly seconds: bigint; readonly nanos: number } | undefined): Date | undefined {
+  return time && new Date(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6));
+}
+
+function place({ file, line, scope, dialect }: ConfigOrigin): McpConfigPlace {
+  return { file, line, source: source(scope), dialect };
+}
+
+export function problem({ file, line, column, key, message, fatal }: ConfigProblem): McpConfigProblem {
+  return { file, line, column, key, message, fatal };
 }
 
 export function tool(t: Tool): McpTool {

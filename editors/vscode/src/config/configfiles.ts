@@ -15,6 +15,7 @@ import {
   unusable,
   type Discover,
   type Place,
+  type Source,
 } from './configsources.js';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
@@ -41,6 +42,7 @@ export class ConfigFiles implements vscode.Disposable {
   #watchers: vscode.Disposable[] = [];
   #found: Found | undefined;
   #trouble: Error | undefined; // of the last reading
+  #sources: readonly Source[] = [];
   #disposed = false;
   #reading: Promise<void> = Promise.resolve();
   #wanted = 0; // readings asked for and not begun
@@ -99,6 +101,11 @@ export class ConfigFiles implements vscode.Disposable {
     return this.#reading;
   }
 
+  /** The files that the hub was told to read last, the weakest first. */
+  get sources(): readonly Source[] {
+    return this.#sources;
+  }
+
   dispose(): void {
     this.#disposed = true;
     vscode.Disposable.from(...this.#disposables, ...this.#watchers).dispose();
@@ -131,6 +138,7 @@ export class ConfigFiles implements vscode.Disposable {
         extra,
         home,
       });
+      this.#sources = sources;
       for (const name of unusable(extra, home)) {
         this.#output.hub.warn(`mcphub.configFiles: ${name} is no absolute path and is not read`);
       }

@@ -1,0 +1,57 @@
+// What the author of another extension writes against api.d.ts: it has to be typed as it is meant, and what is not meant
+// must not be. The compiler decides; nothing of it runs but the frame.
+import { test } from 'node:test';
+import type { McpHub, McpHubApi, McpServer, McpServerName, McpSource, McpWrite } from '../api.js';
+
+test('the API is typed as its users need it', () => undefined);
+
+export async function use(api: McpHubApi, extension: { id: string; packageJSON: unknown }): Promise<void> {
+  const mcphub: McpHub = api.connect(extension);
+  const servers: McpServer[] = await mcphub.listServers();
+  const which: McpServerName[] = servers.flatMap(({ name, configName, source }) => [
+    name,
+    { name: configName, source },
+  ]);
+  for (const server of which) {
+    await mcphub.listTools(server);
+    await mcphub.callTool({ server, tool: 't', arguments: { a: 1 }, timeouts: { totalMs: 1000 }, label: 'l' });
+    await mcphub.readResource({ server, uri: 'x://y', signal: AbortSignal.timeout(1000) });
+    await mcphub.complete({ server, of: { prompt: 'p' }, argument: 'a', value: '' });
+    await mcphub.cancelAll({ server }, 'enough');
+  }
+  const added: McpWrite = await mcphub.addServer({
+    name: 'n',
+    entry: { command: 'npx', args: ['-y', 'x'], env: { A: 'b', HTTP_PROXY: null } },
+    source: 'workspace' satisfies McpSource,
+    enabled: true,
+    alwaysAllow: { read: true },
+    timeouts: { totalMs: 60_000, idleMs: null },
+  });
+  await mcphub.addServer({ name: 'n', entry: '{"mcpServers": {}}' });
+  await mcphub.updateServer({ name: 'n', source: 'user' }, { approvals: { 'delete_*': 'deny', 'x': 'default' } });
+  await mcphub.updateServer('n', { patch: { disabledTools: ['t'] }, enabled: false });
+  await mcphub.removeServer(added.server ?? 'n');
+  await mcphub.undo(added);
+  const until: Date | undefined = servers[0]?.nextStartTime;
+  const consent: 'needed' | 'asking' | 'given' | 'declined' | '' = servers[0]?.consent ?? '';
+  facts(until, consent);
+
+  // @ts-expect-error: what others call project is workspace
+  await mcphub.listTools({ name: 'n', source: 'project' });
+  // @ts-expect-error: an entry has a form
+  await mcphub.addServer({ name: 'n' });
+  // @ts-expect-error: a policy is a word
+  await mcphub.updateServer('n', { approvals: { t: true } });
+  // @ts-expect-error: a clock is a number
+  await mcphub.updateServer('n', { timeouts: { totalMs: '60s' } });
+  // @ts-expect-error: nothing of a server can be changed in place
+  servers[0].name = 'm';
+}
+
+function facts(...all: readonly unknown[]): readonly unknown[] {
+  return all;
+}
+
+type Without<T, Name extends string> = Name extends keyof T ? never : true;
+/** Without a connection nothing is written; answers to questions are the user's. */
+export const missing: readonly [Without<McpHubApi, 'addServer'>, Without<McpHub, 'answerQuestion'>] = [true, true];
