@@ -144,6 +144,11 @@ func TestConfigCheckStart(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || r.status != 1 || r.stderr != "" {
 		t.Errorf("status %d, stderr %q (-want +got):\n%s", r.status, r.stderr, diff)
 	}
+	// A problem names its server, and what the hub says of the start begins with the name, too.
+	if r := p.run("config", "check", "--start", file); !strings.Contains(r.stdout, `error: server "ends": did not start: `) ||
+		strings.Count(r.stdout, `server "ends"`) != 1 {
+		t.Errorf("of a server that does not start:\n%s", r.stdout)
+	}
 	r = p.run("config", "check", "--start", p.config("good.json", `{"mcpServers": {"good": {"command": "`+
 		filepath.ToSlash(p.path)+`", "args": ["demo-server"]}}}`))
 	if r.status != 0 || !strings.Contains(r.stdout, "ok, started in ") {

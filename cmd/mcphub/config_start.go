@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +71,9 @@ func (r *configReport) tried(t tried) {
 	}
 	f := asFailure(t.err)
 	s.Tried.Reason, s.Verdict, s.Enabled = f.Reason, verdictBroken, false
-	p := problemReport{File: s.Origin.File, Line: s.Origin.Line, Column: 1, Server: t.name, Message: f.Message,
+	// The hub's sentence begins with the server's name, and so does a problem.
+	message := strings.TrimPrefix(f.Message, fmt.Sprintf("server %q ", t.name))
+	p := problemReport{File: s.Origin.File, Line: s.Origin.Line, Column: 1, Server: t.name, Message: message,
 		Fatal: true}
 	s.Problems, r.Problems = append(s.Problems, p), append(r.Problems, p)
 }
