@@ -77,6 +77,9 @@ func (d *demo) add(s spec, in, out *jsonschema.Schema, h handler[json.RawMessage
 		Name: s.name, Title: s.title, Description: s.description,
 		Annotations: s.traits.annotations(s.title), InputSchema: in,
 	}
+	if len(in.Properties) == 0 {
+		t.InputSchema = noProperties
+	}
 	if out != nil {
 		t.OutputSchema = out
 	}
@@ -101,6 +104,10 @@ func (d *demo) add(s spec, in, out *jsonschema.Schema, h handler[json.RawMessage
 	}
 	mcp.AddTool(d.server, t, run)
 }
+
+// noProperties is the schema of a tool without arguments. OpenAI refuses one without "properties", which a
+// [jsonschema.Schema] leaves out when there are none.
+var noProperties = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 
 func outcome(res *mcp.CallToolResult, err error) string {
 	switch {

@@ -27,7 +27,10 @@ func TestEveryToolIsDescribed(t *testing.T) {
 				t.Errorf("%s lacks a title, a description, annotations or a schema", tool.Name)
 				continue
 			}
-			props, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+			props, ok := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+			if !ok {
+				t.Errorf("the schema of %s has no properties, which some models refuse", tool.Name)
+			}
 			for arg, p := range props {
 				if d, _ := p.(map[string]any)["description"].(string); d == "" {
 					t.Errorf("argument %s of %s has no description", arg, tool.Name)
