@@ -13,8 +13,16 @@ const prompt = (promptId: string): Prompt =>
   ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
 const launch = (promptId: string): Prompt => {
   const names = { args: [], environment: [], environmentReferences: [], inputReferences: [], inheritedNames: [] };
+  const more = {
+    environmentNames: [],
+    headerNames: [],
+    envFile: '',
+    envFileNames: [],
+    directory: '',
+    launchHash: 'hash',
+  };
   const texts = { url: 'https://example.com', command: '', resolvedCommand: '', resolvedTarget: '', resolvedFrom: '' };
-  const value = { ...names, ...texts, configFile: '/mcp.json', configLine: 1, allowedTools: [], files: [] };
+  const value = { ...names, ...more, ...texts, configFile: '/mcp.json', configLine: 1, allowedTools: [], files: [] };
   return { promptId, server: 's', question: { case: 'serverLaunch', value } } as unknown as Prompt;
 };
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

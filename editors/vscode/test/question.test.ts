@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
-import { commandLine, question } from '../src/questions/question.js';
+import { commandLine } from '../src/questions/launch.js';
+import { question } from '../src/questions/question.js';
 
 const ask = (kind: string, value: object): Prompt =>
   ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
@@ -31,6 +32,12 @@ const launch = (more: object = {}): Prompt =>
     resolvedFrom: '',
     inheritedNames: [],
     environment: [],
+    environmentNames: [],
+    headerNames: [],
+    envFile: '',
+    envFileNames: [],
+    directory: '',
+    launchHash: 'hash of all of it',
     ...more,
   });
 
@@ -84,10 +91,44 @@ test('what a dialog cannot show whole cannot be accepted in it', () => {
     launch({ allowedTools: ['*'] }),
     launch({ files: ['/f'] }),
     launch({ environment: [loading] }),
-    launch({ writtenBy: { name: 'an extension', windowId: '' } }),
+    launch({ args: ['x'.repeat(2_000)] }),
+    launch({ args: Array.from({ length: 400 }, () => 'a\nb') }),
+    launch({ writtenBy: { name: 'an extension', windowId: '' }, args: ['x'.repeat(2_000)] }),
+    launch({
+      writtenBy: { name: 'an extension', windowId: '' },
+      headerNames: Array.from({ length: 200 }, (_, i) => `X-${i}`),
+    }),
   ]) {
     assert.ok(!question(prompt).choices.some((c) => c.choice.kind === 'accept'), JSON.stringify(prompt.question));
   }
+});
+
+test('what a program wrote is agreed to in a dialog that shows all of it, and the yes says so', () => {
+  const asked = question(
+    launch({
+      writtenBy: { name: 'an extension', windowId: '' },
+      directory: '/repos/a',
+      environment: [{ name: 'MODE', value: 'two\nlines', unset: false, loadsCode: false }],
+      headerNames: ['X-Key'],
+      envFile: '/repos/a/.env',
+      envFileNames: ['FROM_FILE'],
+    }),
+  );
+  for (const fact of ['npx -y "two words"', '/repos/a', 'MODE=two⟨U+000A⟩lines', 'X-Key', '/repos/a/.env', 'FROM_FILE'])
+    assert.ok(asked.detail.includes(fact), `${fact} in ${asked.detail}`);
+  assert.match(asked.title, /which “an extension” added/u);
+  const accepts = asked.choices.flatMap(({ choice }) => (choice.kind === 'accept' ? [choice.launchHash] : []));
+  assert.deepEqual(accepts, ['hash of all of it', 'hash of all of it']);
+});
+
+test('a command that no dialog can show is cut in it, and leads to its card', () => {
+  const asked = question(launch({ args: ['x'.repeat(100_000)] }));
+  assert.ok(asked.detail.length < 2_000, String(asked.detail.length));
+  assert.match(asked.detail, /^More than a dialog can show/u);
+  assert.deepEqual(
+    asked.choices.map((c) => c.choice.kind),
+    ['open', 'decline'],
+  );
 });
 
 test('what takes a form or opens a page is accepted in the page alone', () => {

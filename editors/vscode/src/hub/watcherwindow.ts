@@ -35,6 +35,7 @@ export interface Answer {
           readonly scope?: ApprovalScope;
           readonly contentJson?: string;
           readonly keptByHost?: boolean;
+          readonly launchHash?: string;
         };
       }
     | { readonly case: 'decline' | 'dismiss'; readonly value: Record<string, never> };

@@ -127,8 +127,12 @@ export class Notifier implements vscode.Disposable {
   }
 
   async #showModal(prompt: Prompt): Promise<void> {
-    const { title, detail, choices } = question(prompt);
     this.#shown = { promptId: prompt.promptId, takeBack: () => undefined };
+    await this.#dialog(prompt);
+  }
+
+  async #dialog(prompt: Prompt): Promise<void> {
+    const { title, detail, choices } = question(prompt);
     const items = choices.map((c) => ({ title: c.label, choice: c.choice }));
     const later = { title: vscode.l10n.t('Decide Later'), isCloseAffordance: true, choice: { kind: 'later' } as const };
     const chosen = await vscode.window.showWarningMessage<vscode.MessageItem & { choice: Choice }>(
@@ -230,7 +234,7 @@ export class Notifier implements vscode.Disposable {
   async #answer(prompt: Prompt, choice: Extract<Choice, { kind: 'accept' | 'decline' | 'dismiss' }>): Promise<void> {
     const action =
       choice.kind === 'accept'
-        ? ({ case: 'accept', value: { scope: choice.scope } } as const)
+        ? ({ case: 'accept', value: { scope: choice.scope, ...launchShown(choice) } } as const)
         : choice.kind === 'decline'
           ? ({ case: 'decline', value: {} } as const)
           : ({ case: 'dismiss', value: {} } as const);
@@ -251,6 +255,10 @@ export class Notifier implements vscode.Disposable {
 
   /** The answers as a pick list, the harmless ones first. It goes by itself when the prompt closes. */
   async #pick(prompt: Prompt): Promise<void> {
+    if (prompt.question.case === 'serverLaunch') {
+      await this.#dialog(prompt); // a list has one line for what would run, and a yes stands beside all of it
+      return;
+    }
     const { title, detail, choices } = question(prompt);
     const item = await pickWhile<ChoiceItem & vscode.QuickPickItem>(
       this.#watcher,
@@ -279,6 +287,11 @@ export class Notifier implements vscode.Disposable {
       await this.#pick(chosen.prompt);
     }
   }
+}
+
+/** What says that the whole command was in view. */
+function launchShown({ launchHash }: Extract<Choice, { kind: 'accept' }>): { readonly launchHash?: string } {
+  return launchHash === undefined ? {} : { launchHash };
 }
 
 /** Whether the user has told the editor of a screen reader. */

@@ -2,12 +2,13 @@
 // choices.
 import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
-import type { Prompt, ServerLaunch } from '@mcphub/host';
+import type { Prompt } from '@mcphub/host';
 import { inPick, quoted, visible } from '../plaintext.js';
+import { launchQuestion } from './launch.js';
 
 /** What a click chooses. Later: the question stays open, in the view and in the status bar. */
 export type Choice =
-  | { readonly kind: 'accept'; readonly scope: ApprovalScope }
+  | { readonly kind: 'accept'; readonly scope: ApprovalScope; readonly launchHash?: string }
   | { readonly kind: 'decline' }
   | { readonly kind: 'dismiss' }
   | { readonly kind: 'open' }
@@ -65,51 +66,12 @@ export function question(prompt: Prompt): Question {
       };
     }
     case 'serverLaunch': {
-      const launch = asked.value;
-      const run = launch.url === '' ? commandLine(launch.command, launch.args) : launch.url;
-      const path = [launch.resolvedCommand, launch.resolvedTarget].filter((part) => part !== '').join(' -> ');
-      const found =
-        launch.resolvedFrom === '' ? '' : ` ${vscode.l10n.t('(found in {0})', visible(launch.resolvedFrom))}`;
-      const program = launch.resolvedCommand === '' ? '' : `\n${vscode.l10n.t('Program: {0}', visible(path))}${found}`;
-      const loading = launch.environment
-        .filter((v) => v.loadsCode)
-        .map((v) => visible(v.unset ? vscode.l10n.t('{0} (taken away)', v.name) : `${v.name}=${v.value}`));
-      const danger =
-        loading.length === 0
-          ? ''
-          : `\n${vscode.l10n.t('DANGER: it sets what can make the program load other code: {0}', loading.join(', '))}`;
-      const change = launch.changed
-        ? `\n${vscode.l10n.t('It has changed since you agreed to it: see the difference in McpHub.')}`
-        : '';
-      const names = [...launch.environmentReferences, ...launch.inputReferences];
-      const sees =
-        names.length === 0
-          ? ''
-          : `\n${vscode.l10n.t('It would see the values of: {0}', names.map(visible).join(', '))}`;
-      const from = `\n${vscode.l10n.t('From: {0}', `${visible(launch.configFile)}:${launch.configLine}`)}`;
-      const inherits =
-        launch.inheritedNames.length === 0
-          ? ''
-          : `\n${vscode.l10n.t('It inherits your settings: {0}', launch.inheritedNames.map(visible).join(', '))}`;
+      const { title, detail, accepts } = launchQuestion(asked.value, server);
       return {
         form: 'modal',
-        title: launchTitle(launch, server),
-        detail: `${visible(run)}${program}${danger}${from}${sees}${inherits}${change}`,
-        // What a file may want beyond a command line (allow lists, other files, differences) is more than a dialog can
-        // show. What a program wrote is agreed to beside the whole of it only.
-        choices:
-          launch.writtenBy !== undefined
-          || launch.changed
-          || loading.length > 0
-          || launch.allowedTools.length > 0
-          || launch.files.length > 0
-            ? [open, decline(vscode.l10n.t('Do Not Start'))]
-            : [
-                open,
-                decline(vscode.l10n.t('Do Not Start')),
-                accept(vscode.l10n.t('Start This Time'), ApprovalScope.ONCE),
-                accept(vscode.l10n.t('Start Whenever This Workspace Is Open'), ApprovalScope.WORKSPACE),
-              ],
+        title,
+        detail,
+        choices: [open, decline(vscode.l10n.t('Do Not Start')), ...accepts],
       };
     }
     case 'sampling':
@@ -211,27 +173,7 @@ function accept(label: string, scope: ApprovalScope): ChoiceItem {
   return { label, choice: { kind: 'accept', scope } };
 }
 
-/** A command with arguments, each in quotes where it would otherwise not be seen where it ends. */
-export function commandLine(command: string, args: readonly string[]): string {
-  return [command, ...args]
-    .map((word) => (/^[\w@%+=:,./\\${}-]+$/u.test(word) ? word : JSON.stringify(word)))
-    .join(' ');
-}
-
 /** The name of a prompt in a pick list. */
 export function questionLabel(prompt: Prompt): string {
   return inPick(question(prompt).title);
-}
-
-/** Whose entry it is decides what the user is asked: the workspace's, or one that a program wrote. */
-function launchTitle({ url, writtenBy }: ServerLaunch, server: string): string {
-  if (writtenBy !== undefined) {
-    const writer = quoted(writtenBy.name);
-    return url === ''
-      ? vscode.l10n.t('May the server {0}, which {1} added, be started?', server, writer)
-      : vscode.l10n.t('May the server {0}, which {1} added, be connected to?', server, writer);
-  }
-  return url === ''
-    ? vscode.l10n.t('May the server {0} of this workspace be started?', server)
-    : vscode.l10n.t('May the server {0} of this workspace be connected to?', server);
 }
