@@ -352,7 +352,7 @@ func TestDPoPGrants(t *testing.T) {
 				wantsProofs(w)
 				w.as.dpop.asNonce, w.as.dpop.rsNonce = "as-1", "rs-1"
 				w.as.clients["service"] = client{secret: "service-secret"}
-				w.s.guard.base = inProcess{&provider{authority: w.as}}
+				w.s.guard.Base = inProcess{&provider{authority: w.as}}
 				w.works(t)
 				time.Sleep(2 * time.Hour)
 				w.works(t)

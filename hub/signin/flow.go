@@ -14,7 +14,7 @@ const tooSoon = 10 * time.Second
 // flow gets a token by the grant of the configuration. It runs in the goroutine of f.
 func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	seen := &witness{next: s.guard}
-	client := s.guard.client(seen)
+	client := s.guard.Client(seen)
 	p, err := discover(ctx, client, seen, f.c, s.url, s.o.Config.DPoP)
 	if err != nil {
 		return s.failure(ctx, err)

@@ -214,7 +214,7 @@ func TestEnterpriseGrant(t *testing.T) {
 			live(t, Options{Config: conf}, func(t *testing.T, w *world) {
 				p := &provider{authority: w.as, noMetadata: endpoint != ""}
 				w.as.methods = []string{"client_secret_basic"}
-				w.s.guard.base = inProcess{p}
+				w.s.guard.Base = inProcess{p}
 				w.works(t)
 				want := url.Values{"audience": {issuerAS}, "resource": {mcpURL}, "subject_token": {"the-id-token"},
 					"client_id": {"hub-at-idp"}}
@@ -238,7 +238,7 @@ func TestWorkloadGrant(t *testing.T) {
 		func(t *testing.T, w *world) {
 			p := &provider{authority: w.as}
 			w.as.methods = []string{"none"}
-			w.s.guard.base = inProcess{p}
+			w.s.guard.Base = inProcess{p}
 			w.as.tokenError = "unauthorized_client"
 			if e := fails[*Error](t, w); e.Code != "unauthorized_client" || len(p.bearer) != 1 {
 				t.Errorf("%v after %d requests", e, len(p.bearer))

@@ -152,7 +152,7 @@ func TestServerMovesToAnotherIssuer(t *testing.T) {
 		w.works(t)
 		before := w.as.issued()
 		moved := &elsewhere{authority: w.as, host: "new.example"}
-		w.s.guard.base = inProcess{moved}
+		w.s.guard.Base = inProcess{moved}
 		w.as.set(func() { w.as.issuer = "https://new.example"; clear(w.as.access) })
 		w.works(t)
 		w.askedTimes(t, 2)
@@ -237,9 +237,9 @@ func TestPagesAreNoMetadata(t *testing.T) {
 			}
 			defer s.Close()
 			g := newGuard("mcp.example", inProcess{pages})
-			g.lookup = lookupPublic
+			g.Lookup = lookupPublic
 			seen := &witness{next: g}
-			meta, _, err := protectedResource(t.Context(), g.client(seen), seen, tt.named, s.url)
+			meta, _, err := protectedResource(t.Context(), g.Client(seen), seen, tt.named, s.url)
 			switch {
 			case tt.want == "" && (err != nil || !slices.Equal(meta.AuthorizationServers, []string{"https://mcp.example"})):
 				t.Errorf("%v, %v", meta, err) // as in 2025-03-26

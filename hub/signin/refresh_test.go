@@ -262,7 +262,7 @@ func TestForgetDuringExchange(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
 		held := &deaf{inProcess{w.as}, make(chan struct{})}
-		w.s.guard.base = held
+		w.s.guard.Base = held
 		w.person(func(ctx context.Context, p Prompt) error {
 			if !p.Waiting {
 				w.browsers.Go(func() { w.browse(p.URL) })

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"golang.org/x/oauth2"
+
+	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
 // refreshVerdict says what a refresh that gave no token means for the refresh token.
@@ -23,8 +25,6 @@ const (
 // codeUnavailable is an error code of RFC 6749 section 4.1.2.1 that token endpoints use as well.
 const codeUnavailable = "temporarily_unavailable"
 
-var errTokenRedirect = errors.New("a redirected token or registration request is not followed")
-
 // judgeRefresh decides by err, which came of a refresh, and gives the error code of the authorization server where
 // there is one.
 //
@@ -33,7 +33,7 @@ var errTokenRedirect = errors.New("a redirected token or registration request is
 // have moved. Keeping the token then would fail each request from then on, and nobody would be asked to sign in again.
 // So every answer that is no passing trouble counts as the end of the token; at worst a person signs in once more.
 func judgeRefresh(err error) (refreshVerdict, string) {
-	if wrong := (*tokenTypeError)(nil); errors.Is(err, errTokenRedirect) || errors.As(err, &wrong) {
+	if wrong := (*tokenTypeError)(nil); errors.Is(err, outbound.ErrRedirected) || errors.As(err, &wrong) {
 		return refreshDead, "" // asking again would change nothing
 	}
 	var retrieve *oauth2.RetrieveError

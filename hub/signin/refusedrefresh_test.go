@@ -90,10 +90,10 @@ func TestPassingTroubleKeepsRefreshToken(t *testing.T) {
 		live(t, Options{}, func(t *testing.T, w *world) {
 			w.works(t)
 			time.Sleep(2 * time.Hour)
-			next := w.s.guard.base
-			w.s.guard.base = cutOff{}
+			next := w.s.guard.Base
+			w.s.guard.Base = cutOff{}
 			fails[*Error](t, w)
-			w.s.guard.base = next
+			w.s.guard.Base = next
 			w.works(t)
 			w.askedTimes(t, 1)
 		})

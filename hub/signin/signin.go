@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
 // Options says for which server tokens are got, and by what means. Server and ServerURL are required.
@@ -44,7 +45,7 @@ type SignIn struct {
 	url    *url.URL
 	key    Key
 	log    *slog.Logger
-	guard  *guard
+	guard  *outbound.Guard
 	listen listener
 
 	life context.Context // of all flights; ended by Close
@@ -167,7 +168,7 @@ func (s *SignIn) Close() {
 	s.mu.Unlock()
 	s.end(ErrClosed)
 	s.wg.Wait()
-	s.guard.close()
+	s.guard.Close()
 }
 
 // Phase is where a sign-in stands.

@@ -153,7 +153,7 @@ func TestCancelEndsFlow(t *testing.T) {
 func TestCancelBeforePromptLeavesNoTrace(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		never := make(chan struct{})
-		w.s.guard.lookup = func(ctx context.Context, _ string) ([]netip.Addr, error) {
+		w.s.guard.Lookup = func(ctx context.Context, _ string) ([]netip.Addr, error) {
 			select {
 			case <-never:
 			case <-ctx.Done():
@@ -167,7 +167,7 @@ func TestCancelBeforePromptLeavesNoTrace(t *testing.T) {
 		stop(errStop)
 		<-done
 		synctest.Wait()
-		w.s.guard.lookup = lookupPublic
+		w.s.guard.Lookup = lookupPublic
 		w.askedTimes(t, 0)
 		w.works(t)
 		w.askedTimes(t, 1)

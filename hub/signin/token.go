@@ -134,7 +134,7 @@ func (s *SignIn) sendRefresh(ctx context.Context, e *Entry) (*oauth2.Token, erro
 	t := tokenRequest{url: e.TokenURL, id: e.ClientID, secret: secret, style: e.AuthStyle, params: url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {e.RefreshToken}, "resource": {e.Resource},
 	}, key: e.ProofKey, must: s.o.Config.DPoP == DPoPRequire}
-	return t.send(ctx, s.guard.client(s.proving(s.guard, e.TokenURL, e.ProofKey)))
+	return t.send(ctx, s.guard.Client(s.proving(s.guard, e.TokenURL, e.ProofKey)))
 }
 
 // replace adopts and keeps e in the place of old. It saves outside the flight's context: a refresh token that was

@@ -28,7 +28,7 @@ func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 	}
 	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadTokenFile: path}}, func(t *testing.T, w *world) {
 		p := &provider{authority: w.as}
-		w.s.guard.base = inProcess{p}
+		w.s.guard.Base = inProcess{p}
 		write(jwtOf("one") + "\n")
 		w.works(t)
 		write(jwtOf("two"))
@@ -55,7 +55,7 @@ func TestWorkloadTokenFileIsChecked(t *testing.T) {
 	path := filepath.Join(dir, "tell-tale")
 	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadTokenFile: path}}, func(t *testing.T, w *world) {
 		p := &provider{authority: w.as}
-		w.s.guard.base = inProcess{p}
+		w.s.guard.Base = inProcess{p}
 		key := "-----BEGIN OPENSSH PRIVATE KEY-----"
 		for _, tt := range []struct{ name, text, want string }{
 			{"missing", "", "cannot be read"},

@@ -89,7 +89,7 @@ func (w *world) open(o Options) {
 		w.t.Fatal(err)
 	}
 	s.listen = w.net.listen
-	s.guard.lookup = lookupPublic
+	s.guard.Lookup = lookupPublic
 	w.s = s
 }
 
@@ -150,7 +150,7 @@ func (w *world) browse(address string) (int, string) {
 		w.t.Error(err)
 		return 0, ""
 	}
-	resp, err := w.s.guard.base.RoundTrip(req)
+	resp, err := w.s.guard.Base.RoundTrip(req)
 	if err != nil {
 		w.t.Error(err)
 		return 0, ""

@@ -1,11 +1,11 @@
-package signin
+package outbound
 
 import (
 	"net/netip"
 	"slices"
 )
 
-// reach tells which addresses may be spoken to: those of the same kind as the MCP server's own, or more public ones.
+// reach tells which addresses may be spoken to: those of the same kind as the chosen host's own, or more public ones.
 type reach int
 
 const (
