@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
@@ -149,6 +150,9 @@ func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
 
 // Config is what reads and writes the config files.
 func (h *Hub) Config() *sources.Config { return h.config }
+
+// Catalog is where servers are found that could be added.
+func (h *Hub) Catalog() *catalog.Catalog { return h.catalog }
 
 // Profiles are those of the config, sorted by name. They must not be changed.
 func (h *Hub) Profiles() []config.Profile {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -100,6 +101,7 @@ type fixed struct {
 	grants   *grants.Store
 	launches *launch.Maker
 	config   *sources.Config
+	catalog  *catalog.Catalog
 	// recallAnswers reads the approvals and the definitions of tools, once: there may be megabytes, and a hub that starts
 	// is waited for. Whoever looks into them calls it first, without the lock.
 	recallAnswers func()
@@ -208,6 +210,8 @@ func New(o Options) *Hub {
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
 	h.inputs = inputs.Open(o.StateDir, h.redactor, h.log)
+	h.catalog = catalog.New(catalog.Options{StateDir: o.StateDir, RoundTripper: o.RoundTripper,
+		UserAgent: strings.TrimRight("mcphub/"+o.Version, "/")})
 	h.launches = &launch.Maker{House: house{h}, Grants: h.grants, Redactor: h.redactor, Logger: h.log,
 		User: userenv.New(userenv.Options{Environ: h.environ, Printer: o.EnvironmentCommand, Desktop: o.Desktop,
 			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
@@ -307,6 +311,7 @@ func (h *Hub) Close(ctx context.Context) error {
 	}
 	defer h.models.Close()
 	defer h.kept.Close()
+	defer h.catalog.Close()
 	defer h.contained.Close() // ends what is left of the servers, and the guard
 	select {
 	case <-over:

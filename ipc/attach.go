@@ -100,12 +100,13 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 	sent := make(chan error, 1)
 	go s.send(stream, box, sent)
 	var closed <-chan time.Time
+	waits := &givable{}
 	for {
 		select {
 		case in := <-inbox:
 			switch {
 			case in.err == nil:
-				(&message{s, w, box, in.request}).carryOut()
+				(&message{s, w, box, waits, in.request}).carryOut()
 			case errors.Is(in.err, io.EOF):
 				wait := time.NewTimer(resetFollows)
 				defer wait.Stop()

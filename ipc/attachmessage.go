@@ -16,6 +16,8 @@ type message struct {
 	s   *editorService
 	w   window
 	box *outbox
+	// what the window can give up
+	waits *givable
 	*mcphubv1.AttachRequest
 }
 
@@ -55,6 +57,11 @@ func (m *message) carryOut() {
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)
 	case *mcphubv1.AttachRequest_PromptsInView:
 		m.answer(nil, nil) // for the host between the page and this hub; a page on a socket has none
+	case *mcphubv1.AttachRequest_ChooseBundle:
+		m.answer(nil, invalid(errOfRelays))
+	case *mcphubv1.AttachRequest_GiveUp:
+		m.waits.giveUp(order.GiveUp.GetMessageId())
+		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_Hello:
 		m.answer(nil, invalid(errSecondHello))
 	default:
@@ -134,6 +141,8 @@ func (m *message) begin() {
 			entry, err := s.getServerEntry(ctx, order.GetServerEntry)
 			return &mcphubv1.Reply{Response: &mcphubv1.Reply_GetServerEntry{GetServerEntry: entry}}, err
 		})
+	default:
+		m.find()
 	}
 }
 

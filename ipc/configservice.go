@@ -62,9 +62,17 @@ func (c *services) addServer(ctx context.Context, windowID string,
 	r *mcphubv1.AddServerRequest) (sources.Written, error) {
 	to := configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID)
 	to.Preview = r.GetPreview()
-	return c.domain.Config().AddServer(ctx, to, edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(),
+	undo, err := c.unpackFor(ctx, r)
+	if err != nil {
+		return sources.Written{}, err
+	}
+	w, err := c.domain.Config().AddServer(ctx, to, edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(),
 		Dialect: r.GetEntryDialect(), Changed: serverForm(r.GetChangedForm()), Inputs: list(r.GetInputs(), entryInput)},
 		serverSettings(r.GetSettings()))
+	if err != nil && w.File == "" {
+		undo()
+	}
+	return w, err
 }
 
 func (c *services) updateServer(ctx context.Context, windowID string,

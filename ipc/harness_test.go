@@ -74,6 +74,8 @@ type fakeHub struct {
 	full bool // windows have too much under way
 	// what writes config files
 	files configFiles
+	// what finds servers
+	catalog serverCatalog
 	// of every other method that can fail
 	failure error
 	answer  func(a event.PromptAnswer) error                                             // of windows
@@ -110,6 +112,10 @@ func (h *fakeHub) Profiles() []config.Profile {
 }
 
 func (h *fakeHub) Config() configFiles { return h.files }
+
+func (h *fakeHub) Catalog() serverCatalog { return h.catalog }
+
+func (h *fakeHub) Draining() bool { return false }
 
 func (h *fakeHub) CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 	return h.call(ctx, c)

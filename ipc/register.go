@@ -48,6 +48,7 @@ func register(s grpc.ServiceRegistrar, d domain, o Options) {
 	mcphubv1.RegisterEditorServiceServer(s, &editorService{services: c})
 	mcphubv1.RegisterModelToolServiceServer(s, &modelToolService{services: c})
 	mcphubv1.RegisterConfigServiceServer(s, &configService{services: c})
+	mcphubv1.RegisterRegistryServiceServer(s, &registryService{services: c})
 	if o.Gateways != nil {
 		mcphubv1.RegisterGatewayServiceServer(s, &gatewayService{services: c, gateways: o.Gateways})
 	}
@@ -100,6 +101,8 @@ type domain interface {
 	ModelTools() *modeltools.Catalog
 	Profiles() []config.Profile
 	Config() configFiles
+	Catalog() serverCatalog
+	Draining() bool
 	Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error)
 }
 
@@ -125,6 +128,8 @@ type window interface {
 type wholeHub struct{ *hub.Hub }
 
 func (h wholeHub) Config() configFiles { return h.Hub.Config() }
+
+func (h wholeHub) Catalog() serverCatalog { return h.Hub.Catalog() }
 
 func (h wholeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
 	w, start, err := h.Hub.Attach(hello, sink)

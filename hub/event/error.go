@@ -85,6 +85,14 @@ const (
 	ReasonConfigFileNeeded  = "CONFIG_FILE_NEEDED"
 	ReasonNothingToUndo     = "NOTHING_TO_UNDO"
 	ReasonConsentNotShown   = "CONSENT_NOT_SHOWN"
+
+	ReasonRegistryNotSet         = "REGISTRY_NOT_SET"
+	ReasonRegistryAddress        = "REGISTRY_ADDRESS"
+	ReasonRegistryFailed         = "REGISTRY_FAILED"
+	ReasonRegistryServerNotFound = "REGISTRY_SERVER_NOT_FOUND"
+	ReasonProposalNotFound       = "PROPOSAL_NOT_FOUND"
+	ReasonInputInvalid           = "INPUT_INVALID"
+	ReasonBundleInvalid          = "BUNDLE_INVALID"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

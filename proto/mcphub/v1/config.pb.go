@@ -308,7 +308,9 @@ type AddServerRequest struct {
 	// With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
 	ChangedForm *ServerForm `protobuf:"bytes,9,opt,name=changed_form,json=changedForm,proto3" json:"changed_form,omitempty"`
 	// Nothing is written or noted: the response tells what would be.
-	Preview       bool `protobuf:"varint,10,opt,name=preview,proto3" json:"preview,omitempty"`
+	Preview bool `protobuf:"varint,10,opt,name=preview,proto3" json:"preview,omitempty"`
+	// Proposal that the entry was made of (RegistryService). If it is a bundle, that is unpacked first; it is refused when it is another file by now. Empty: none.
+	ProposalId    string `protobuf:"bytes,70,opt,name=proposal_id,json=proposalId,proto3" json:"proposal_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -422,6 +424,13 @@ func (x *AddServerRequest) GetPreview() bool {
 		return x.Preview
 	}
 	return false
+}
+
+func (x *AddServerRequest) GetProposalId() string {
+	if x != nil {
+		return x.ProposalId
+	}
+	return ""
 }
 
 type isAddServerRequest_Entry interface {
@@ -1776,7 +1785,7 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\x05total\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05total\x12/\n" +
 	"\x05human\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05human\x12\x1d\n" +
 	"\n" +
-	"to_default\x18\x05 \x03(\tR\ttoDefault\"\xa0\x03\n" +
+	"to_default\x18\x05 \x03(\tR\ttoDefault\"\xc1\x03\n" +
 	"\x10AddServerRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\vconfig_file\x18\x02 \x01(\tR\n" +
@@ -1791,7 +1800,9 @@ const file_mcphub_v1_config_proto_rawDesc = "" +
 	"\x06inputs\x18\b \x03(\v2\x15.mcphub.v1.EntryInputR\x06inputs\x128\n" +
 	"\fchanged_form\x18\t \x01(\v2\x15.mcphub.v1.ServerFormR\vchangedForm\x12\x18\n" +
 	"\apreview\x18\n" +
-	" \x01(\bR\apreviewB\a\n" +
+	" \x01(\bR\apreview\x12\x1f\n" +
+	"\vproposal_id\x18F \x01(\tR\n" +
+	"proposalIdB\a\n" +
 	"\x05entry\"l\n" +
 	"\x11AddServerResponse\x12,\n" +
 	"\x05write\x18\x01 \x01(\v2\x16.mcphub.v1.ConfigWriteR\x05write\x12)\n" +

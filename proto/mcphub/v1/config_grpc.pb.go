@@ -53,7 +53,7 @@ type ConfigServiceClient interface {
 	// AddServer adds an entry.
 	//
 	// Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND and FAILED_PRECONDITION (CONFIG_FILE_NEEDED: the file is none of this hub, or none was named and the
-	// user has none).
+	// user has none), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
 	AddServer(ctx context.Context, in *AddServerRequest, opts ...grpc.CallOption) (*AddServerResponse, error)
 	// UpdateServer changes an entry.
 	UpdateServer(ctx context.Context, in *UpdateServerRequest, opts ...grpc.CallOption) (*UpdateServerResponse, error)
@@ -173,7 +173,7 @@ type ConfigServiceServer interface {
 	// AddServer adds an entry.
 	//
 	// Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND and FAILED_PRECONDITION (CONFIG_FILE_NEEDED: the file is none of this hub, or none was named and the
-	// user has none).
+	// user has none), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
 	AddServer(context.Context, *AddServerRequest) (*AddServerResponse, error)
 	// UpdateServer changes an entry.
 	UpdateServer(context.Context, *UpdateServerRequest) (*UpdateServerResponse, error)

@@ -125,6 +125,12 @@ type AttachRequest struct {
 	//	*AttachRequest_ListConfigFiles
 	//	*AttachRequest_ReadConfigText
 	//	*AttachRequest_GetServerEntry
+	//	*AttachRequest_SearchRegistry
+	//	*AttachRequest_GetRegistryServer
+	//	*AttachRequest_ReadBundle
+	//	*AttachRequest_FillProposal
+	//	*AttachRequest_ChooseBundle
+	//	*AttachRequest_GiveUp
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -408,6 +414,60 @@ func (x *AttachRequest) GetGetServerEntry() *GetServerEntryRequest {
 	return nil
 }
 
+func (x *AttachRequest) GetSearchRegistry() *SearchRegistryRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_SearchRegistry); ok {
+			return x.SearchRegistry
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetGetRegistryServer() *GetRegistryServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_GetRegistryServer); ok {
+			return x.GetRegistryServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetReadBundle() *ReadBundleRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ReadBundle); ok {
+			return x.ReadBundle
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetFillProposal() *FillProposalRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_FillProposal); ok {
+			return x.FillProposal
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetChooseBundle() *ChooseBundle {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ChooseBundle); ok {
+			return x.ChooseBundle
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetGiveUp() *GiveUp {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_GiveUp); ok {
+			return x.GiveUp
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -546,6 +606,37 @@ type AttachRequest_GetServerEntry struct {
 	GetServerEntry *GetServerEntryRequest `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
 }
 
+type AttachRequest_SearchRegistry struct {
+	// Searches a registry. The reply carries the page. A relay lets this message and the ones after it through as it does add_server, and says itself which
+	// registry is asked.
+	SearchRegistry *SearchRegistryRequest `protobuf:"bytes,70,opt,name=search_registry,json=searchRegistry,proto3,oneof"`
+}
+
+type AttachRequest_GetRegistryServer struct {
+	// Asks for a server of a registry. The reply carries it.
+	GetRegistryServer *GetRegistryServerRequest `protobuf:"bytes,71,opt,name=get_registry_server,json=getRegistryServer,proto3,oneof"`
+}
+
+type AttachRequest_ReadBundle struct {
+	// Reads a bundle. The reply carries it. A relay lets a page's through only with a proposal_id.
+	ReadBundle *ReadBundleRequest `protobuf:"bytes,72,opt,name=read_bundle,json=readBundle,proto3,oneof"`
+}
+
+type AttachRequest_FillProposal struct {
+	// Makes an entry of a proposal. The reply carries it.
+	FillProposal *FillProposalRequest `protobuf:"bytes,73,opt,name=fill_proposal,json=fillProposal,proto3,oneof"`
+}
+
+type AttachRequest_ChooseBundle struct {
+	// Asks the host between page and hub to let a person choose the file of a bundle, and to send read_bundle for it, whose reply the page gets.
+	ChooseBundle *ChooseBundle `protobuf:"bytes,74,opt,name=choose_bundle,json=chooseBundle,proto3,oneof"`
+}
+
+type AttachRequest_GiveUp struct {
+	// Gives up a search_registry, get_registry_server or read_bundle that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+	GiveUp *GiveUp `protobuf:"bytes,75,opt,name=give_up,json=giveUp,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -598,6 +689,101 @@ func (*AttachRequest_ReadConfigText) isAttachRequest_Message() {}
 
 func (*AttachRequest_GetServerEntry) isAttachRequest_Message() {}
 
+func (*AttachRequest_SearchRegistry) isAttachRequest_Message() {}
+
+func (*AttachRequest_GetRegistryServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_ReadBundle) isAttachRequest_Message() {}
+
+func (*AttachRequest_FillProposal) isAttachRequest_Message() {}
+
+func (*AttachRequest_ChooseBundle) isAttachRequest_Message() {}
+
+func (*AttachRequest_GiveUp) isAttachRequest_Message() {}
+
+// ChooseBundle has no fields yet.
+type ChooseBundle struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChooseBundle) Reset() {
+	*x = ChooseBundle{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChooseBundle) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChooseBundle) ProtoMessage() {}
+
+func (x *ChooseBundle) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChooseBundle.ProtoReflect.Descriptor instead.
+func (*ChooseBundle) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
+}
+
+// GiveUp names what is given up.
+type GiveUp struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// AttachRequest.message_id of it.
+	MessageId     string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GiveUp) Reset() {
+	*x = GiveUp{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GiveUp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GiveUp) ProtoMessage() {}
+
+func (x *GiveUp) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GiveUp.ProtoReflect.Descriptor instead.
+func (*GiveUp) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GiveUp) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
 // PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
 type PromptsInView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -609,7 +795,7 @@ type PromptsInView struct {
 
 func (x *PromptsInView) Reset() {
 	*x = PromptsInView{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +807,7 @@ func (x *PromptsInView) String() string {
 func (*PromptsInView) ProtoMessage() {}
 
 func (x *PromptsInView) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +820,7 @@ func (x *PromptsInView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptsInView.ProtoReflect.Descriptor instead.
 func (*PromptsInView) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PromptsInView) GetPromptIds() []string {
@@ -675,7 +861,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +873,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +886,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Hello) GetWindowId() string {
@@ -786,7 +972,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +984,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +997,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Resume) GetHubId() string {
@@ -841,7 +1027,7 @@ type Root struct {
 
 func (x *Root) Reset() {
 	*x = Root{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +1039,7 @@ func (x *Root) String() string {
 func (*Root) ProtoMessage() {}
 
 func (x *Root) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +1052,7 @@ func (x *Root) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Root.ProtoReflect.Descriptor instead.
 func (*Root) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Root) GetUri() string {
@@ -899,7 +1085,7 @@ type CancelMcpRequest struct {
 
 func (x *CancelMcpRequest) Reset() {
 	*x = CancelMcpRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +1097,7 @@ func (x *CancelMcpRequest) String() string {
 func (*CancelMcpRequest) ProtoMessage() {}
 
 func (x *CancelMcpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1110,7 @@ func (x *CancelMcpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelMcpRequest.ProtoReflect.Descriptor instead.
 func (*CancelMcpRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CancelMcpRequest) GetRequestId() string {
@@ -959,7 +1145,7 @@ type SetRoots struct {
 
 func (x *SetRoots) Reset() {
 	*x = SetRoots{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1157,7 @@ func (x *SetRoots) String() string {
 func (*SetRoots) ProtoMessage() {}
 
 func (x *SetRoots) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,7 +1170,7 @@ func (x *SetRoots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRoots.ProtoReflect.Descriptor instead.
 func (*SetRoots) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SetRoots) GetRoots() []*Root {
@@ -1009,7 +1195,7 @@ type SetCapabilities struct {
 
 func (x *SetCapabilities) Reset() {
 	*x = SetCapabilities{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1207,7 @@ func (x *SetCapabilities) String() string {
 func (*SetCapabilities) ProtoMessage() {}
 
 func (x *SetCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1220,7 @@ func (x *SetCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetCapabilities.ProtoReflect.Descriptor instead.
 func (*SetCapabilities) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SetCapabilities) GetPromptKinds() []PromptKind {
@@ -1098,7 +1284,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1110,7 +1296,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1123,7 +1309,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AttachResponse) GetSequence() uint64 {
@@ -1516,7 +1702,7 @@ type OpenAddServer struct {
 
 func (x *OpenAddServer) Reset() {
 	*x = OpenAddServer{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1714,7 @@ func (x *OpenAddServer) String() string {
 func (*OpenAddServer) ProtoMessage() {}
 
 func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1727,7 @@ func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenAddServer.ProtoReflect.Descriptor instead.
 func (*OpenAddServer) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OpenAddServer) GetServer() string {
@@ -1569,7 +1755,7 @@ type RevealPrompt struct {
 
 func (x *RevealPrompt) Reset() {
 	*x = RevealPrompt{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1581,7 +1767,7 @@ func (x *RevealPrompt) String() string {
 func (*RevealPrompt) ProtoMessage() {}
 
 func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1594,7 +1780,7 @@ func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevealPrompt.ProtoReflect.Descriptor instead.
 func (*RevealPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RevealPrompt) GetPromptId() string {
@@ -1617,7 +1803,7 @@ type HubConnection struct {
 
 func (x *HubConnection) Reset() {
 	*x = HubConnection{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1815,7 @@ func (x *HubConnection) String() string {
 func (*HubConnection) ProtoMessage() {}
 
 func (x *HubConnection) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1828,7 @@ func (x *HubConnection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubConnection.ProtoReflect.Descriptor instead.
 func (*HubConnection) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HubConnection) GetState() HubConnectionState {
@@ -1676,7 +1862,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1874,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1887,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Welcome) GetHubId() string {
@@ -1751,7 +1937,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1949,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1962,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Snapshot) GetServers() []*Server {
@@ -1834,7 +2020,7 @@ type EndedRequest struct {
 
 func (x *EndedRequest) Reset() {
 	*x = EndedRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1846,7 +2032,7 @@ func (x *EndedRequest) String() string {
 func (*EndedRequest) ProtoMessage() {}
 
 func (x *EndedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1859,7 +2045,7 @@ func (x *EndedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndedRequest.ProtoReflect.Descriptor instead.
 func (*EndedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EndedRequest) GetEndTime() *timestamppb.Timestamp {
@@ -1943,6 +2129,10 @@ type Reply struct {
 	//	*Reply_ListConfigFiles
 	//	*Reply_ReadConfigText
 	//	*Reply_GetServerEntry
+	//	*Reply_SearchRegistry
+	//	*Reply_GetRegistryServer
+	//	*Reply_ReadBundle
+	//	*Reply_FillProposal
 	Response      isReply_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1950,7 +2140,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1962,7 +2152,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2165,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Reply) GetMessageId() string {
@@ -2085,6 +2275,42 @@ func (x *Reply) GetGetServerEntry() *GetServerEntryResponse {
 	return nil
 }
 
+func (x *Reply) GetSearchRegistry() *SearchRegistryResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_SearchRegistry); ok {
+			return x.SearchRegistry
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetGetRegistryServer() *GetRegistryServerResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_GetRegistryServer); ok {
+			return x.GetRegistryServer
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetReadBundle() *ReadBundleResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ReadBundle); ok {
+			return x.ReadBundle
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetFillProposal() *FillProposalResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_FillProposal); ok {
+			return x.FillProposal
+		}
+	}
+	return nil
+}
+
 type isReply_Response interface {
 	isReply_Response()
 }
@@ -2129,6 +2355,26 @@ type Reply_GetServerEntry struct {
 	GetServerEntry *GetServerEntryResponse `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
 }
 
+type Reply_SearchRegistry struct {
+	// Of search_registry.
+	SearchRegistry *SearchRegistryResponse `protobuf:"bytes,70,opt,name=search_registry,json=searchRegistry,proto3,oneof"`
+}
+
+type Reply_GetRegistryServer struct {
+	// Of get_registry_server.
+	GetRegistryServer *GetRegistryServerResponse `protobuf:"bytes,71,opt,name=get_registry_server,json=getRegistryServer,proto3,oneof"`
+}
+
+type Reply_ReadBundle struct {
+	// Of read_bundle and choose_bundle.
+	ReadBundle *ReadBundleResponse `protobuf:"bytes,72,opt,name=read_bundle,json=readBundle,proto3,oneof"`
+}
+
+type Reply_FillProposal struct {
+	// Of fill_proposal.
+	FillProposal *FillProposalResponse `protobuf:"bytes,73,opt,name=fill_proposal,json=fillProposal,proto3,oneof"`
+}
+
 func (*Reply_CancelRequests) isReply_Response() {}
 
 func (*Reply_ListTools) isReply_Response() {}
@@ -2145,6 +2391,14 @@ func (*Reply_ReadConfigText) isReply_Response() {}
 
 func (*Reply_GetServerEntry) isReply_Response() {}
 
+func (*Reply_SearchRegistry) isReply_Response() {}
+
+func (*Reply_GetRegistryServer) isReply_Response() {}
+
+func (*Reply_ReadBundle) isReply_Response() {}
+
+func (*Reply_FillProposal) isReply_Response() {}
+
 // ServerChanged shows a server as it is now.
 type ServerChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2158,7 +2412,7 @@ type ServerChanged struct {
 
 func (x *ServerChanged) Reset() {
 	*x = ServerChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2424,7 @@ func (x *ServerChanged) String() string {
 func (*ServerChanged) ProtoMessage() {}
 
 func (x *ServerChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2437,7 @@ func (x *ServerChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerChanged.ProtoReflect.Descriptor instead.
 func (*ServerChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ServerChanged) GetServer() *Server {
@@ -2211,7 +2465,7 @@ type ToolsChanged struct {
 
 func (x *ToolsChanged) Reset() {
 	*x = ToolsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2477,7 @@ func (x *ToolsChanged) String() string {
 func (*ToolsChanged) ProtoMessage() {}
 
 func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2490,7 @@ func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
 func (*ToolsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ToolsChanged) GetServer() string {
@@ -2257,7 +2511,7 @@ type ResourcesChanged struct {
 
 func (x *ResourcesChanged) Reset() {
 	*x = ResourcesChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2269,7 +2523,7 @@ func (x *ResourcesChanged) String() string {
 func (*ResourcesChanged) ProtoMessage() {}
 
 func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2282,7 +2536,7 @@ func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
 func (*ResourcesChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResourcesChanged) GetServer() string {
@@ -2303,7 +2557,7 @@ type McpPromptsChanged struct {
 
 func (x *McpPromptsChanged) Reset() {
 	*x = McpPromptsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2315,7 +2569,7 @@ func (x *McpPromptsChanged) String() string {
 func (*McpPromptsChanged) ProtoMessage() {}
 
 func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2328,7 +2582,7 @@ func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
 func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *McpPromptsChanged) GetServer() string {
@@ -2351,7 +2605,7 @@ type ResourceUpdated struct {
 
 func (x *ResourceUpdated) Reset() {
 	*x = ResourceUpdated{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2617,7 @@ func (x *ResourceUpdated) String() string {
 func (*ResourceUpdated) ProtoMessage() {}
 
 func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2630,7 @@ func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
 func (*ResourceUpdated) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ResourceUpdated) GetServer() string {
@@ -2408,7 +2662,7 @@ type ConfigReloaded struct {
 
 func (x *ConfigReloaded) Reset() {
 	*x = ConfigReloaded{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2674,7 @@ func (x *ConfigReloaded) String() string {
 func (*ConfigReloaded) ProtoMessage() {}
 
 func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2687,7 @@ func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
 func (*ConfigReloaded) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
@@ -2468,7 +2722,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2480,7 +2734,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2493,7 +2747,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -2524,7 +2778,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2790,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2803,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -2609,7 +2863,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +2875,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +2888,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -2705,7 +2959,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2717,7 +2971,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2730,7 +2984,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -2879,7 +3133,7 @@ type McpRequestCancelDelivery struct {
 
 func (x *McpRequestCancelDelivery) Reset() {
 	*x = McpRequestCancelDelivery{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2891,7 +3145,7 @@ func (x *McpRequestCancelDelivery) String() string {
 func (*McpRequestCancelDelivery) ProtoMessage() {}
 
 func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2904,7 +3158,7 @@ func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelDelivery.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelDelivery) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *McpRequestCancelDelivery) GetRequestId() string {
@@ -2979,7 +3233,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2991,7 +3245,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3004,7 +3258,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -3137,7 +3391,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3149,7 +3403,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3162,7 +3416,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -3189,7 +3443,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +3455,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +3468,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -3258,7 +3512,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3270,7 +3524,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3283,7 +3537,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -3304,7 +3558,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x98\x0e\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x18mcphub/v1/registry.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xb2\x11\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -3338,8 +3592,19 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x11undo_config_write\x18# \x01(\v2!.mcphub.v1.UndoConfigWriteRequestH\x00R\x0fundoConfigWrite\x12O\n" +
 	"\x11list_config_files\x18( \x01(\v2!.mcphub.v1.ListConfigFilesRequestH\x00R\x0flistConfigFiles\x12L\n" +
 	"\x10read_config_text\x18) \x01(\v2 .mcphub.v1.ReadConfigTextRequestH\x00R\x0ereadConfigText\x12L\n" +
-	"\x10get_server_entry\x18* \x01(\v2 .mcphub.v1.GetServerEntryRequestH\x00R\x0egetServerEntryB\t\n" +
-	"\amessage\".\n" +
+	"\x10get_server_entry\x18* \x01(\v2 .mcphub.v1.GetServerEntryRequestH\x00R\x0egetServerEntry\x12K\n" +
+	"\x0fsearch_registry\x18F \x01(\v2 .mcphub.v1.SearchRegistryRequestH\x00R\x0esearchRegistry\x12U\n" +
+	"\x13get_registry_server\x18G \x01(\v2#.mcphub.v1.GetRegistryServerRequestH\x00R\x11getRegistryServer\x12?\n" +
+	"\vread_bundle\x18H \x01(\v2\x1c.mcphub.v1.ReadBundleRequestH\x00R\n" +
+	"readBundle\x12E\n" +
+	"\rfill_proposal\x18I \x01(\v2\x1e.mcphub.v1.FillProposalRequestH\x00R\ffillProposal\x12>\n" +
+	"\rchoose_bundle\x18J \x01(\v2\x17.mcphub.v1.ChooseBundleH\x00R\fchooseBundle\x12,\n" +
+	"\agive_up\x18K \x01(\v2\x11.mcphub.v1.GiveUpH\x00R\x06giveUpB\t\n" +
+	"\amessage\"\x0e\n" +
+	"\fChooseBundle\"'\n" +
+	"\x06GiveUp\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId\".\n" +
 	"\rPromptsInView\x12\x1d\n" +
 	"\n" +
 	"prompt_ids\x18\x01 \x03(\tR\tpromptIds\"\xfe\x02\n" +
@@ -3427,7 +3692,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
 	"\vearlier_hub\x18\x04 \x01(\bR\n" +
 	"earlierHubB\x05\n" +
-	"\x03end\"\x92\x06\n" +
+	"\x03end\"\xc2\b\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
@@ -3443,7 +3708,12 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\fconfig_write\x18\x1f \x01(\v2\x16.mcphub.v1.ConfigWriteH\x00R\vconfigWrite\x12P\n" +
 	"\x11list_config_files\x18( \x01(\v2\".mcphub.v1.ListConfigFilesResponseH\x00R\x0flistConfigFiles\x12M\n" +
 	"\x10read_config_text\x18) \x01(\v2!.mcphub.v1.ReadConfigTextResponseH\x00R\x0ereadConfigText\x12M\n" +
-	"\x10get_server_entry\x18* \x01(\v2!.mcphub.v1.GetServerEntryResponseH\x00R\x0egetServerEntryB\n" +
+	"\x10get_server_entry\x18* \x01(\v2!.mcphub.v1.GetServerEntryResponseH\x00R\x0egetServerEntry\x12L\n" +
+	"\x0fsearch_registry\x18F \x01(\v2!.mcphub.v1.SearchRegistryResponseH\x00R\x0esearchRegistry\x12V\n" +
+	"\x13get_registry_server\x18G \x01(\v2$.mcphub.v1.GetRegistryServerResponseH\x00R\x11getRegistryServer\x12@\n" +
+	"\vread_bundle\x18H \x01(\v2\x1d.mcphub.v1.ReadBundleResponseH\x00R\n" +
+	"readBundle\x12F\n" +
+	"\rfill_proposal\x18I \x01(\v2\x1f.mcphub.v1.FillProposalResponseH\x00R\ffillProposalB\n" +
 	"\n" +
 	"\bresponse\"T\n" +
 	"\rServerChanged\x12)\n" +
@@ -3561,193 +3831,213 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_mcphub_v1_editor_proto_goTypes = []any{
-	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
-	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
-	(*PromptsInView)(nil),            // 2: mcphub.v1.PromptsInView
-	(*Hello)(nil),                    // 3: mcphub.v1.Hello
-	(*Resume)(nil),                   // 4: mcphub.v1.Resume
-	(*Root)(nil),                     // 5: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),         // 6: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),                 // 7: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),          // 8: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),           // 9: mcphub.v1.AttachResponse
-	(*OpenAddServer)(nil),            // 10: mcphub.v1.OpenAddServer
-	(*RevealPrompt)(nil),             // 11: mcphub.v1.RevealPrompt
-	(*HubConnection)(nil),            // 12: mcphub.v1.HubConnection
-	(*Welcome)(nil),                  // 13: mcphub.v1.Welcome
-	(*Snapshot)(nil),                 // 14: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),             // 15: mcphub.v1.EndedRequest
-	(*Reply)(nil),                    // 16: mcphub.v1.Reply
-	(*ServerChanged)(nil),            // 17: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),             // 18: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),         // 19: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),        // 20: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),          // 21: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),           // 22: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),        // 23: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),     // 24: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),     // 25: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),      // 26: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil), // 27: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),       // 28: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),             // 29: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),               // 30: mcphub.v1.LogMessage
-	(*Dropped)(nil),                  // 31: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),             // 32: mcphub.v1.PromptAnswer
-	(*CallToolRequest)(nil),          // 33: mcphub.v1.CallToolRequest
-	(*CancelRequestsRequest)(nil),    // 34: mcphub.v1.CancelRequestsRequest
-	(*ListToolsRequest)(nil),         // 35: mcphub.v1.ListToolsRequest
-	(*StartServerRequest)(nil),       // 36: mcphub.v1.StartServerRequest
-	(*StopServerRequest)(nil),        // 37: mcphub.v1.StopServerRequest
-	(*RestartServerRequest)(nil),     // 38: mcphub.v1.RestartServerRequest
-	(*SetServerEnabledRequest)(nil),  // 39: mcphub.v1.SetServerEnabledRequest
-	(*SignInRequest)(nil),            // 40: mcphub.v1.SignInRequest
-	(*SignOutRequest)(nil),           // 41: mcphub.v1.SignOutRequest
-	(*GetTraceRequest)(nil),          // 42: mcphub.v1.GetTraceRequest
-	(*MuteServerRequest)(nil),        // 43: mcphub.v1.MuteServerRequest
-	(*ReadRequestRequest)(nil),       // 44: mcphub.v1.ReadRequestRequest
-	(*ReadResourceRequest)(nil),      // 45: mcphub.v1.ReadResourceRequest
-	(*AddServerRequest)(nil),         // 46: mcphub.v1.AddServerRequest
-	(*UpdateServerRequest)(nil),      // 47: mcphub.v1.UpdateServerRequest
-	(*RemoveServerRequest)(nil),      // 48: mcphub.v1.RemoveServerRequest
-	(*UndoConfigWriteRequest)(nil),   // 49: mcphub.v1.UndoConfigWriteRequest
-	(*ListConfigFilesRequest)(nil),   // 50: mcphub.v1.ListConfigFilesRequest
-	(*ReadConfigTextRequest)(nil),    // 51: mcphub.v1.ReadConfigTextRequest
-	(*GetServerEntryRequest)(nil),    // 52: mcphub.v1.GetServerEntryRequest
-	(PromptKind)(0),                  // 53: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 54: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 55: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 56: mcphub.v1.Server
-	(*Request)(nil),                  // 57: mcphub.v1.Request
-	(*Prompt)(nil),                   // 58: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 59: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),               // 60: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 61: mcphub.v1.HubError
-	(*ConfigPlace)(nil),              // 62: mcphub.v1.ConfigPlace
-	(*CancelRequestsResponse)(nil),   // 63: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),        // 64: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),         // 65: mcphub.v1.GetTraceResponse
-	(*ReadRequestResponse)(nil),      // 66: mcphub.v1.ReadRequestResponse
-	(*ConfigWrite)(nil),              // 67: mcphub.v1.ConfigWrite
-	(*ListConfigFilesResponse)(nil),  // 68: mcphub.v1.ListConfigFilesResponse
-	(*ReadConfigTextResponse)(nil),   // 69: mcphub.v1.ReadConfigTextResponse
-	(*GetServerEntryResponse)(nil),   // 70: mcphub.v1.GetServerEntryResponse
-	(RequestState)(0),                // 71: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 72: mcphub.v1.Progress
-	(*Task)(nil),                     // 73: mcphub.v1.Task
-	(*Cancellation)(nil),             // 74: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 75: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 76: mcphub.v1.Timings
-	(Era)(0),                         // 77: mcphub.v1.Era
-	(CancelDelivery)(0),              // 78: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 79: mcphub.v1.McpError
+	(HubConnectionState)(0),           // 0: mcphub.v1.HubConnectionState
+	(*AttachRequest)(nil),             // 1: mcphub.v1.AttachRequest
+	(*ChooseBundle)(nil),              // 2: mcphub.v1.ChooseBundle
+	(*GiveUp)(nil),                    // 3: mcphub.v1.GiveUp
+	(*PromptsInView)(nil),             // 4: mcphub.v1.PromptsInView
+	(*Hello)(nil),                     // 5: mcphub.v1.Hello
+	(*Resume)(nil),                    // 6: mcphub.v1.Resume
+	(*Root)(nil),                      // 7: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),          // 8: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                  // 9: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),           // 10: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),            // 11: mcphub.v1.AttachResponse
+	(*OpenAddServer)(nil),             // 12: mcphub.v1.OpenAddServer
+	(*RevealPrompt)(nil),              // 13: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),             // 14: mcphub.v1.HubConnection
+	(*Welcome)(nil),                   // 15: mcphub.v1.Welcome
+	(*Snapshot)(nil),                  // 16: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),              // 17: mcphub.v1.EndedRequest
+	(*Reply)(nil),                     // 18: mcphub.v1.Reply
+	(*ServerChanged)(nil),             // 19: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),              // 20: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),          // 21: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),         // 22: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),           // 23: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),            // 24: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),         // 25: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),      // 26: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),      // 27: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),       // 28: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil),  // 29: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),        // 30: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),              // 31: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),                // 32: mcphub.v1.LogMessage
+	(*Dropped)(nil),                   // 33: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),              // 34: mcphub.v1.PromptAnswer
+	(*CallToolRequest)(nil),           // 35: mcphub.v1.CallToolRequest
+	(*CancelRequestsRequest)(nil),     // 36: mcphub.v1.CancelRequestsRequest
+	(*ListToolsRequest)(nil),          // 37: mcphub.v1.ListToolsRequest
+	(*StartServerRequest)(nil),        // 38: mcphub.v1.StartServerRequest
+	(*StopServerRequest)(nil),         // 39: mcphub.v1.StopServerRequest
+	(*RestartServerRequest)(nil),      // 40: mcphub.v1.RestartServerRequest
+	(*SetServerEnabledRequest)(nil),   // 41: mcphub.v1.SetServerEnabledRequest
+	(*SignInRequest)(nil),             // 42: mcphub.v1.SignInRequest
+	(*SignOutRequest)(nil),            // 43: mcphub.v1.SignOutRequest
+	(*GetTraceRequest)(nil),           // 44: mcphub.v1.GetTraceRequest
+	(*MuteServerRequest)(nil),         // 45: mcphub.v1.MuteServerRequest
+	(*ReadRequestRequest)(nil),        // 46: mcphub.v1.ReadRequestRequest
+	(*ReadResourceRequest)(nil),       // 47: mcphub.v1.ReadResourceRequest
+	(*AddServerRequest)(nil),          // 48: mcphub.v1.AddServerRequest
+	(*UpdateServerRequest)(nil),       // 49: mcphub.v1.UpdateServerRequest
+	(*RemoveServerRequest)(nil),       // 50: mcphub.v1.RemoveServerRequest
+	(*UndoConfigWriteRequest)(nil),    // 51: mcphub.v1.UndoConfigWriteRequest
+	(*ListConfigFilesRequest)(nil),    // 52: mcphub.v1.ListConfigFilesRequest
+	(*ReadConfigTextRequest)(nil),     // 53: mcphub.v1.ReadConfigTextRequest
+	(*GetServerEntryRequest)(nil),     // 54: mcphub.v1.GetServerEntryRequest
+	(*SearchRegistryRequest)(nil),     // 55: mcphub.v1.SearchRegistryRequest
+	(*GetRegistryServerRequest)(nil),  // 56: mcphub.v1.GetRegistryServerRequest
+	(*ReadBundleRequest)(nil),         // 57: mcphub.v1.ReadBundleRequest
+	(*FillProposalRequest)(nil),       // 58: mcphub.v1.FillProposalRequest
+	(PromptKind)(0),                   // 59: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),     // 60: google.protobuf.Timestamp
+	(*PromptClosed)(nil),              // 61: mcphub.v1.PromptClosed
+	(*Server)(nil),                    // 62: mcphub.v1.Server
+	(*Request)(nil),                   // 63: mcphub.v1.Request
+	(*Prompt)(nil),                    // 64: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),             // 65: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),                // 66: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                  // 67: mcphub.v1.HubError
+	(*ConfigPlace)(nil),               // 68: mcphub.v1.ConfigPlace
+	(*CancelRequestsResponse)(nil),    // 69: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),         // 70: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),          // 71: mcphub.v1.GetTraceResponse
+	(*ReadRequestResponse)(nil),       // 72: mcphub.v1.ReadRequestResponse
+	(*ConfigWrite)(nil),               // 73: mcphub.v1.ConfigWrite
+	(*ListConfigFilesResponse)(nil),   // 74: mcphub.v1.ListConfigFilesResponse
+	(*ReadConfigTextResponse)(nil),    // 75: mcphub.v1.ReadConfigTextResponse
+	(*GetServerEntryResponse)(nil),    // 76: mcphub.v1.GetServerEntryResponse
+	(*SearchRegistryResponse)(nil),    // 77: mcphub.v1.SearchRegistryResponse
+	(*GetRegistryServerResponse)(nil), // 78: mcphub.v1.GetRegistryServerResponse
+	(*ReadBundleResponse)(nil),        // 79: mcphub.v1.ReadBundleResponse
+	(*FillProposalResponse)(nil),      // 80: mcphub.v1.FillProposalResponse
+	(RequestState)(0),                 // 81: mcphub.v1.RequestState
+	(*Progress)(nil),                  // 82: mcphub.v1.Progress
+	(*Task)(nil),                      // 83: mcphub.v1.Task
+	(*Cancellation)(nil),              // 84: mcphub.v1.Cancellation
+	(RequestDirection)(0),             // 85: mcphub.v1.RequestDirection
+	(*Timings)(nil),                   // 86: mcphub.v1.Timings
+	(Era)(0),                          // 87: mcphub.v1.Era
+	(CancelDelivery)(0),               // 88: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                  // 89: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
-	3,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
-	6,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	32, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
-	7,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
-	8,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	33, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
-	34, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
-	35, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
-	36, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
-	37, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
-	38, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
-	39, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
-	40, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
-	41, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
-	42, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
-	43, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
-	2,  // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
-	44, // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
-	45, // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
-	46, // 19: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
-	47, // 20: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
-	48, // 21: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
-	49, // 22: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
-	50, // 23: mcphub.v1.AttachRequest.list_config_files:type_name -> mcphub.v1.ListConfigFilesRequest
-	51, // 24: mcphub.v1.AttachRequest.read_config_text:type_name -> mcphub.v1.ReadConfigTextRequest
-	52, // 25: mcphub.v1.AttachRequest.get_server_entry:type_name -> mcphub.v1.GetServerEntryRequest
-	53, // 26: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	5,  // 27: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	4,  // 28: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	5,  // 29: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	53, // 30: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	54, // 31: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	13, // 32: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	14, // 33: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	16, // 34: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	17, // 35: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	18, // 36: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	23, // 37: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	24, // 38: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	25, // 39: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	26, // 40: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	28, // 41: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	29, // 42: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	55, // 43: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	30, // 44: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	31, // 45: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	19, // 46: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	20, // 47: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	21, // 48: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	22, // 49: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	12, // 50: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	27, // 51: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	11, // 52: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	10, // 53: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
-	0,  // 54: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	56, // 55: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	57, // 56: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	58, // 57: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	59, // 58: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	15, // 59: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	54, // 60: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	26, // 61: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	28, // 62: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	60, // 63: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	61, // 64: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	62, // 65: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
-	63, // 66: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	64, // 67: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	65, // 68: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	66, // 69: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
-	67, // 70: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
-	68, // 71: mcphub.v1.Reply.list_config_files:type_name -> mcphub.v1.ListConfigFilesResponse
-	69, // 72: mcphub.v1.Reply.read_config_text:type_name -> mcphub.v1.ReadConfigTextResponse
-	70, // 73: mcphub.v1.Reply.get_server_entry:type_name -> mcphub.v1.GetServerEntryResponse
-	56, // 74: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	59, // 75: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	57, // 76: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	71, // 77: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	72, // 78: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	73, // 79: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	74, // 80: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	75, // 81: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	74, // 82: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	76, // 83: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	77, // 84: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	61, // 85: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	73, // 86: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	78, // 87: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	78, // 88: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	75, // 89: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	71, // 90: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	79, // 91: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	61, // 92: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	76, // 93: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	73, // 94: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	58, // 95: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 96: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	9,  // 97: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	97, // [97:98] is the sub-list for method output_type
-	96, // [96:97] is the sub-list for method input_type
-	96, // [96:96] is the sub-list for extension type_name
-	96, // [96:96] is the sub-list for extension extendee
-	0,  // [0:96] is the sub-list for field type_name
+	5,   // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
+	8,   // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
+	34,  // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	9,   // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
+	10,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
+	35,  // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
+	36,  // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
+	37,  // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
+	38,  // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
+	39,  // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
+	40,  // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
+	41,  // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
+	42,  // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
+	43,  // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
+	44,  // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
+	45,  // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
+	4,   // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
+	46,  // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
+	47,  // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
+	48,  // 19: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
+	49,  // 20: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
+	50,  // 21: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
+	51,  // 22: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
+	52,  // 23: mcphub.v1.AttachRequest.list_config_files:type_name -> mcphub.v1.ListConfigFilesRequest
+	53,  // 24: mcphub.v1.AttachRequest.read_config_text:type_name -> mcphub.v1.ReadConfigTextRequest
+	54,  // 25: mcphub.v1.AttachRequest.get_server_entry:type_name -> mcphub.v1.GetServerEntryRequest
+	55,  // 26: mcphub.v1.AttachRequest.search_registry:type_name -> mcphub.v1.SearchRegistryRequest
+	56,  // 27: mcphub.v1.AttachRequest.get_registry_server:type_name -> mcphub.v1.GetRegistryServerRequest
+	57,  // 28: mcphub.v1.AttachRequest.read_bundle:type_name -> mcphub.v1.ReadBundleRequest
+	58,  // 29: mcphub.v1.AttachRequest.fill_proposal:type_name -> mcphub.v1.FillProposalRequest
+	2,   // 30: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
+	3,   // 31: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
+	59,  // 32: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	7,   // 33: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	6,   // 34: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	7,   // 35: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	59,  // 36: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	60,  // 37: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	15,  // 38: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	16,  // 39: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	18,  // 40: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	19,  // 41: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	20,  // 42: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	25,  // 43: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	26,  // 44: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	27,  // 45: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	28,  // 46: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	30,  // 47: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	31,  // 48: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	61,  // 49: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	32,  // 50: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	33,  // 51: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	21,  // 52: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	22,  // 53: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	23,  // 54: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	24,  // 55: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	14,  // 56: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	29,  // 57: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	13,  // 58: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	12,  // 59: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
+	0,   // 60: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	62,  // 61: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	63,  // 62: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	64,  // 63: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	65,  // 64: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	17,  // 65: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	60,  // 66: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	28,  // 67: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	30,  // 68: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	66,  // 69: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	67,  // 70: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	68,  // 71: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	69,  // 72: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	70,  // 73: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	71,  // 74: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	72,  // 75: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
+	73,  // 76: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
+	74,  // 77: mcphub.v1.Reply.list_config_files:type_name -> mcphub.v1.ListConfigFilesResponse
+	75,  // 78: mcphub.v1.Reply.read_config_text:type_name -> mcphub.v1.ReadConfigTextResponse
+	76,  // 79: mcphub.v1.Reply.get_server_entry:type_name -> mcphub.v1.GetServerEntryResponse
+	77,  // 80: mcphub.v1.Reply.search_registry:type_name -> mcphub.v1.SearchRegistryResponse
+	78,  // 81: mcphub.v1.Reply.get_registry_server:type_name -> mcphub.v1.GetRegistryServerResponse
+	79,  // 82: mcphub.v1.Reply.read_bundle:type_name -> mcphub.v1.ReadBundleResponse
+	80,  // 83: mcphub.v1.Reply.fill_proposal:type_name -> mcphub.v1.FillProposalResponse
+	62,  // 84: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	65,  // 85: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	63,  // 86: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	81,  // 87: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	82,  // 88: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	83,  // 89: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	84,  // 90: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	85,  // 91: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	84,  // 92: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	86,  // 93: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	87,  // 94: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	67,  // 95: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	83,  // 96: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	88,  // 97: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	88,  // 98: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	85,  // 99: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	81,  // 100: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	89,  // 101: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	67,  // 102: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	86,  // 103: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	83,  // 104: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	64,  // 105: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,   // 106: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	11,  // 107: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	107, // [107:108] is the sub-list for method output_type
+	106, // [106:107] is the sub-list for method input_type
+	106, // [106:106] is the sub-list for extension type_name
+	106, // [106:106] is the sub-list for extension extendee
+	0,   // [0:106] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3758,6 +4048,7 @@ func file_mcphub_v1_editor_proto_init() {
 	file_mcphub_v1_config_proto_init()
 	file_mcphub_v1_hub_proto_init()
 	file_mcphub_v1_prompt_proto_init()
+	file_mcphub_v1_registry_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_server_proto_init()
 	file_mcphub_v1_editor_proto_msgTypes[0].OneofWrappers = []any{
@@ -3787,8 +4078,14 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_ListConfigFiles)(nil),
 		(*AttachRequest_ReadConfigText)(nil),
 		(*AttachRequest_GetServerEntry)(nil),
+		(*AttachRequest_SearchRegistry)(nil),
+		(*AttachRequest_GetRegistryServer)(nil),
+		(*AttachRequest_ReadBundle)(nil),
+		(*AttachRequest_FillProposal)(nil),
+		(*AttachRequest_ChooseBundle)(nil),
+		(*AttachRequest_GiveUp)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[8].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[10].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
 		(*AttachResponse_Snapshot)(nil),
 		(*AttachResponse_Reply)(nil),
@@ -3812,11 +4109,11 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_RevealPrompt)(nil),
 		(*AttachResponse_OpenAddServer)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[14].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[16].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
 		(*EndedRequest_Finished)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[15].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[17].OneofWrappers = []any{
 		(*Reply_CancelRequests)(nil),
 		(*Reply_ListTools)(nil),
 		(*Reply_GetTrace)(nil),
@@ -3825,6 +4122,10 @@ func file_mcphub_v1_editor_proto_init() {
 		(*Reply_ListConfigFiles)(nil),
 		(*Reply_ReadConfigText)(nil),
 		(*Reply_GetServerEntry)(nil),
+		(*Reply_SearchRegistry)(nil),
+		(*Reply_GetRegistryServer)(nil),
+		(*Reply_ReadBundle)(nil),
+		(*Reply_FillProposal)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3832,7 +4133,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

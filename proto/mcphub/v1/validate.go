@@ -236,7 +236,7 @@ func (x *AttachRequest) Check() error {
 	case *AttachRequest_GetServerEntry:
 		return within("get_server_entry", m.GetServerEntry.Validate())
 	}
-	return errors.New("message: none is set, or one that this hub does not know")
+	return x.checkFinding()
 }
 
 // Validate implements the validator of the gRPC server.

@@ -19,7 +19,7 @@ const (
 // Validate implements the validator of the gRPC server.
 func (x *AddServerRequest) Validate() error {
 	err := first(target(x.GetServer(), x.GetConfigFile()), label("written_by", x.GetWrittenBy()),
-		within("settings", x.GetSettings().check()))
+		id("proposal_id", x.GetProposalId()), within("settings", x.GetSettings().check()))
 	if !slices.Contains(dialects, x.GetEntryDialect()) {
 		err = first(err, errors.New("entry_dialect: must be empty or one of "+strings.Join(dialects[1:], ", ")))
 	}

@@ -14,6 +14,8 @@ import type { CallToolRequest, CallToolRequestJson, CancelRequestsRequest, Cance
 import { file_mcphub_v1_hub } from "./hub_pb.js";
 import type { Prompt, PromptAnswer, PromptAnswerJson, PromptClosed, PromptClosedJson, PromptJson, PromptKind, PromptKindJson } from "./prompt_pb.js";
 import { file_mcphub_v1_prompt } from "./prompt_pb.js";
+import type { FillProposalRequest, FillProposalRequestJson, FillProposalResponse, FillProposalResponseJson, GetRegistryServerRequest, GetRegistryServerRequestJson, GetRegistryServerResponse, GetRegistryServerResponseJson, ReadBundleRequest, ReadBundleRequestJson, ReadBundleResponse, ReadBundleResponseJson, SearchRegistryRequest, SearchRegistryRequestJson, SearchRegistryResponse, SearchRegistryResponseJson } from "./registry_pb.js";
+import { file_mcphub_v1_registry } from "./registry_pb.js";
 import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
 import { file_mcphub_v1_request } from "./request_pb.js";
 import type { ConfigProblem, ConfigProblemJson, ListToolsRequest, ListToolsRequestJson, ListToolsResponse, ListToolsResponseJson, MuteServerRequest, MuteServerRequestJson, ReadResourceRequest, ReadResourceRequestJson, RestartServerRequest, RestartServerRequestJson, Server, ServerJson, SetServerEnabledRequest, SetServerEnabledRequestJson, SignInRequest, SignInRequestJson, SignOutRequest, SignOutRequestJson, StartServerRequest, StartServerRequestJson, StopServerRequest, StopServerRequestJson } from "./server_pb.js";
@@ -24,7 +26,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEisgsKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SAASNQoMcmVhZF9yZXF1ZXN0GB4gASgLMh0ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVxdWVzdEgAEjcKDXJlYWRfcmVzb3VyY2UYHyABKAsyHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdEgAEjEKCmFkZF9zZXJ2ZXIYICABKAsyGy5tY3BodWIudjEuQWRkU2VydmVyUmVxdWVzdEgAEjcKDXVwZGF0ZV9zZXJ2ZXIYISABKAsyHi5tY3BodWIudjEuVXBkYXRlU2VydmVyUmVxdWVzdEgAEjcKDXJlbW92ZV9zZXJ2ZXIYIiABKAsyHi5tY3BodWIudjEuUmVtb3ZlU2VydmVyUmVxdWVzdEgAEj4KEXVuZG9fY29uZmlnX3dyaXRlGCMgASgLMiEubWNwaHViLnYxLlVuZG9Db25maWdXcml0ZVJlcXVlc3RIABI+ChFsaXN0X2NvbmZpZ19maWxlcxgoIAEoCzIhLm1jcGh1Yi52MS5MaXN0Q29uZmlnRmlsZXNSZXF1ZXN0SAASPAoQcmVhZF9jb25maWdfdGV4dBgpIAEoCzIgLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlcXVlc3RIABI8ChBnZXRfc2VydmVyX2VudHJ5GCogASgLMiAubWNwaHViLnYxLkdldFNlcnZlckVudHJ5UmVxdWVzdEgAQgkKB21lc3NhZ2UiIwoNUHJvbXB0c0luVmlldxISCgpwcm9tcHRfaWRzGAEgAygJIowCCgVIZWxsbxIRCgl3aW5kb3dfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSKwoMcHJvbXB0X2tpbmRzGAMgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSHgoFcm9vdHMYBCADKAsyDy5tY3BodWIudjEuUm9vdBIhCgZyZXN1bWUYBSABKAsyES5tY3BodWIudjEuUmVzdW1lEhkKEW1heF9wcm9ncmVzc19yYXRlGAYgASgFEhYKDnNhbXBsaW5nX3Rvb2xzGAcgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgIIAEoCRITCgttYXhfaGlzdG9yeRgJIAEoBRIQCghhY3RzX2ZvchgKIAEoCSIwCgZSZXN1bWUSDgoGaHViX2lkGAEgASgJEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgEIiEKBFJvb3QSCwoDdXJpGAEgASgJEgwKBG5hbWUYAiABKAkiTAoQQ2FuY2VsTWNwUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIUCgxzdG9wX3dhaXRpbmcYAyABKAgiKgoIU2V0Um9vdHMSHgoFcm9vdHMYASADKAsyDy5tY3BodWIudjEuUm9vdCJvCg9TZXRDYXBhYmlsaXRpZXMSKwoMcHJvbXB0X2tpbmRzGAEgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSFgoOc2FtcGxpbmdfdG9vbHMYAiABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAMgASgJIvYJCg5BdHRhY2hSZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoBBIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgd3ZWxjb21lGAMgASgLMhIubWNwaHViLnYxLldlbGNvbWVIABInCghzbmFwc2hvdBgEIAEoCzITLm1jcGh1Yi52MS5TbmFwc2hvdEgAEiEKBXJlcGx5GAUgASgLMhAubWNwaHViLnYxLlJlcGx5SAASMgoOc2VydmVyX2NoYW5nZWQYBiABKAsyGC5tY3BodWIudjEuU2VydmVyQ2hhbmdlZEgAEjAKDXRvb2xzX2NoYW5nZWQYByABKAsyFy5tY3BodWIudjEuVG9vbHNDaGFuZ2VkSAASOwoTbWNwX3JlcXVlc3Rfc3RhcnRlZBgIIAEoCzIcLm1jcGh1Yi52MS5NY3BSZXF1ZXN0U3RhcnRlZEgAEkEKFm1jcF9yZXF1ZXN0X3Byb2dyZXNzZWQYCSABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdFByb2dyZXNzZWRIABJBChZtY3BfcmVxdWVzdF9jYW5jZWxsaW5nGAogASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsaW5nSAASPwoVbWNwX3JlcXVlc3RfY2FuY2VsbGVkGAsgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABI9ChRtY3BfcmVxdWVzdF9maW5pc2hlZBgMIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABIwCg1wcm9tcHRfb3BlbmVkGA0gASgLMhcubWNwaHViLnYxLlByb21wdE9wZW5lZEgAEjAKDXByb21wdF9jbG9zZWQYDiABKAsyFy5tY3BodWIudjEuUHJvbXB0Q2xvc2VkSAASLAoLbG9nX21lc3NhZ2UYDyABKAsyFS5tY3BodWIudjEuTG9nTWVzc2FnZUgAEiUKB2Ryb3BwZWQYECABKAsyEi5tY3BodWIudjEuRHJvcHBlZEgAEjgKEXJlc291cmNlc19jaGFuZ2VkGBEgASgLMhsubWNwaHViLnYxLlJlc291cmNlc0NoYW5nZWRIABI7ChNtY3BfcHJvbXB0c19jaGFuZ2VkGBIgASgLMhwubWNwaHViLnYxLk1jcFByb21wdHNDaGFuZ2VkSAASNgoQcmVzb3VyY2VfdXBkYXRlZBgTIAEoCzIaLm1jcGh1Yi52MS5SZXNvdXJjZVVwZGF0ZWRIABI0Cg9jb25maWdfcmVsb2FkZWQYFCABKAsyGS5tY3BodWIudjEuQ29uZmlnUmVsb2FkZWRIABIyCg5odWJfY29ubmVjdGlvbhgVIAEoCzIYLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uSAASSgobbWNwX3JlcXVlc3RfY2FuY2VsX2RlbGl2ZXJ5GBYgASgLMiMubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeUgAEjAKDXJldmVhbF9wcm9tcHQYFyABKAsyFy5tY3BodWIudjEuUmV2ZWFsUHJvbXB0SAASMwoPb3Blbl9hZGRfc2VydmVyGCggASgLMhgubWNwaHViLnYxLk9wZW5BZGRTZXJ2ZXJIAEIHCgVldmVudCIzCg1PcGVuQWRkU2VydmVyEg4KBnNlcnZlchgBIAEoCRISCgplbnRyeV90ZXh0GAIgASgJIiEKDFJldmVhbFByb21wdBIRCglwcm9tcHRfaWQYASABKAkiTgoNSHViQ29ubmVjdGlvbhIsCgVzdGF0ZRgBIAEoDjIdLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uU3RhdGUSDwoHbWVzc2FnZRgCIAEoCSJOCgdXZWxjb21lEg4KBmh1Yl9pZBgBIAEoCRIRCgl3aW5kb3dfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIPCgdyZXN1bWVkGAQgASgIIs4BCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QiwAEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABITCgtlYXJsaWVyX2h1YhgEIAEoCEIFCgNlbmQi9QQKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIrCgtlcnJvcl9wbGFjZRgrIAEoCzIWLm1jcGh1Yi52MS5Db25maWdQbGFjZRI8Cg9jYW5jZWxfcmVxdWVzdHMYBCABKAsyIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZUgAEjIKCmxpc3RfdG9vbHMYBSABKAsyHC5tY3BodWIudjEuTGlzdFRvb2xzUmVzcG9uc2VIABIwCglnZXRfdHJhY2UYBiABKAsyGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZUgAEjYKDHJlYWRfcmVxdWVzdBgeIAEoCzIeLm1jcGh1Yi52MS5SZWFkUmVxdWVzdFJlc3BvbnNlSAASLgoMY29uZmlnX3dyaXRlGB8gASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlSAASPwoRbGlzdF9jb25maWdfZmlsZXMYKCABKAsyIi5tY3BodWIudjEuTGlzdENvbmZpZ0ZpbGVzUmVzcG9uc2VIABI9ChByZWFkX2NvbmZpZ190ZXh0GCkgASgLMiEubWNwaHViLnYxLlJlYWRDb25maWdUZXh0UmVzcG9uc2VIABI9ChBnZXRfc2VydmVyX2VudHJ5GCogASgLMiEubWNwaHViLnYxLkdldFNlcnZlckVudHJ5UmVzcG9uc2VIAEIKCghyZXNwb25zZSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiKIBAoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCRIOCgZjYWxsZXIYESABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYEiABKAkiegoYTWNwUmVxdWVzdENhbmNlbERlbGl2ZXJ5EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEisKCGRlbGl2ZXJ5GAMgASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5Eg0KBWVycm9yGAQgASgJIt0DChJNY3BSZXF1ZXN0RmluaXNoZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSJgoFc3RhdGUYBiABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEhAKCGlzX2Vycm9yGAcgASgIEiYKCW1jcF9lcnJvchgIIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvchImCglodWJfZXJyb3IYCSABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKE3NlcnZlcl9tYXlfY29udGludWUYCyABKAgSDwoHc3ViamVjdBgMIAEoCRIdCgR0YXNrGA0gASgLMg8ubWNwaHViLnYxLlRhc2sSEwoLcmVzdWx0X2pzb24YDiABKAkSGQoRcmVzdWx0X3NpemVfYnl0ZXMYDyABKAMSDgoGY2FsbGVyGBAgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBEgASgJIjEKDFByb21wdE9wZW5lZBIhCgZwcm9tcHQYASABKAsyES5tY3BodWIudjEuUHJvbXB0Ik4KCkxvZ01lc3NhZ2USDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJEg4KBmxvZ2dlchgDIAEoCRIRCglkYXRhX2pzb24YBCABKAkiMAoHRHJvcHBlZBIUCgxsb2dfbWVzc2FnZXMYASABKAMSDwoHbm90aWNlcxgCIAEoAyrqAQoSSHViQ29ubmVjdGlvblN0YXRlEiQKIEhVQl9DT05ORUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoaSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVBRFkQARIhCh1IVUJfQ09OTkVDVElPTl9TVEFURV9TVEFSVElORxACEh8KG0hVQl9DT05ORUNUSU9OX1NUQVRFX0ZBSUxFRBADEiUKIUhVQl9DT05ORUNUSU9OX1NUQVRFX1VOUkVTUE9OU0lWRRAEEiMKH0hVQl9DT05ORUNUSU9OX1NUQVRFX1JFU1BPTlNJVkUQBTJSCg1FZGl0b3JTZXJ2aWNlEkEKBkF0dGFjaBIYLm1jcGh1Yi52MS5BdHRhY2hSZXF1ZXN0GhkubWNwaHViLnYxLkF0dGFjaFJlc3BvbnNlKAEwAUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi+Q0KDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SAASNQoMcmVhZF9yZXF1ZXN0GB4gASgLMh0ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVxdWVzdEgAEjcKDXJlYWRfcmVzb3VyY2UYHyABKAsyHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdEgAEjEKCmFkZF9zZXJ2ZXIYICABKAsyGy5tY3BodWIudjEuQWRkU2VydmVyUmVxdWVzdEgAEjcKDXVwZGF0ZV9zZXJ2ZXIYISABKAsyHi5tY3BodWIudjEuVXBkYXRlU2VydmVyUmVxdWVzdEgAEjcKDXJlbW92ZV9zZXJ2ZXIYIiABKAsyHi5tY3BodWIudjEuUmVtb3ZlU2VydmVyUmVxdWVzdEgAEj4KEXVuZG9fY29uZmlnX3dyaXRlGCMgASgLMiEubWNwaHViLnYxLlVuZG9Db25maWdXcml0ZVJlcXVlc3RIABI+ChFsaXN0X2NvbmZpZ19maWxlcxgoIAEoCzIhLm1jcGh1Yi52MS5MaXN0Q29uZmlnRmlsZXNSZXF1ZXN0SAASPAoQcmVhZF9jb25maWdfdGV4dBgpIAEoCzIgLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlcXVlc3RIABI8ChBnZXRfc2VydmVyX2VudHJ5GCogASgLMiAubWNwaHViLnYxLkdldFNlcnZlckVudHJ5UmVxdWVzdEgAEjsKD3NlYXJjaF9yZWdpc3RyeRhGIAEoCzIgLm1jcGh1Yi52MS5TZWFyY2hSZWdpc3RyeVJlcXVlc3RIABJCChNnZXRfcmVnaXN0cnlfc2VydmVyGEcgASgLMiMubWNwaHViLnYxLkdldFJlZ2lzdHJ5U2VydmVyUmVxdWVzdEgAEjMKC3JlYWRfYnVuZGxlGEggASgLMhwubWNwaHViLnYxLlJlYWRCdW5kbGVSZXF1ZXN0SAASNwoNZmlsbF9wcm9wb3NhbBhJIAEoCzIeLm1jcGh1Yi52MS5GaWxsUHJvcG9zYWxSZXF1ZXN0SAASMAoNY2hvb3NlX2J1bmRsZRhKIAEoCzIXLm1jcGh1Yi52MS5DaG9vc2VCdW5kbGVIABIkCgdnaXZlX3VwGEsgASgLMhEubWNwaHViLnYxLkdpdmVVcEgAQgkKB21lc3NhZ2UiDgoMQ2hvb3NlQnVuZGxlIhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKMAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSIQoGcmVzdW1lGAUgASgLMhEubWNwaHViLnYxLlJlc3VtZRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiMAoGUmVzdW1lEg4KBmh1Yl9pZBgBIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoBCIhCgRSb290EgsKA3VyaRgBIAEoCRIMCgRuYW1lGAIgASgJIkwKEENhbmNlbE1jcFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSFAoMc3RvcF93YWl0aW5nGAMgASgIIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSL2CQoOQXR0YWNoUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgDIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYBCABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgFIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAYgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAcgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYCCABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAkgASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgKIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgLIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYDCABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgNIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA4gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA8gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGBAgASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgRIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgSIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEyABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBQgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFSABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgWIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBcgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgoIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySABCBwoFZXZlbnQiMwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCSIhCgxSZXZlYWxQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJIk4KDUh1YkNvbm5lY3Rpb24SLAoFc3RhdGUYASABKA4yHS5tY3BodWIudjEuSHViQ29ubmVjdGlvblN0YXRlEg8KB21lc3NhZ2UYAiABKAkiTgoHV2VsY29tZRIOCgZodWJfaWQYASABKAkSEQoJd2luZG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDwoHcmVzdW1lZBgEIAEoCCLOAQoIU25hcHNob3QSIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISJAoIcmVxdWVzdHMYAiADKAsyEi5tY3BodWIudjEuUmVxdWVzdBIiCgdwcm9tcHRzGAMgAygLMhEubWNwaHViLnYxLlByb21wdBIqCghwcm9ibGVtcxgEIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEigKB2hpc3RvcnkYBSADKAsyFy5tY3BodWIudjEuRW5kZWRSZXF1ZXN0IsABCgxFbmRlZFJlcXVlc3QSLAoIZW5kX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCWNhbmNlbGxlZBgCIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASMQoIZmluaXNoZWQYAyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASEwoLZWFybGllcl9odWIYBCABKAhCBQoDZW5kIugGCgVSZXBseRISCgptZXNzYWdlX2lkGAEgASgJEjAKDmNhbmNlbF9vdXRjb21lGAIgASgOMhgubWNwaHViLnYxLkNhbmNlbE91dGNvbWUSIgoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISKwoLZXJyb3JfcGxhY2UYKyABKAsyFi5tY3BodWIudjEuQ29uZmlnUGxhY2USPAoPY2FuY2VsX3JlcXVlc3RzGAQgASgLMiEubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RzUmVzcG9uc2VIABIyCgpsaXN0X3Rvb2xzGAUgASgLMhwubWNwaHViLnYxLkxpc3RUb29sc1Jlc3BvbnNlSAASMAoJZ2V0X3RyYWNlGAYgASgLMhsubWNwaHViLnYxLkdldFRyYWNlUmVzcG9uc2VIABI2CgxyZWFkX3JlcXVlc3QYHiABKAsyHi5tY3BodWIudjEuUmVhZFJlcXVlc3RSZXNwb25zZUgAEi4KDGNvbmZpZ193cml0ZRgfIAEoCzIWLm1jcGh1Yi52MS5Db25maWdXcml0ZUgAEj8KEWxpc3RfY29uZmlnX2ZpbGVzGCggASgLMiIubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1Jlc3BvbnNlSAASPQoQcmVhZF9jb25maWdfdGV4dBgpIAEoCzIhLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlc3BvbnNlSAASPQoQZ2V0X3NlcnZlcl9lbnRyeRgqIAEoCzIhLm1jcGh1Yi52MS5HZXRTZXJ2ZXJFbnRyeVJlc3BvbnNlSAASPAoPc2VhcmNoX3JlZ2lzdHJ5GEYgASgLMiEubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVzcG9uc2VIABJDChNnZXRfcmVnaXN0cnlfc2VydmVyGEcgASgLMiQubWNwaHViLnYxLkdldFJlZ2lzdHJ5U2VydmVyUmVzcG9uc2VIABI0CgtyZWFkX2J1bmRsZRhIIAEoCzIdLm1jcGh1Yi52MS5SZWFkQnVuZGxlUmVzcG9uc2VIABI4Cg1maWxsX3Byb3Bvc2FsGEkgASgLMh8ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlc3BvbnNlSABCCgoIcmVzcG9uc2UiQwoNU2VydmVyQ2hhbmdlZBIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyEg8KB3JlbW92ZWQYAiABKAgiHgoMVG9vbHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIiChBSZXNvdXJjZXNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIjChFNY3BQcm9tcHRzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiLgoPUmVzb3VyY2VVcGRhdGVkEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiYwoOQ29uZmlnUmVsb2FkZWQSKgoIcHJvYmxlbXMYASADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIPCgdzdG9wcGVkGAIgAygJEhQKDGNoYW5nZWRfZmlsZRgDIAEoCSI4ChFNY3BSZXF1ZXN0U3RhcnRlZBIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QivgEKFE1jcFJlcXVlc3RQcm9ncmVzc2VkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiYKBXN0YXRlGAMgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIlCghwcm9ncmVzcxgEIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIUCgx3aXJlX2lkX2pzb24YBSABKAkSHQoEdGFzaxgGIAEoCzIPLm1jcGh1Yi52MS5UYXNrImkKFE1jcFJlcXVlc3RDYW5jZWxsaW5nEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi0KDGNhbmNlbGxhdGlvbhgDIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24iiAQKE01jcFJlcXVlc3RDYW5jZWxsZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSLQoMY2FuY2VsbGF0aW9uGAYgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIUCgx3aXJlX2lkX2pzb24YByABKAkSFwoPc2VydmVyX25vdGlmaWVkGAggASgIEhsKE3NlcnZlcl9tYXlfY29udGludWUYCSABKAgSIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKA2VyYRgLIAEoDjIOLm1jcGh1Yi52MS5FcmESIgoFZXJyb3IYDCABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISDwoHc3ViamVjdBgNIAEoCRIdCgR0YXNrGA4gASgLMg8ubWNwaHViLnYxLlRhc2sSKwoIZGVsaXZlcnkYDyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSFgoOZGVsaXZlcnlfZXJyb3IYECABKAkSDgoGY2FsbGVyGBEgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBIgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSLdAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_registry, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of the editor.
@@ -256,6 +258,55 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
      */
     value: GetServerEntryRequest;
     case: "getServerEntry";
+  } | {
+    /**
+     * Searches a registry. The reply carries the page. A relay lets this message and the ones after it through as it does add_server, and says itself which
+     * registry is asked.
+     *
+     * @generated from field: mcphub.v1.SearchRegistryRequest search_registry = 70;
+     */
+    value: SearchRegistryRequest;
+    case: "searchRegistry";
+  } | {
+    /**
+     * Asks for a server of a registry. The reply carries it.
+     *
+     * @generated from field: mcphub.v1.GetRegistryServerRequest get_registry_server = 71;
+     */
+    value: GetRegistryServerRequest;
+    case: "getRegistryServer";
+  } | {
+    /**
+     * Reads a bundle. The reply carries it. A relay lets a page's through only with a proposal_id.
+     *
+     * @generated from field: mcphub.v1.ReadBundleRequest read_bundle = 72;
+     */
+    value: ReadBundleRequest;
+    case: "readBundle";
+  } | {
+    /**
+     * Makes an entry of a proposal. The reply carries it.
+     *
+     * @generated from field: mcphub.v1.FillProposalRequest fill_proposal = 73;
+     */
+    value: FillProposalRequest;
+    case: "fillProposal";
+  } | {
+    /**
+     * Asks the host between page and hub to let a person choose the file of a bundle, and to send read_bundle for it, whose reply the page gets.
+     *
+     * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 74;
+     */
+    value: ChooseBundle;
+    case: "chooseBundle";
+  } | {
+    /**
+     * Gives up a search_registry, get_registry_server or read_bundle that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+     *
+     * @generated from field: mcphub.v1.GiveUp give_up = 75;
+     */
+    value: GiveUp;
+    case: "giveUp";
   } | { case: undefined; value?: undefined };
 };
 
@@ -457,6 +508,49 @@ export type AttachRequestJson = {
    * @generated from field: mcphub.v1.GetServerEntryRequest get_server_entry = 42;
    */
   getServerEntry?: GetServerEntryRequestJson;
+
+  /**
+   * Searches a registry. The reply carries the page. A relay lets this message and the ones after it through as it does add_server, and says itself which
+   * registry is asked.
+   *
+   * @generated from field: mcphub.v1.SearchRegistryRequest search_registry = 70;
+   */
+  searchRegistry?: SearchRegistryRequestJson;
+
+  /**
+   * Asks for a server of a registry. The reply carries it.
+   *
+   * @generated from field: mcphub.v1.GetRegistryServerRequest get_registry_server = 71;
+   */
+  getRegistryServer?: GetRegistryServerRequestJson;
+
+  /**
+   * Reads a bundle. The reply carries it. A relay lets a page's through only with a proposal_id.
+   *
+   * @generated from field: mcphub.v1.ReadBundleRequest read_bundle = 72;
+   */
+  readBundle?: ReadBundleRequestJson;
+
+  /**
+   * Makes an entry of a proposal. The reply carries it.
+   *
+   * @generated from field: mcphub.v1.FillProposalRequest fill_proposal = 73;
+   */
+  fillProposal?: FillProposalRequestJson;
+
+  /**
+   * Asks the host between page and hub to let a person choose the file of a bundle, and to send read_bundle for it, whose reply the page gets.
+   *
+   * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 74;
+   */
+  chooseBundle?: ChooseBundleJson;
+
+  /**
+   * Gives up a search_registry, get_registry_server or read_bundle that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+   *
+   * @generated from field: mcphub.v1.GiveUp give_up = 75;
+   */
+  giveUp?: GiveUpJson;
 };
 
 /**
@@ -465,6 +559,64 @@ export type AttachRequestJson = {
  */
 export const AttachRequestSchema: GenMessage<AttachRequest, {jsonType: AttachRequestJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 0);
+
+/**
+ * ChooseBundle has no fields yet.
+ *
+ * @generated from message mcphub.v1.ChooseBundle
+ */
+export type ChooseBundle = Message<"mcphub.v1.ChooseBundle"> & {
+};
+
+/**
+ * ChooseBundle has no fields yet.
+ *
+ * @generated from message mcphub.v1.ChooseBundle
+ */
+export type ChooseBundleJson = {
+};
+
+/**
+ * Describes the message mcphub.v1.ChooseBundle.
+ * Use `create(ChooseBundleSchema)` to create a new message.
+ */
+export const ChooseBundleSchema: GenMessage<ChooseBundle, {jsonType: ChooseBundleJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 1);
+
+/**
+ * GiveUp names what is given up.
+ *
+ * @generated from message mcphub.v1.GiveUp
+ */
+export type GiveUp = Message<"mcphub.v1.GiveUp"> & {
+  /**
+   * AttachRequest.message_id of it.
+   *
+   * @generated from field: string message_id = 1;
+   */
+  messageId: string;
+};
+
+/**
+ * GiveUp names what is given up.
+ *
+ * @generated from message mcphub.v1.GiveUp
+ */
+export type GiveUpJson = {
+  /**
+   * AttachRequest.message_id of it.
+   *
+   * @generated from field: string message_id = 1;
+   */
+  messageId?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.GiveUp.
+ * Use `create(GiveUpSchema)` to create a new message.
+ */
+export const GiveUpSchema: GenMessage<GiveUp, {jsonType: GiveUpJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 2);
 
 /**
  * PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
@@ -499,7 +651,7 @@ export type PromptsInViewJson = {
  * Use `create(PromptsInViewSchema)` to create a new message.
  */
 export const PromptsInViewSchema: GenMessage<PromptsInView, {jsonType: PromptsInViewJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 1);
+  messageDesc(file_mcphub_v1_editor, 3);
 
 /**
  * Hello introduces a window.
@@ -664,7 +816,7 @@ export type HelloJson = {
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema: GenMessage<Hello, {jsonType: HelloJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 2);
+  messageDesc(file_mcphub_v1_editor, 4);
 
 /**
  * Resume says what was seen.
@@ -713,7 +865,7 @@ export type ResumeJson = {
  * Use `create(ResumeSchema)` to create a new message.
  */
 export const ResumeSchema: GenMessage<Resume, {jsonType: ResumeJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 3);
+  messageDesc(file_mcphub_v1_editor, 5);
 
 /**
  * Root is a workspace folder.
@@ -762,7 +914,7 @@ export type RootJson = {
  * Use `create(RootSchema)` to create a new message.
  */
 export const RootSchema: GenMessage<Root, {jsonType: RootJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 4);
+  messageDesc(file_mcphub_v1_editor, 6);
 
 /**
  * CancelMcpRequest cancels a request with origin user.
@@ -827,7 +979,7 @@ export type CancelMcpRequestJson = {
  * Use `create(CancelMcpRequestSchema)` to create a new message.
  */
 export const CancelMcpRequestSchema: GenMessage<CancelMcpRequest, {jsonType: CancelMcpRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 5);
+  messageDesc(file_mcphub_v1_editor, 7);
 
 /**
  * SetRoots replaces the workspace folders of this window.
@@ -862,7 +1014,7 @@ export type SetRootsJson = {
  * Use `create(SetRootsSchema)` to create a new message.
  */
 export const SetRootsSchema: GenMessage<SetRoots, {jsonType: SetRootsJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 6);
+  messageDesc(file_mcphub_v1_editor, 8);
 
 /**
  * SetCapabilities replaces what this window can show.
@@ -925,7 +1077,7 @@ export type SetCapabilitiesJson = {
  * Use `create(SetCapabilitiesSchema)` to create a new message.
  */
 export const SetCapabilitiesSchema: GenMessage<SetCapabilities, {jsonType: SetCapabilitiesJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 7);
+  messageDesc(file_mcphub_v1_editor, 9);
 
 /**
  * AttachResponse is one message of the hub.
@@ -1311,7 +1463,7 @@ export type AttachResponseJson = {
  * Use `create(AttachResponseSchema)` to create a new message.
  */
 export const AttachResponseSchema: GenMessage<AttachResponse, {jsonType: AttachResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 8);
+  messageDesc(file_mcphub_v1_editor, 10);
 
 /**
  * OpenAddServer has a page open the form that adds a server, with what is proposed. Nothing is written before a person has seen it and says so.
@@ -1360,7 +1512,7 @@ export type OpenAddServerJson = {
  * Use `create(OpenAddServerSchema)` to create a new message.
  */
 export const OpenAddServerSchema: GenMessage<OpenAddServer, {jsonType: OpenAddServerJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 9);
+  messageDesc(file_mcphub_v1_editor, 11);
 
 /**
  * RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
@@ -1395,7 +1547,7 @@ export type RevealPromptJson = {
  * Use `create(RevealPromptSchema)` to create a new message.
  */
 export const RevealPromptSchema: GenMessage<RevealPrompt, {jsonType: RevealPromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 10);
+  messageDesc(file_mcphub_v1_editor, 12);
 
 /**
  * HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
@@ -1444,7 +1596,7 @@ export type HubConnectionJson = {
  * Use `create(HubConnectionSchema)` to create a new message.
  */
 export const HubConnectionSchema: GenMessage<HubConnection, {jsonType: HubConnectionJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 11);
+  messageDesc(file_mcphub_v1_editor, 13);
 
 /**
  * Welcome tells who answered.
@@ -1521,7 +1673,7 @@ export type WelcomeJson = {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome, {jsonType: WelcomeJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 12);
+  messageDesc(file_mcphub_v1_editor, 14);
 
 /**
  * Snapshot is everything that a window shows.
@@ -1612,7 +1764,7 @@ export type SnapshotJson = {
  * Use `create(SnapshotSchema)` to create a new message.
  */
 export const SnapshotSchema: GenMessage<Snapshot, {jsonType: SnapshotJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 13);
+  messageDesc(file_mcphub_v1_editor, 15);
 
 /**
  * EndedRequest is a request that is over.
@@ -1698,7 +1850,7 @@ export type EndedRequestJson = {
  * Use `create(EndedRequestSchema)` to create a new message.
  */
 export const EndedRequestSchema: GenMessage<EndedRequest, {jsonType: EndedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 14);
+  messageDesc(file_mcphub_v1_editor, 16);
 
 /**
  * Reply tells what became of one message of this window.
@@ -1804,6 +1956,38 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
      */
     value: GetServerEntryResponse;
     case: "getServerEntry";
+  } | {
+    /**
+     * Of search_registry.
+     *
+     * @generated from field: mcphub.v1.SearchRegistryResponse search_registry = 70;
+     */
+    value: SearchRegistryResponse;
+    case: "searchRegistry";
+  } | {
+    /**
+     * Of get_registry_server.
+     *
+     * @generated from field: mcphub.v1.GetRegistryServerResponse get_registry_server = 71;
+     */
+    value: GetRegistryServerResponse;
+    case: "getRegistryServer";
+  } | {
+    /**
+     * Of read_bundle and choose_bundle.
+     *
+     * @generated from field: mcphub.v1.ReadBundleResponse read_bundle = 72;
+     */
+    value: ReadBundleResponse;
+    case: "readBundle";
+  } | {
+    /**
+     * Of fill_proposal.
+     *
+     * @generated from field: mcphub.v1.FillProposalResponse fill_proposal = 73;
+     */
+    value: FillProposalResponse;
+    case: "fillProposal";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1897,6 +2081,34 @@ export type ReplyJson = {
    * @generated from field: mcphub.v1.GetServerEntryResponse get_server_entry = 42;
    */
   getServerEntry?: GetServerEntryResponseJson;
+
+  /**
+   * Of search_registry.
+   *
+   * @generated from field: mcphub.v1.SearchRegistryResponse search_registry = 70;
+   */
+  searchRegistry?: SearchRegistryResponseJson;
+
+  /**
+   * Of get_registry_server.
+   *
+   * @generated from field: mcphub.v1.GetRegistryServerResponse get_registry_server = 71;
+   */
+  getRegistryServer?: GetRegistryServerResponseJson;
+
+  /**
+   * Of read_bundle and choose_bundle.
+   *
+   * @generated from field: mcphub.v1.ReadBundleResponse read_bundle = 72;
+   */
+  readBundle?: ReadBundleResponseJson;
+
+  /**
+   * Of fill_proposal.
+   *
+   * @generated from field: mcphub.v1.FillProposalResponse fill_proposal = 73;
+   */
+  fillProposal?: FillProposalResponseJson;
 };
 
 /**
@@ -1904,7 +2116,7 @@ export type ReplyJson = {
  * Use `create(ReplySchema)` to create a new message.
  */
 export const ReplySchema: GenMessage<Reply, {jsonType: ReplyJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 15);
+  messageDesc(file_mcphub_v1_editor, 17);
 
 /**
  * ServerChanged shows a server as it is now.
@@ -1953,7 +2165,7 @@ export type ServerChangedJson = {
  * Use `create(ServerChangedSchema)` to create a new message.
  */
 export const ServerChangedSchema: GenMessage<ServerChanged, {jsonType: ServerChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 16);
+  messageDesc(file_mcphub_v1_editor, 18);
 
 /**
  * ToolsChanged names the server.
@@ -1988,7 +2200,7 @@ export type ToolsChangedJson = {
  * Use `create(ToolsChangedSchema)` to create a new message.
  */
 export const ToolsChangedSchema: GenMessage<ToolsChanged, {jsonType: ToolsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 17);
+  messageDesc(file_mcphub_v1_editor, 19);
 
 /**
  * ResourcesChanged names the server.
@@ -2023,7 +2235,7 @@ export type ResourcesChangedJson = {
  * Use `create(ResourcesChangedSchema)` to create a new message.
  */
 export const ResourcesChangedSchema: GenMessage<ResourcesChanged, {jsonType: ResourcesChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 18);
+  messageDesc(file_mcphub_v1_editor, 20);
 
 /**
  * McpPromptsChanged names the server.
@@ -2058,7 +2270,7 @@ export type McpPromptsChangedJson = {
  * Use `create(McpPromptsChangedSchema)` to create a new message.
  */
 export const McpPromptsChangedSchema: GenMessage<McpPromptsChanged, {jsonType: McpPromptsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 19);
+  messageDesc(file_mcphub_v1_editor, 21);
 
 /**
  * ResourceUpdated names the resource.
@@ -2107,7 +2319,7 @@ export type ResourceUpdatedJson = {
  * Use `create(ResourceUpdatedSchema)` to create a new message.
  */
 export const ResourceUpdatedSchema: GenMessage<ResourceUpdated, {jsonType: ResourceUpdatedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 20);
+  messageDesc(file_mcphub_v1_editor, 22);
 
 /**
  * ConfigReloaded tells what is wrong with the config as a whole now; replaces what the snapshot said. Servers that changed are told one by one.
@@ -2170,7 +2382,7 @@ export type ConfigReloadedJson = {
  * Use `create(ConfigReloadedSchema)` to create a new message.
  */
 export const ConfigReloadedSchema: GenMessage<ConfigReloaded, {jsonType: ConfigReloadedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 21);
+  messageDesc(file_mcphub_v1_editor, 23);
 
 /**
  * McpRequestStarted shows a new request.
@@ -2205,7 +2417,7 @@ export type McpRequestStartedJson = {
  * Use `create(McpRequestStartedSchema)` to create a new message.
  */
 export const McpRequestStartedSchema: GenMessage<McpRequestStarted, {jsonType: McpRequestStartedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 22);
+  messageDesc(file_mcphub_v1_editor, 24);
 
 /**
  * McpRequestProgressed shows where a request stands.
@@ -2310,7 +2522,7 @@ export type McpRequestProgressedJson = {
  * Use `create(McpRequestProgressedSchema)` to create a new message.
  */
 export const McpRequestProgressedSchema: GenMessage<McpRequestProgressed, {jsonType: McpRequestProgressedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 23);
+  messageDesc(file_mcphub_v1_editor, 25);
 
 /**
  * McpRequestCancelling says that a cancel was accepted.
@@ -2373,7 +2585,7 @@ export type McpRequestCancellingJson = {
  * Use `create(McpRequestCancellingSchema)` to create a new message.
  */
 export const McpRequestCancellingSchema: GenMessage<McpRequestCancelling, {jsonType: McpRequestCancellingJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 24);
+  messageDesc(file_mcphub_v1_editor, 26);
 
 /**
  * McpRequestCancelled is the end of a request that was cancelled, in either direction.
@@ -2650,7 +2862,7 @@ export type McpRequestCancelledJson = {
  * Use `create(McpRequestCancelledSchema)` to create a new message.
  */
 export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonType: McpRequestCancelledJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 25);
+  messageDesc(file_mcphub_v1_editor, 27);
 
 /**
  * McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
@@ -2733,7 +2945,7 @@ export type McpRequestCancelDeliveryJson = {
  * Use `create(McpRequestCancelDeliverySchema)` to create a new message.
  */
 export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery, {jsonType: McpRequestCancelDeliveryJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 26);
+  messageDesc(file_mcphub_v1_editor, 28);
 
 /**
  * McpRequestFinished is the end of a request with a result or an error.
@@ -2994,7 +3206,7 @@ export type McpRequestFinishedJson = {
  * Use `create(McpRequestFinishedSchema)` to create a new message.
  */
 export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType: McpRequestFinishedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 27);
+  messageDesc(file_mcphub_v1_editor, 29);
 
 /**
  * PromptOpened shows a new prompt.
@@ -3029,7 +3241,7 @@ export type PromptOpenedJson = {
  * Use `create(PromptOpenedSchema)` to create a new message.
  */
 export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpenedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 28);
+  messageDesc(file_mcphub_v1_editor, 30);
 
 /**
  * LogMessage of a server: a notifications/message, or a line of its stderr.
@@ -3106,7 +3318,7 @@ export type LogMessageJson = {
  * Use `create(LogMessageSchema)` to create a new message.
  */
 export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 29);
+  messageDesc(file_mcphub_v1_editor, 31);
 
 /**
  * Dropped tells how much a window did not get since the last such event.
@@ -3155,7 +3367,7 @@ export type DroppedJson = {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 30);
+  messageDesc(file_mcphub_v1_editor, 32);
 
 /**
  * HubConnectionState is how a host that relays the stream stands with the hub.

@@ -1,0 +1,211 @@
+package catalog
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/bundle"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/proposal"
+	"github.com/mcphub-go/mcphub/hub/registry"
+)
+
+const (
+	maxKept     = 64 // proposals: a person looks at a few
+	maxUnderWay = 8  // requests to registries and reads of bundles: a person waits for one
+)
+
+// Options of a Catalog.
+type Options struct {
+	StateDir     string            // where bundles are unpacked; "": nowhere
+	RoundTripper http.RoundTripper // nil: connections of our own
+	UserAgent    string
+}
+
+// Catalog finds servers. All methods may be called concurrently.
+type Catalog struct {
+	registry *registry.Client
+	shelf    *bundle.Shelf
+	slots    chan struct{} // one for each that is under way
+
+	mu     sync.Mutex // guards kept and closed; never held while waiting
+	kept   []Offer    // oldest first
+	closed bool
+}
+
+// New makes a Catalog, to be closed.
+func New(o Options) *Catalog {
+	return &Catalog{registry: registry.NewClient(registry.Options{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent}),
+		shelf: bundle.NewShelf(bundle.Options{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay)}
+}
+
+// Offer is a proposal that is kept. It must not be changed.
+type Offer struct {
+	ID       string
+	Proposal *proposal.Proposal
+	Bundle   *bundle.Bundle // that was looked at, nil for others
+	base     string         // registry that it came from
+}
+
+// enter takes a slot; who has one leaves.
+func (c *Catalog) enter() error {
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+		return event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, nil,
+			"%d requests to registries are under way already; wait until one is over, or give it up", maxUnderWay)
+	}
+}
+
+func (c *Catalog) leave() { <-c.slots }
+
+// Search asks a registry.
+func (c *Catalog) Search(ctx context.Context, base string, q registry.Query) (registry.Page, error) {
+	if err := c.enter(); err != nil {
+		return registry.Page{}, err
+	}
+	defer c.leave()
+	return c.registry.Search(ctx, base, q)
+}
+
+// Server asks a registry for one server, and keeps the proposals for it.
+func (c *Catalog) Server(ctx context.Context, base, name, version string) (registry.Server, []Offer, error) {
+	if err := c.enter(); err != nil {
+		return registry.Server{}, nil, err
+	}
+	defer c.leave()
+	s, proposals, err := c.registry.Server(ctx, base, name, version)
+	if err != nil {
+		return registry.Server{}, nil, err
+	}
+	offers := make([]Offer, len(proposals))
+	for i, p := range proposals {
+		offers[i] = c.keep(Offer{Proposal: p, base: base})
+	}
+	return s, offers, nil
+}
+
+// ReadBundle looks at a file.
+func (c *Catalog) ReadBundle(ctx context.Context, file string) (Offer, error) {
+	if err := c.enter(); err != nil {
+		return Offer{}, err
+	}
+	defer c.leave()
+	b, err := c.shelf.Read(ctx, file)
+	if err != nil {
+		return Offer{}, err
+	}
+	return c.keep(Offer{Proposal: b.Proposal, Bundle: b}), nil
+}
+
+// FetchBundle downloads the bundle of a proposal, and looks at it.
+func (c *Catalog) FetchBundle(ctx context.Context, id string) (Offer, error) {
+	from, err := c.find(id)
+	if err != nil {
+		return Offer{}, err
+	}
+	if from.Bundle != nil {
+		return from, nil
+	}
+	if from.Proposal.Download == nil {
+		return Offer{}, event.Fail(event.CodeInvalidArgument, event.ReasonBundleInvalid, nil,
+			"this proposal is no bundle; nothing is to be downloaded")
+	}
+	if err := c.enter(); err != nil {
+		return Offer{}, err
+	}
+	defer c.leave()
+	b, err := c.shelf.Fetch(ctx, func(ctx context.Context, w io.Writer) error {
+		return c.registry.Download(ctx, from.base, *from.Proposal.Download, w)
+	})
+	if err != nil {
+		return Offer{}, err
+	}
+	return c.keep(Offer{Proposal: b.Proposal, Bundle: b}), nil
+}
+
+// Fill makes an entry of a proposal and of values by the ids of its inputs.
+func (c *Catalog) Fill(id string, values map[string][]string) (proposal.Entry, error) {
+	o, err := c.find(id)
+	if err != nil {
+		return proposal.Entry{}, err
+	}
+	if !o.Proposal.Usable() {
+		text := o.Proposal.Unusable
+		if text == "" {
+			text = "Its bundle must be read first."
+		}
+		return proposal.Entry{}, event.Fail(event.CodeFailedPrecondition, event.ReasonBundleInvalid, nil,
+			"no entry can be made of it. %s", text)
+	}
+	e, err := o.Proposal.Fill(values)
+	if wrong, ok := errors.AsType[*proposal.InputError](err); ok {
+		return proposal.Entry{}, event.Fail(event.CodeInvalidArgument, event.ReasonInputInvalid, []string{"key", wrong.ID},
+			"%s: %s", bounds.Printable(wrong.Title), wrong.Text)
+	}
+	return e, err
+}
+
+// Unpack puts the bundle of a proposal into its folder, and gives what takes that back. For any other it does nothing.
+func (c *Catalog) Unpack(ctx context.Context, id string) (undo func(), err error) {
+	o, err := c.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if o.Bundle == nil {
+		return func() {}, nil
+	}
+	return c.shelf.Unpack(ctx, o.Bundle)
+}
+
+func (c *Catalog) keep(o Offer) Offer {
+	o.ID = rand.Text()
+	c.mu.Lock()
+	var out []Offer
+	if c.kept = append(c.kept, o); len(c.kept) > maxKept || c.closed {
+		n := len(c.kept) - maxKept
+		if c.closed {
+			n = len(c.kept)
+		}
+		out, c.kept = slices.Clone(c.kept[:n]), slices.Clone(c.kept[n:])
+	}
+	c.mu.Unlock()
+	c.drop(out)
+	return o
+}
+
+func (c *Catalog) drop(offers []Offer) {
+	for _, o := range offers {
+		if o.Bundle != nil {
+			c.shelf.Drop(o.Bundle)
+		}
+	}
+}
+
+func (c *Catalog) find(id string) (Offer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.kept {
+		if o.ID == id {
+			return o, nil
+		}
+	}
+	return Offer{}, event.Fail(event.CodeNotFound, event.ReasonProposalNotFound, []string{"proposal_id", id},
+		"this proposal is not kept any more: search for the server or choose the bundle again")
+}
+
+// Close forgets all that was kept.
+func (c *Catalog) Close() {
+	c.mu.Lock()
+	out := c.kept
+	c.kept, c.closed = nil, true
+	c.mu.Unlock()
+	c.drop(out)
+}

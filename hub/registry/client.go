@@ -1,0 +1,281 @@
+package registry
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/outbound"
+	"github.com/mcphub-go/mcphub/hub/proposal"
+)
+
+const (
+	answerLimit   = 20 * time.Second // one answer, its body and redirects included
+	downloadLimit = 10 * time.Minute
+	answerBytes   = 4 << 20 // 100 servers with all that schema 2025-12-11 allows have about 1 MiB
+	maxAddress    = 2048
+	maxCursor     = 4096
+
+	// DefaultPage and MaxPage are servers of one page of a search.
+	DefaultPage = 30
+	MaxPage     = 100
+	// MaxDownload bounds a bundle: those with all their modules that are published have up to 100 MiB.
+	MaxDownload = 256 << 20
+)
+
+// Options of a Client. The zero value is usable.
+type Options struct {
+	// RoundTripper carries the requests; nil: connections of its own. It must follow no redirects.
+	RoundTripper http.RoundTripper
+	// UserAgent says who asks; "": mcphub.
+	UserAgent string
+}
+
+// Client asks registries, each at the address that the call names.
+type Client struct{ o Options }
+
+// NewClient makes a Client.
+func NewClient(o Options) *Client {
+	if o.UserAgent == "" {
+		o.UserAgent = "mcphub"
+	}
+	return &Client{o}
+}
+
+// address is the base of a registry.
+type address struct{ *url.URL }
+
+// addressOf reads what a person has written, with or without the API's version behind it.
+func addressOf(base string) (address, error) {
+	if base == "" {
+		return address{}, event.Fail(event.CodeFailedPrecondition, event.ReasonRegistryNotSet, nil,
+			"no registry is chosen: give the address of one")
+	}
+	wrong := event.Fail(event.CodeInvalidArgument, event.ReasonRegistryAddress, nil,
+		"the address of a registry is an https URL, or an http one of this computer, with neither user name, query nor "+
+			"fragment")
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil || len(base) > maxAddress || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "https" && u.Scheme != "http" {
+		return address{}, wrong
+	}
+	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v0.1"), ""
+	return address{u}, nil
+}
+
+// at is the address of a resource; the segments are escaped, as the name of a server has a slash.
+func (a address) at(query url.Values, segments ...string) string {
+	u := *a.URL
+	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/v0.1"
+	u.Path = strings.TrimRight(u.Path, "/") + "/v0.1"
+	for _, s := range segments {
+		u.RawPath += "/" + url.PathEscape(s)
+		u.Path += "/" + s
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Query is a search.
+type Query struct {
+	Text   string
+	Cursor string // Page.Next of the page before
+	Size   int    // 0: DefaultPage
+}
+
+// Page is a part of what a search has found.
+type Page struct {
+	Servers []Server
+	Next    string // ""; there is no other page
+	LeftOut int    // entries that were none
+}
+
+// Search gives a page of the latest versions of servers.
+func (c *Client) Search(ctx context.Context, base string, q Query) (Page, error) {
+	at, err := addressOf(base)
+	if err != nil {
+		return Page{}, err
+	}
+	if q.Size <= 0 {
+		q.Size = DefaultPage
+	}
+	q.Size = min(q.Size, MaxPage)
+	query := url.Values{"limit": {strconv.Itoa(q.Size)}, "version": {"latest"}}
+	if q.Text != "" {
+		query.Set("search", q.Text)
+	}
+	if q.Cursor != "" {
+		query.Set("cursor", q.Cursor)
+	}
+	body, err := c.get(ctx, at, at.at(query, "servers"))
+	if err != nil {
+		return Page{}, err
+	}
+	page, ok := readPage(body, q.Size)
+	if !ok {
+		return Page{}, noAPI(at)
+	}
+	return page, nil
+}
+
+// Server gives one version of a server, "" for the latest, and the proposals for it.
+func (c *Client) Server(ctx context.Context, base, name, version string) (Server, []*proposal.Proposal, error) {
+	at, err := addressOf(base)
+	if err != nil {
+		return Server{}, nil, err
+	}
+	if version == "" {
+		version = "latest"
+	}
+	if !nameForm.MatchString(name) || version == "." || version == ".." {
+		return Server{}, nil, notFound(at, name)
+	}
+	body, err := c.get(ctx, at, at.at(nil, "servers", name, "versions", version))
+	if e, ok := errors.AsType[*event.Error](err); ok && e.Meta["status"] == "404" {
+		return Server{}, nil, notFound(at, name)
+	}
+	if err != nil {
+		return Server{}, nil, err
+	}
+	s, ok := readServer(body)
+	if !ok || s.Name != name {
+		return Server{}, nil, noAPI(at)
+	}
+	return s, s.proposals(at.String(), jsontext.Get(body, "server")), nil
+}
+
+// Download writes a bundle to w, and fails unless it is the one with the hash.
+func (c *Client) Download(ctx context.Context, base string, d proposal.Download, w io.Writer) error {
+	at, err := addressOf(base)
+	if err != nil {
+		return err
+	}
+	host := hostOf(d.URL)
+	resp, closed, err := c.send(ctx, at, d.URL, downloadLimit, MaxDownload)
+	if err != nil {
+		return c.failed(ctx, host, err)
+	}
+	defer closed()
+	if resp.StatusCode != http.StatusOK {
+		return refused(host, resp.StatusCode)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w, sum), resp.Body); err != nil {
+		return c.failed(ctx, host, err)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != d.SHA256 {
+		return event.Fail(event.CodeInvalidArgument, event.ReasonBundleInvalid, nil,
+			"the bundle of %s is not the one that the registry names: its SHA-256 is %s, and should be %s; nothing was kept",
+			host, got, d.SHA256)
+	}
+	return nil
+}
+
+// get gives the body of an answer, one JSON object.
+func (c *Client) get(ctx context.Context, at address, to string) (json.RawMessage, error) {
+	resp, closed, err := c.send(ctx, at, to, answerLimit, answerBytes)
+	if err != nil {
+		return nil, c.failed(ctx, hostOf(to), err)
+	}
+	defer closed()
+	if resp.StatusCode != http.StatusOK {
+		return nil, refused(at.Host, resp.StatusCode)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, c.failed(ctx, hostOf(to), err)
+	}
+	if !jsontext.IsObject(body) {
+		return nil, noAPI(at)
+	}
+	return body, nil
+}
+
+func (c *Client) send(ctx context.Context, at address, to string, limit time.Duration,
+	most int64) (*http.Response, func(), error) {
+	guard := outbound.NewGuard(outbound.Options{Host: at.Hostname(), Purpose: "a registry", Limit: limit, MaxBytes: most,
+		RoundTripper: c.o.RoundTripper})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Accept", "application/json, application/octet-stream;q=0.9")
+	req.Header.Set("User-Agent", c.o.UserAgent)
+	resp, err := guard.Client(guard).Do(req)
+	if err != nil {
+		guard.Close()
+		return nil, nil, err
+	}
+	return resp, func() {
+		resp.Body.Close()
+		guard.Close()
+	}, nil
+}
+
+// failed says why there is no answer. The address has a search in it, so that is no part of the text.
+func (c *Client) failed(ctx context.Context, host string, err error) error {
+	if ctx.Err() != nil {
+		return event.StoppedWaiting(ctx, err)
+	}
+	code, text := event.CodeUnavailable, "cannot be reached; look at the address and the network"
+	if wrong, ok := errors.AsType[*outbound.AddressError](err); ok {
+		text = "is not asked: " + wrong.Error()
+	} else if long, ok := errors.AsType[*outbound.TooLongError](err); ok {
+		return event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, nil,
+			"%s sent more than %s, which is the most",
+			bounds.Printable(host), bounds.Bytes(int(long.Limit)))
+	} else if timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err); ok && timeout.Timeout() {
+		code, text = event.CodeDeadlineExceeded, "did not answer in time; try again later"
+	} else if cause, ok := errors.AsType[*url.Error](err); ok {
+		text = "cannot be reached: " + bounds.Printable(cause.Err.Error())
+	}
+	e := event.Fail(code, event.ReasonRegistryFailed, []string{"host", host}, "%s %s", bounds.Printable(host), text)
+	e.Err = err
+	return e
+}
+
+func refused(host string, status int) error {
+	text := "answers " + strconv.Itoa(status) + " " + http.StatusText(status)
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		text += "; registries that want a sign-in are not supported"
+	case status == http.StatusTooManyRequests:
+		text += ": too many were asked of it; try again later"
+	case status == http.StatusNotFound:
+		text += ": it has no registry API of version v0.1 at this address"
+	}
+	return event.Fail(event.CodeUnavailable, event.ReasonRegistryFailed,
+		[]string{"host", host, "status", strconv.Itoa(status)}, "%s %s", bounds.Printable(host), text)
+}
+
+func noAPI(at address) error {
+	return event.Fail(event.CodeUnavailable, event.ReasonRegistryFailed, []string{"host", at.Host},
+		"%s answers with something that a registry's API v0.1 does not say; look at the address", bounds.Printable(at.Host))
+}
+
+func notFound(at address, name string) error {
+	return event.Fail(event.CodeNotFound, event.ReasonRegistryServerNotFound, []string{"host", at.Host, "server", name},
+		"%s has no server \"%s\" in this version; search for it", bounds.Printable(at.Host), bounds.Printable(name))
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the server"
+	}
+	return u.Host
+}
