@@ -37,7 +37,8 @@ const domain = 'mcphub';
  * contract), or one of this package: `BINARY_NOT_FOUND`, `BINARY_NOT_INSTALLED`, `BINARY_NOT_STARTED`,
  * `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `HUB_TOO_OLD`, `TLS`, `KEEP_DIRECTORY`,
  * `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`,
- * `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`, and of a relay `MALFORMED_MESSAGE`, `ANSWER_NOT_SENT` and `CONFIG_WRITES_OFF`;
+ * `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`, and of a relay `MALFORMED_MESSAGE`, `ANSWER_NOT_SENT`, `CONFIG_WRITES_OFF`
+ * and `BUNDLE_NOT_CHOSEN`;
  * '' when gRPC says nothing but the code.
  */
 export class HubError extends Error {

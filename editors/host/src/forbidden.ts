@@ -14,6 +14,12 @@ const writes = new Set<string | undefined>([
   'listConfigFiles',
   'readConfigText',
   'getServerEntry',
+  // What it would add, and who is asked for that.
+  'searchRegistry',
+  'getRegistryServer',
+  'readBundle',
+  'fillProposal',
+  'chooseBundle',
 ]);
 
 /** Why a message of a page that would write a config file is not forwarded; undefined: it is. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { ConfigService } from './gen/mcphub/v1/config_pb.js';
+import { RegistryService } from './gen/mcphub/v1/registry_pb.js';
 import { GatewayService } from './gen/mcphub/v1/gateway_pb.js';
 import { McpHubService } from './gen/mcphub/v1/hub_pb.js';
 import { ModelToolService } from './gen/mcphub/v1/modeltool_pb.js';
@@ -47,6 +48,8 @@ export class Hub {
    * what it writes starts only after a person has seen and agreed to it.
    */
   readonly configs: Client<typeof ConfigService>;
+  /** RegistryService of the present hub: finds servers in registries and bundles. It writes nothing. */
+  readonly registries: Client<typeof RegistryService>;
 
   readonly #options: OpenOptions;
   readonly #stopTimeoutMs: number;
@@ -85,6 +88,7 @@ export class Hub {
     this.models = createClient(ModelToolService, call);
     this.gateways = createClient(GatewayService, call);
     this.configs = createClient(ConfigService, call);
+    this.registries = createClient(RegistryService, call);
   }
 
   get state(): HubState {

@@ -19,6 +19,7 @@ export * from './gen/mcphub/v1/gateway_pb.js';
 export * from './gen/mcphub/v1/hub_pb.js';
 export * from './gen/mcphub/v1/modeltool_pb.js';
 export * from './gen/mcphub/v1/prompt_pb.js';
+export * from './gen/mcphub/v1/registry_pb.js';
 export * from './gen/mcphub/v1/request_pb.js';
 export * from './gen/mcphub/v1/server_pb.js';
 export * from './gen/mcphub/v1/view_pb.js';

@@ -65,6 +65,13 @@ export interface RelayOptions {
    */
   readonly configWrites?: boolean;
   /**
+   * The registry that the page searches, by the address before `/v0.1`; the host may ask a person for it. undefined: the
+   * page hears that none is chosen. Default: none. Nothing is sent to it before the page searches.
+   */
+  readonly registry?: () => Promise<string | undefined> | string | undefined;
+  /** Has a person choose the file of a bundle (.mcpb), by its path. undefined: none was chosen. Default: it is refused. */
+  readonly chooseBundle?: () => Promise<string | undefined>;
+  /**
    * The program that acts in this page by itself, by the name that it writes config entries under. It cannot agree to
    * the launch of what it wrote. Default: what comes from the page a person has clicked.
    */

@@ -10,39 +10,28 @@ import {
   SetRootsSchema,
 } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequest, AttachResponse, Hello, HelloJson, SetRoots } from './gen/mcphub/v1/editor_pb.js';
-import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
+import type { PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
+import type { Attached, Unanswered } from './attached.js';
 import { HubError, asHubError } from './failure.js';
 import type { HubState } from './hubstate.js';
 import { PageVoice, harmless, idOf } from './pagevoice.js';
 import type { Relay, RelayOptions } from './options.js';
 import type { PageEnd } from './pagevoice.js';
+import { Finding } from './finding.js';
 import { launchForbidden, writeForbidden } from './forbidden.js';
 import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
-import type { HubStream } from './stream.js';
 import { beyondAll, comebackDelay, mayComeBack } from './window.js';
 
 /** Of messages of a page whose replies have not come. */
 const maxUnanswered = 4096;
-
-interface Unanswered {
-  readonly ofPage: boolean; // ids that the page has not chosen are answered to nobody
-  readonly answer?: PromptAnswer;
-  readonly prompt?: Prompt | undefined;
-}
-
-interface Attached {
-  readonly stream: HubStream;
-  readonly said: string;
-  welcomed: boolean;
-  readonly unanswered: Map<string, Unanswered>;
-}
 
 export class PageRelay implements Relay {
   readonly #source: StreamSource;
   readonly #voice: PageVoice;
   readonly #options: RelayOptions;
   readonly #prompts = new OpenPrompts();
+  readonly #finding: Finding;
   readonly #unsubscribe: (() => void)[];
   #attached: Attached | undefined;
   #roots: SetRoots | undefined; // what the host has said last; until then, what the hello says
@@ -60,6 +49,8 @@ export class PageRelay implements Relay {
     this.#source = source;
     this.#voice = new PageVoice(page);
     this.#options = options;
+    const forward = (request: AttachRequest): void => this.#forward(request, { ofPage: request.messageId !== '' });
+    this.#finding = new Finding(options, this.#voice, forward);
     this.#unsubscribe = [
       page.onMessage((message) => this.#heard(message)),
       source.onState((state, detail) => this.#hubBecame(state, detail.message)),
@@ -146,7 +137,7 @@ export class PageRelay implements Relay {
       const { promptIds } = request.message.value;
       harmless(() => this.#options.inView?.(promptIds));
       this.#voice.done(request.messageId);
-    } else {
+    } else if (!this.#finding.takes(request)) {
       this.#forward(request, { ofPage: request.messageId !== '' });
     }
   }

@@ -447,6 +447,11 @@ test('config files are written for pages whose hosts have turned that on, and fo
     { messageId: 'w1', listConfigFiles: {} },
     { messageId: 'w1', readConfigText: { text: '{}' } },
     { messageId: 'w1', getServerEntry: { server: 's' } },
+    { messageId: 'w1', searchRegistry: {} },
+    { messageId: 'w1', getRegistryServer: { name: 'a/b' } },
+    { messageId: 'w1', readBundle: { proposalId: 'p' } },
+    { messageId: 'w1', fillProposal: { proposalId: 'p' } },
+    { messageId: 'w1', chooseBundle: {} },
   ]) {
     closed.say(message);
     const [refused] = closed.told() as [{ reply: { messageId: string; error: { code: string; reason: string } } }];

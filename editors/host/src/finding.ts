@@ -1,0 +1,111 @@
+// Messages of a page that looks for servers. Which registry is asked, and which file of this computer is read, is for
+// the host to say: a page names neither.
+import { create } from '@bufbuild/protobuf';
+import type { AttachRequest } from './gen/mcphub/v1/editor_pb.js';
+import { ReadBundleRequestSchema } from './gen/mcphub/v1/registry_pb.js';
+import { HubError, asHubError } from './failure.js';
+import type { RelayOptions } from './options.js';
+import type { PageVoice } from './pagevoice.js';
+
+/** Messages that wait for their host, at most. */
+const mostWaiting = 16;
+
+export class Finding {
+  readonly #options: RelayOptions;
+  readonly #voice: PageVoice;
+  readonly #forward: (request: AttachRequest) => void;
+  readonly #waiting = new Map<string, { givenUp: boolean }>();
+
+  constructor(options: RelayOptions, voice: PageVoice, forward: (request: AttachRequest) => void) {
+    this.#options = options;
+    this.#voice = voice;
+    this.#forward = forward;
+  }
+
+  /** Takes a message that is not to be forwarded as it stands; false: it is. */
+  takes(request: AttachRequest): boolean {
+    const { message, messageId } = request;
+    switch (message.case) {
+      case 'searchRegistry':
+      case 'getRegistryServer': {
+        const { value } = message;
+        this.#wait(messageId, async () => {
+          value.registryUrl = (await this.#options.registry?.()) ?? '';
+          return request;
+        });
+        return true;
+      }
+      case 'chooseBundle':
+        this.#wait(messageId, async () => {
+          const path = await this.#chosen();
+          request.message = {
+            case: 'readBundle',
+            value: create(ReadBundleRequestSchema, { from: { case: 'path', value: path } }),
+          };
+          return request;
+        });
+        return true;
+      case 'readBundle':
+        if (message.value.from.case !== 'path') {
+          return false;
+        }
+        this.#voice.refuse(
+          messageId,
+          new HubError(
+            'permission_denied',
+            'BUNDLE_NOT_CHOSEN',
+            'A page cannot name a file of this computer. Choose the bundle in the dialog of its host.',
+          ),
+        );
+        return true;
+      case 'giveUp': {
+        const waiting = this.#waiting.get(message.value.messageId);
+        if (waiting === undefined) {
+          return false;
+        }
+        waiting.givenUp = true;
+        this.#voice.done(messageId);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  async #chosen(): Promise<string> {
+    if (this.#options.chooseBundle === undefined) {
+      throw new HubError(
+        'unimplemented',
+        'BUNDLE_NOT_CHOSEN',
+        'This host has no dialog for files. mcphub config add --bundle adds a bundle.',
+      );
+    }
+    const path = await this.#options.chooseBundle();
+    if (path === undefined) {
+      throw new HubError('cancelled', 'BUNDLE_NOT_CHOSEN', 'No bundle was chosen.');
+    }
+    return path;
+  }
+
+  #wait(messageId: string, prepare: () => Promise<AttachRequest>): void {
+    const waits = { givenUp: false };
+    if (this.#waiting.size >= mostWaiting || this.#waiting.has(messageId)) {
+      this.#voice.refuse(
+        messageId,
+        new HubError('resource_exhausted', '', 'Too much is asked of the host at once: this was not sent.'),
+      );
+      return;
+    }
+    this.#waiting.set(messageId, waits);
+    prepare()
+      .then((request) => {
+        if (waits.givenUp) {
+          throw new HubError('cancelled', 'CANCELLED', 'It was given up.');
+        }
+        this.#waiting.delete(messageId); // first: what follows may be given up at the hub
+        this.#forward(request);
+      })
+      .catch((error: unknown) => this.#voice.refuse(messageId, asHubError(error)))
+      .finally(() => this.#waiting.delete(messageId));
+  }
+}
