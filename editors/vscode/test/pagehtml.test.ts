@@ -6,7 +6,13 @@ const fill: PageFill = {
   cspSource: 'https://*.vscode-cdn.net',
   base: 'https://x.vscode-cdn.net/page/',
   nonce: 'N0nce+/=',
-  surface: { kind: 'vscode', opensUrls: false, configWrites: true, commands: ['mcphub.showLogs'], model: `Big "Model" <'1'> & co` },
+  surface: {
+    kind: 'vscode',
+    opensUrls: false,
+    configWrites: true,
+    commands: ['mcphub.showLogs'],
+    model: `Big "Model" <'1'> & co`,
+  },
 };
 
 test('every token of the page is filled', () => {
