@@ -3,6 +3,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { fillAddForm } from './harness/addform.js';
 import { openPage, outFolder, stop } from './harness/pagetest.js';
 import { ended, markdown, png, wav, withHistory } from './harness/results.js';
 import { themeNames } from './harness/themes.js';
@@ -251,6 +252,20 @@ try {
         await settle();
       },
     );
+    for (const width of [320, 480, 800]) {
+      await shoot(
+        `${shots}adding-${theme}-${width}.png`,
+        {
+          theme,
+          snapshot: { servers: [server('files')] },
+          viewport: { width, height: 1_300 },
+          surface: { configWrites: true, commands: ['mcphub.openConfig'] },
+        },
+        async (opened) => {
+          await fillAddForm(opened);
+        },
+      );
+    }
     for (const name of promptNames) {
       await shoot(`${shots}card-${name}-${theme}.png`, {
         theme,

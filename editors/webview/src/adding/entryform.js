@@ -2,11 +2,11 @@
 // written, what would run and what the file would say.
 
 import { h, replace, setText, show } from '../elements/dom.js';
-import { iconButton } from '../elements/icon.js';
 import { block, quoted } from '../questions/cardparts.js';
 import { placeLink } from '../surface.js';
 import { visible } from '../words/text.js';
 import { labelled, linesBox, textBox } from './field.js';
+import { written } from './frame.js';
 import { asLines, inputsIn, ofLines, wordsOf } from './proposal.js';
 import { settingsFields } from './settings.js';
 import { inputFields, pairs } from './value.js';
@@ -137,7 +137,8 @@ export function entryForm(page, target, { submit, done }) {
     dataset: { testid: 'adding-save' },
     onclick: () => void write(),
   });
-  const element = h('div', { class: 'fields' }, ofCommand, ofUrl, valuesPlace, settings.element, shownPreview, problem);
+  const element = h('div', { class: 'fields' }, ofCommand, ofUrl, valuesPlace, settings.element);
+  const outcome = h('div', { class: 'fields' }, shownPreview, problem);
 
   function hintSplit() {
     const words = wordsOf(command.value.trim());
@@ -307,6 +308,8 @@ export function entryForm(page, target, { submit, done }) {
 
   async function write() {
     if (busy) return;
+    asked++; // what a preview would say now is out of date
+    clearTimeout(timer);
     const wrong = check();
     if (wrong) {
       wrong.focus();
@@ -318,8 +321,6 @@ export function entryForm(page, target, { submit, done }) {
       show(problem, true);
       return;
     }
-    asked++;
-    clearTimeout(timer);
     busy = true;
     save.setAttribute('aria-disabled', 'true');
     const reply = await ask(order);
@@ -333,6 +334,7 @@ export function entryForm(page, target, { submit, done }) {
 
   return {
     element,
+    outcome, // stands behind all that is to be filled in
     save,
     changed,
     focus: () => (kind === 'url' ? url : command).focus(),
@@ -373,29 +375,3 @@ export function entryForm(page, target, { submit, done }) {
     kind: () => kind,
   };
 }
-
-/** The lines that go and come. @param {ConfigWrite} write */
-export function written({ linesBefore = '', linesAfter = '' }) {
-  const part = (/** @type {'del' | 'ins'} */ tag, /** @type {string} */ sign, /** @type {string} */ text) =>
-    text !== ''
-    && h(
-      'li',
-      {},
-      h(
-        tag,
-        {},
-        h('span', { class: 'diff-sign', text: sign }),
-        h('span', { class: 'code exact', text: visible(text.replace(/\n$/, '')) }),
-      ),
-    );
-  return h(
-    'ul',
-    { 'class': 'diff', 'tabindex': 0, 'aria-label': 'Lines of the file' },
-    part('del', 'Removed', linesBefore),
-    part('ins', 'Added', linesAfter),
-  );
-}
-
-/** The button that closes a form. @param {string} label @param {() => void} act */
-export const closeButton = (label, act) =>
-  iconButton('close', label, { onclick: act, dataset: { testid: 'adding-close' } });

@@ -2,6 +2,7 @@
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { fillAddForm } from '../harness/addform.js';
 import { violations } from '../harness/axe.js';
 import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { ended, markdown, png, wav } from '../harness/results.js';
@@ -222,6 +223,45 @@ const scenes = [
       await hub.sayAside({
         hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'McpHub does not answer.' },
       });
+      await settle();
+    },
+  },
+  {
+    what: 'the form that adds a server, with all that it says',
+    snapshot: { servers: [server('files')] },
+    surface: { configWrites: true, commands: ['mcphub.openConfig'] },
+    act: async (opened) => {
+      await fillAddForm(opened);
+      await unfoldAll(opened.by('adding'));
+    },
+  },
+  {
+    what: 'an entry that is changed, after another one was removed',
+    snapshot: { servers: [server('files'), server('notes')] },
+    surface: { configWrites: true, commands: ['mcphub.openConfig'] },
+    act: async ({ by, hub, settle }) => {
+      await by('server-notes').getByRole('button').first().click();
+      await by('remove-entry').last().click();
+      await by('remove-now').click();
+      const write = { server: 'notes', configFile: '/config/mcp.json', canUndo: true };
+      for (const message of [await hub.next('removeServer'), await hub.next('removeServer')])
+        await hub.reply(message, { configWrite: write });
+      await by('server-files').getByRole('button').first().click();
+      await by('edit-entry').first().click();
+      await hub.reply(await hub.next('getServerEntry'), {
+        getServerEntry: {
+          entry: {
+            server: 'files',
+            line: 2,
+            form: { url: 'https://files.example/mcp', headers: { Authorization: 'Bearer s3cret', Level: 'debug' } },
+            settings: { approvals: { 'read_*': 'APPROVAL_POLICY_ALLOW' }, timeouts: { total: '90s' } },
+            entryJson: '{}',
+          },
+          file: { path: '/config/mcp.json', takesInputs: true, environmentReference: '${env:NAME}' },
+        },
+      });
+      await settle();
+      await by('adding-save').click();
       await settle();
     },
   },

@@ -1,0 +1,195 @@
+// The form that adds a server: by which way, under which name, into which file.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { shortName, visible } from '../words/text.js';
+import { entryForm, writer } from './entryform.js';
+import { labelled, textBox } from './field.js';
+import { fileChoice } from './files.js';
+import { frame } from './frame.js';
+import { pastedText } from './pasted.js';
+
+/** @typedef {import('./proposal.js').Proposal} Proposal */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
+
+/**
+ * One more way to a proposal, beside the form and a pasted text: a search in a registry, say.
+ * @typedef {object} Way
+ * @property {string} id
+ * @property {string} label
+ * @property {(page: import('../page.js').Page, propose: (proposal: Proposal) => void) => { element: HTMLElement, focus: () => void }} make
+ *   is called when it is chosen first. What it proposes is shown in the form.
+ */
+
+/** The ways of other files. @type {Way[]} */
+export const moreWays = [];
+
+/** Longest name of an entry. */
+const mostName = 128;
+
+/** @param {import('../page.js').Page} page @param {(write: ConfigWrite) => void} done @param {() => void} close */
+export function addForm(page, done, close) {
+  /** @type {Proposal} */
+  let proposal = {};
+  const name = textBox({
+    maxlength: 4 * mostName,
+    dataset: { testid: 'adding-name' },
+    oninput: () => {
+      checkName();
+      form.changed();
+    },
+  });
+  const nameField = labelled('Name', name, { hint: 'As it is called in the config file and in lists.' });
+  const clash = h('p', { class: 'warning', hidden: true });
+  const files = fileChoice(page, () => {
+    checkName();
+    form.fits();
+  });
+  const about = h('div', { class: 'fields', hidden: true });
+
+  function checkName() {
+    const text = name.value.trim();
+    const { here, elsewhere } = files.clash(text);
+    const length = Array.from(text).length; // characters, as the hub counts them
+    nameField.say(length > mostName ? `A name has at most ${mostName} characters; this one has ${length}.` : here);
+    setText(clash, elsewhere);
+    show(clash, elsewhere !== '');
+    return nameField.wrong();
+  }
+  const form = entryForm(
+    page,
+    {
+      file: () => files.chosen,
+      name: () => (checkName() ? '' : name.value.trim()),
+      check: () => {
+        if (name.value.trim() === '') nameField.say('The entry needs a name.');
+        else checkName();
+        return nameField.wrong()
+          ? name
+          : files.chosen
+            ? undefined
+            : (files.element.querySelector('select') ?? undefined);
+      },
+      say: (text) => nameField.say(text),
+      message: ({ form: now, changedForm, settings, inputs, preview }) => {
+        const entry = proposal.entry;
+        return {
+          addServer: {
+            server: name.value.trim(),
+            configFile: files.chosen?.path ?? '',
+            ...(entry
+              ? {
+                  entryJson: entry.entryJson ?? '{}',
+                  entryDialect: entry.dialect ?? '',
+                  ...(changedForm && { changedForm }),
+                }
+              : { form: now ?? {} }),
+            ...(settings && { settings }),
+            writtenBy: writer,
+            inputs,
+            preview,
+          },
+        };
+      },
+    },
+    {
+      submit: 'Add and start',
+      done: (write) => {
+        done(write);
+        propose({});
+        choose('command');
+      },
+    },
+  );
+
+  /** Chosen ways, made when they are needed. @type {Map<string, { element: HTMLElement, focus: () => void }>} */
+  const made = new Map();
+  const paste = pastedText(page, propose);
+  made.set('paste', paste);
+  const ways = [
+    { id: 'command', label: 'Command' },
+    { id: 'url', label: 'Address' },
+    { id: 'paste', label: 'Paste a config' },
+    ...moreWays,
+  ];
+  const other = h('div', {});
+  const entry = h(
+    'div',
+    { class: 'fields' },
+    about,
+    nameField.element,
+    clash,
+    form.element,
+    files.element,
+    form.outcome,
+  );
+  const radios = ways.map(({ id, label }) => {
+    const radio = h('input', {
+      type: 'radio',
+      name: 'adding-way',
+      value: id,
+      dataset: { testid: `adding-way-${id}` },
+      onchange: () => choose(id),
+    });
+    return { id, radio, label: h('label', { class: 'check' }, radio, label) };
+  });
+  const choice = h(
+    'fieldset',
+    { class: 'field ways' },
+    h('legend', { text: 'By' }),
+    h('div', { class: 'row wraps' }, ...radios.map(({ label }) => label)),
+  );
+
+  /** @param {string} id */
+  function choose(id) {
+    for (const one of radios) one.radio.checked = one.id === id;
+    const isForm = id === 'command' || id === 'url';
+    if (isForm) form.show(/** @type {'command' | 'url'} */ (id));
+    else if (!made.has(id)) {
+      const way = moreWays.find((one) => one.id === id);
+      if (way) made.set(id, way.make(page, propose));
+    }
+    const part = made.get(id);
+    replace(other, ...(isForm || !part ? [] : [part.element]));
+    show(entry, isForm);
+    show(form.save, isForm);
+  }
+
+  /** @param {Proposal} to */
+  function propose(to) {
+    if (to.text !== undefined) {
+      if (to.name) name.value = to.name;
+      choose('paste');
+      paste.read(to.text);
+      return;
+    }
+    proposal = to;
+    if (to.name || !to.entry) name.value = (to.name ?? '').slice(0, 4 * mostName);
+    form.set(to);
+    choose(form.kind());
+    replace(
+      about,
+      to.title && h('h4', { dir: 'auto', text: shortName(to.title) }),
+      to.description && h('p', { class: 'prose long', tabindex: 0, dir: 'auto', text: visible(to.description) }),
+      to.source && h('p', { class: 'muted', text: `From ${visible(to.source)}.` }),
+      ...(to.warnings ?? []).map((text) => h('p', { class: 'warning', text: visible(text) })),
+    );
+    show(about, about.childElementCount > 0);
+    checkName();
+    form.fits();
+    if (element.isConnected) (name.value === '' ? name : form).focus();
+  }
+
+  const { element, focus } = frame('Add a server', [choice, other, entry], [form.save], close);
+  form.set({});
+  choose('command');
+  return {
+    element,
+    focus,
+    propose,
+    listFiles: async () => {
+      await files.list();
+      checkName();
+      form.fits();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+// The forms for an entry that is there: it is changed, or taken out of its file.
+
+import { h, replace, show } from '../elements/dom.js';
+import { placeLink } from '../surface.js';
+import { plural, shortName, visible } from '../words/text.js';
+import { entryForm, writer } from './entryform.js';
+import { frame, written } from './frame.js';
+import { proposalOf } from './proposal.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {(write: ConfigWrite) => void} done
+ * @param {() => void} close
+ */
+export function editForm(page, server, done, close) {
+  const known = page.state.servers.get(server);
+  const configFile = known?.configFile ?? '';
+  /** @type {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson | undefined} */
+  let file;
+  const note = h('p', { class: 'muted', role: 'status', text: 'Reading the entry…' });
+  const form = entryForm(
+    page,
+    {
+      file: () => file,
+      name: () => server,
+      check: () => undefined,
+      message: ({ changedForm, settings, inputs, preview }) =>
+        changedForm || settings
+          ? {
+              updateServer: {
+                server,
+                configFile,
+                ...(changedForm && { form: changedForm, inputs }),
+                ...(settings && { settings }),
+                writtenBy: writer,
+                preview,
+              },
+            }
+          : undefined,
+    },
+    { submit: 'Save', done },
+  );
+  show(form.element, false);
+  show(form.save, false);
+  const { element, focus } = frame(
+    `Change ${shortName(server)}`,
+    [note, form.element, form.outcome],
+    [form.save],
+    close,
+  );
+  void ask();
+
+  async function ask() {
+    const { error, getServerEntry } = await page.ask({ getServerEntry: { server, configFile } });
+    const entry = getServerEntry?.entry;
+    file = getServerEntry?.file;
+    const faults = entry?.problems?.filter((p) => p.fatal) ?? [];
+    if (!entry?.form) {
+      replace(
+        note,
+        error
+          ? visible(error.message)
+          : `The entry cannot be shown here: ${visible(faults.map((p) => [p.key, p.message].filter(Boolean).join(': ')).join('; '))}. Mend it in the file: `,
+        !error && placeLink(page.surface, file?.path ?? configFile, faults[0]?.line ?? entry?.line),
+      );
+      return;
+    }
+    replace(note, 'In ', placeLink(page.surface, file?.path ?? configFile, entry.line));
+    // Inputs that stand in the file already are not filled in here.
+    form.set({ ...proposalOf(entry), inputs: [] });
+    form.fits();
+    show(form.element, true);
+    show(form.save, true);
+    form.element.querySelector('details')?.setAttribute('open', '');
+  }
+  return { element, focus };
+}
+
+/**
+ * What is lost by a removal, and the button for it.
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {(write: ConfigWrite) => void} done
+ * @param {() => void} close
+ */
+export function removal(page, server, done, close) {
+  const known = page.state.servers.get(server);
+  const configFile = known?.configFile ?? '';
+  const calls = [...page.state.requests.values()].filter(
+    (r) => r.server === server && r.method !== 'initialize',
+  ).length;
+  const said = h('div', { class: 'fields' });
+  const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
+  const remove = h('button', {
+    type: 'button',
+    class: 'primary',
+    text: 'Remove',
+    dataset: { testid: 'remove-now' },
+    onclick: () => void act(),
+  });
+  const { element, focus } = frame(
+    `Remove ${shortName(server)}?`,
+    [
+      h(
+        'p',
+        {},
+        'Its entry is taken out of ',
+        placeLink(page.surface, configFile, known?.configLine),
+        '. You can undo that.',
+      ),
+      ...(calls > 0
+        ? [
+            h('p', {
+              class: 'warning',
+              text: `${plural(calls, 'request')} that ${calls === 1 ? 'runs' : 'run'} now will be cancelled.`,
+            }),
+          ]
+        : []),
+      ...(known?.shadows?.length
+        ? [
+            h(
+              'p',
+              { class: 'warning' },
+              'Another entry of this name counts then: ',
+              placeLink(page.surface, known.shadows[0]?.file, known.shadows[0]?.line),
+            ),
+          ]
+        : []),
+      said,
+      problem,
+    ],
+    [remove],
+    close,
+  );
+  const order = (/** @type {boolean} */ preview) => page.ask({ removeServer: { server, configFile, preview } });
+  /** @param {import('../page.js').Reply} reply */
+  const tell = ({ error, errorPlace }) => {
+    replace(
+      problem,
+      visible(error?.message),
+      ' ',
+      errorPlace?.line ? placeLink(page.surface, errorPlace.file, errorPlace.line) : '',
+    );
+    show(problem, error !== undefined);
+  };
+  void order(true).then((reply) => {
+    tell(reply);
+    if (reply.configWrite) replace(said, written(reply.configWrite));
+  });
+  async function act() {
+    remove.setAttribute('aria-disabled', 'true');
+    const reply = await order(false);
+    remove.removeAttribute('aria-disabled');
+    tell(reply);
+    if (reply.configWrite) done(reply.configWrite);
+    else problem.focus();
+  }
+  return { element, focus };
+}

@@ -1,0 +1,51 @@
+// What the forms of entries have around them, and what they show of a write.
+
+import { h } from '../elements/dom.js';
+import { iconButton } from '../elements/icon.js';
+import { visible } from '../words/text.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
+
+/** The lines that go and come. @param {ConfigWrite} write */
+export function written({ linesBefore = '', linesAfter = '' }) {
+  const part = (/** @type {'del' | 'ins'} */ tag, /** @type {string} */ sign, /** @type {string} */ text) =>
+    text !== ''
+    && h(
+      'li',
+      {},
+      h(
+        tag,
+        {},
+        h('span', { class: 'diff-sign', text: sign }),
+        h('span', { class: 'code exact', text: visible(text.replace(/\n$/, '')) }),
+      ),
+    );
+  return h(
+    'ul',
+    { 'class': 'diff', 'tabindex': 0, 'aria-label': 'Lines of the file' },
+    part('del', 'Removed', linesBefore),
+    part('ins', 'Added', linesAfter),
+  );
+}
+
+/** The button that closes a form. @param {string} label @param {() => void} act */
+export const closeButton = (label, act) =>
+  iconButton('close', label, { onclick: act, dataset: { testid: 'adding-close' } });
+
+/** @param {string} title @param {HTMLElement[]} parts @param {HTMLElement[]} buttons @param {() => void} close */
+export function frame(title, parts, buttons, close) {
+  const heading = h('h3', { tabindex: -1, text: title });
+  const element = h(
+    'div',
+    { 'class': 'card adding', 'role': 'group', 'aria-label': title, 'dataset': { testid: 'adding' } },
+    h('div', { class: 'card-head' }, heading, closeButton('Close; what was typed is kept', close)),
+    h('div', { class: 'card-body' }, ...parts),
+    h(
+      'div',
+      { class: 'card-buttons' },
+      ...buttons,
+      h('button', { type: 'button', class: 'secondary', text: 'Cancel', onclick: close }),
+    ),
+  );
+  return { element, heading, focus: () => heading.focus({ preventScroll: true }) };
+}
