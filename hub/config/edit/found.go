@@ -117,8 +117,9 @@ func all(src config.Source, layout config.Layout, single bool) (found []Found, p
 	if layout.Unreadable != nil {
 		return nil, []config.Problem{*layout.Unreadable}
 	}
+	in := finder(src, layout)
 	for _, spot := range layout.Spots[:min(len(layout.Spots), maxFound)] {
-		f := foundAt(src, layout, spot)
+		f := in.at(spot)
 		if single {
 			f.Name = ""
 			if o, err := parseValue(f.JSON); err == nil { // of a command of VS Code: {"name": "...", ...}
@@ -140,32 +141,41 @@ func all(src config.Source, layout config.Layout, single bool) (found []Found, p
 	return found, problems
 }
 
-// foundAt gives the entry at a spot.
-func foundAt(src config.Source, layout config.Layout, spot config.Spot) Found {
-	f := Found{Name: spot.Name, Line: spot.Origin.Line, Dialect: spot.Origin.Dialect,
-		EnvReference: references[spot.Origin.Dialect].spelled}
-	for _, s := range layout.Servers {
-		if s.Origin.Pointer == spot.Origin.Pointer {
-			f.Server = &s
-		}
+// finding is one text that is looked through: it is parsed once, however many entries it has.
+type finding struct {
+	tree     tree // nil: its form cannot be changed, so no entry is given as JSON
+	servers  map[string]*config.Server
+	problems map[string][]config.Problem
+}
+
+func finder(src config.Source, layout config.Layout) *finding {
+	in := &finding{servers: map[string]*config.Server{}, problems: map[string][]config.Problem{}}
+	for i := range layout.Servers {
+		in.servers[layout.Servers[i].Origin.Pointer] = &layout.Servers[i]
 	}
 	for _, p := range layout.Problems {
-		if p.Server == spot.Name {
-			f.Problems = append(f.Problems, p)
-		}
+		in.problems[p.Server] = append(in.problems[p.Server], p)
 	}
-	var t tree
-	var r *Refusal
-	path := config.Steps(spot.Origin.Pointer)
 	if layout.TOML {
-		t, r = openTOML(src.JSON, path)
-	} else {
-		t, r = openJSON(src.JSON)
-	}
-	if r == nil {
-		if v, ok, r := t.get(path); ok && r == nil {
-			f.JSON = jsonText(v, "", "  ", "\n", false)
+		if t, r := openTOML(src.JSON, nil); r == nil {
+			in.tree = t
 		}
+	} else if t, r := openJSON(src.JSON); r == nil {
+		in.tree = t
+	}
+	return in
+}
+
+// at gives the entry at a spot.
+func (in *finding) at(spot config.Spot) Found {
+	f := Found{Name: spot.Name, Line: spot.Origin.Line, Dialect: spot.Origin.Dialect,
+		EnvReference: references[spot.Origin.Dialect].spelled, Server: in.servers[spot.Origin.Pointer],
+		Problems: in.problems[spot.Name]}
+	if in.tree == nil {
+		return f
+	}
+	if v, ok, r := in.tree.get(config.Steps(spot.Origin.Pointer)); ok && r == nil {
+		f.JSON = jsonText(v, "", "  ", "\n", false)
 	}
 	return f
 }
@@ -176,7 +186,7 @@ func EntryOf(src config.Source, name string) (Found, error) {
 	if r != nil {
 		return Found{}, r
 	}
-	return foundAt(src, e.layout, e.layout.Named(name)[0]), nil
+	return finder(src, e.layout).at(e.layout.Named(name)[0]), nil
 }
 
 // Changed gives the lines of a text that another one has not, and those that stand in their place there: all between

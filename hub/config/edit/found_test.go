@@ -65,6 +65,21 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A text with as many entries as fit is read in one pass over it.
+func TestReadManyEntries(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("{\"mcpServers\": {")
+	for i := range 2000 {
+		fmt.Fprintf(&text, "%s\n\"s%d\": {\"command\": \"x\", \"args\": [\"%s\"]}", map[bool]string{true: ","}[i > 0], i,
+			strings.Repeat("a", 64))
+	}
+	text.WriteString("}}")
+	found, _ := Read(text.String(), "")
+	if len(found) == 0 || len(found) > maxFound || found[0].JSON == "" {
+		t.Errorf("%d entries", len(found))
+	}
+}
+
 // Inputs come to those of the file, and nothing else in it changes.
 func TestInputs(t *testing.T) {
 	token := config.Input{ID: "token", Description: "Token", Secret: true}
