@@ -8,7 +8,7 @@ import { shortName, visible } from '../words/text.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
 
 /** @type {Record<string, string>} */
-const scopes = { user: 'yours', workspace: 'of the workspace', host: 'of the host' };
+const scopes = { user: 'yours', workspace: 'of the workspace' };
 
 /** @param {import('../page.js').Page} page @param {() => void} changed */
 export function fileChoice({ ask, surface }, changed) {
@@ -37,7 +37,9 @@ export function fileChoice({ ask, surface }, changed) {
           if (seen.has(file.path)) return [];
           seen.add(file.path);
           const notes = [scopes[file.scope ?? ''], file.exists ? '' : 'not there yet'].filter(Boolean).join(', ');
-          return [h('option', { value: file.path, text: `${visible(file.path)} (${notes})` })];
+          return [
+            h('option', { value: file.path, text: notes ? `${visible(file.path)} (${notes})` : visible(file.path) }),
+          ];
         }),
       );
       const first = good.find((file) => file.path === before) ?? good.find((file) => file.isDefault) ?? good.at(-1);

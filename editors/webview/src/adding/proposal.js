@@ -58,6 +58,7 @@ export function proposalOf(entry) {
       ...(given && { default: given }),
       ...(options?.length && { options }),
       ask: true,
+      required: true, // where it cannot be asked for
     })),
     entry,
   };

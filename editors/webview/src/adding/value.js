@@ -128,7 +128,7 @@ export function inputFields(inputs, changed) {
       ...(input.options && { options: input.options }),
       changed,
     });
-    const field = labelled(`${input.id}${input.required ? ' (required)' : ''}`, control.typed, {
+    const field = labelled(`${input.id}${input.required && !input.ask ? ' (required)' : ''}`, control.typed, {
       ...(input.description && { hint: visible(input.description) }),
       body: control.element,
     });

@@ -323,6 +323,60 @@ pageTest(
   },
 );
 
+pageTest('a value that a file cannot ask for is needed before anything is written', setup, async (opened) => {
+  const { by, hub, page, settle } = opened;
+  await openForm(opened);
+  await by('adding-file').selectOption('/config/claude_desktop_config.json');
+  await by('adding-way-paste').check();
+  await by('adding-text').fill('{}');
+  await by('adding-read').click();
+  await hub.reply(await hub.next('readConfigText'), { readConfigText: { entries: [pasted] } });
+  await settle();
+  await by('adding-save').click();
+  await settle();
+  assert.match(await by('adding').innerText(), /It is needed\./);
+  assert.deepEqual(
+    hub.all('addServer').filter((m) => !m.addServer?.preview),
+    [],
+  );
+  await page.getByRole('textbox', { name: 'Value of key' }).fill('s3cret');
+  assert.match(await by('adding').innerText(), /stand in the file for everybody to read/);
+  await by('adding-save').click();
+  assert.deepEqual((await order(opened)).addServer.changedForm, {
+    command: 'uvx',
+    args: ['fetch', 's3cret'],
+    environment: {},
+  });
+});
+
+pageTest('a server is added by keyboard alone', setup, async (opened) => {
+  const { by, hub, page, settle } = opened;
+  await by('add-server').focus();
+  await page.keyboard.press('Enter');
+  await hub.reply(await hub.next('listConfigFiles'), { listConfigFiles: { files } });
+  await settle();
+  const tabTo = async (/** @type {string} */ id) => {
+    for (let i = 0; i < 40; i++) {
+      if ((await by(id).evaluate((element) => element === document.activeElement)) === true) return;
+      await page.keyboard.press('Tab');
+    }
+    assert.fail(`Tab does not reach ${id}`);
+  };
+  await tabTo('adding-way-command');
+  await page.keyboard.press('ArrowRight');
+  await settle();
+  assert.equal(await by('adding-way-url').isChecked(), true);
+  await tabTo('adding-name');
+  await page.keyboard.type('tickets2');
+  await tabTo('adding-url');
+  await page.keyboard.type('https://tickets.example/mcp');
+  await tabTo('adding-save');
+  await page.keyboard.press('Enter');
+  const sent = await order(opened);
+  assert.equal(sent.addServer.form?.url, 'https://tickets.example/mcp');
+  assert.equal(sent.addServer.server, 'tickets2');
+});
+
 pageTest('a text of 10 MB is refused where it is pasted, and the page goes on', setup, async (opened) => {
   const { by, hub, page, settle } = opened;
   await openForm(opened);
