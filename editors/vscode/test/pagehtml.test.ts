@@ -11,6 +11,7 @@ const fill: PageFill = {
     opensUrls: false,
     configWrites: true,
     commands: ['mcphub.showLogs'],
+    language: 'de',
     model: `Big "Model" <'1'> & co`,
   },
 };

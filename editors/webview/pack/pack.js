@@ -5,8 +5,8 @@
 // As a program: node pack.js FOLDER, by default editors/webview/dist.
 
 import { build, transform } from 'esbuild';
-import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rendererName } from './renderer.js';
 
@@ -15,6 +15,9 @@ const sources = join(webview, 'src');
 
 /** Most bytes of the page as it is shipped: html, css and js together, without what it loads when it needs it. */
 export const pageLimit = 220 * 1024;
+
+/** The folder of the languages beside English. */
+const languages = 'l10n';
 
 const styles = ['page.css', 'cards.css', 'results.css', 'theme.css'];
 
@@ -30,14 +33,20 @@ export async function packPage(folder, without = []) {
     entryPoints: [join(sources, 'main.js')],
     outdir: folder,
     bundle: true,
-    external: [`./${rendererName}`], // as it is: it is small already, and begins with its licences
+    external: [`./${rendererName}`, './l10n/*'], // loaded when they are needed
     minify: true,
     format: 'esm',
     target: 'es2022',
     legalComments: 'none',
     logLevel: 'warning',
   });
-  await cp(join(sources, rendererName), join(folder, rendererName));
+  await cp(join(sources, rendererName), join(folder, rendererName)); // it is small already, and begins with its licences
+  for (const name of await readdir(join(sources, languages))) {
+    const file = join(folder, languages, name);
+    const { code } = await transform(await readFile(join(sources, languages, name), 'utf8'), { minify: true });
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, code);
+  }
   const names = styles.filter((name) => !without.includes(name));
   for (const name of names) {
     const { code } = await transform(await readFile(join(sources, name), 'utf8'), { loader: 'css', minify: true });

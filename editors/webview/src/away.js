@@ -3,7 +3,7 @@
 import { h, replace, show } from './elements/dom.js';
 import { iconButton } from './elements/icon.js';
 import { byId } from './page.js';
-import { plural } from './words/text.js';
+import { plural, t } from './words/t.js';
 
 /** @param {import('./page.js').Page} page @returns {() => void} */
 export function awayPainter({ state, drafts, announce }) {
@@ -18,9 +18,15 @@ export function awayPainter({ state, drafts, announce }) {
     const ends = drafts.dismissed() ? [] : state.history.filter((entry) => entry.away);
     const questions = ends.filter(({ about }) => about.direction === 'REQUEST_DIRECTION_INCOMING').length;
     const calls = ends.length - questions;
-    const what = [calls && plural(calls, 'request'), questions && plural(questions, 'question')].filter(Boolean);
+    const what = [
+      calls ? plural(calls, '{0} request', '{0} requests') : '',
+      questions ? plural(questions, '{0} question', '{0} questions') : '',
+    ].filter(Boolean);
     const text = ends.length
-      ? `While this window was away, McpHub ended ${what.join(' and ')}: nobody came back in time. They are in the history.`
+      ? t(
+          'While this window was away, McpHub ended {0}: nobody came back in time. They are in the history.',
+          what.join(t(' and ')),
+        )
       : '';
     if (text === said) return;
     said = text;
@@ -29,7 +35,7 @@ export function awayPainter({ state, drafts, announce }) {
       banner,
       h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': '!' }),
       h('span', { class: 'grows-wide', text }),
-      iconButton('close', 'Close, and go to the history', { dataset: { testid: 'close-away' }, onclick: dismiss }),
+      iconButton('close', t('Close, and go to the history'), { dataset: { testid: 'close-away' }, onclick: dismiss }),
     );
     announce(text);
   };

@@ -4,6 +4,7 @@
 import { replace, h, show } from './elements/dom.js';
 import { byId } from './page.js';
 import { commandLink } from './surface.js';
+import { t } from './words/t.js';
 
 /** @param {import('./page.js').Page} page @returns {() => void} */
 export function bannerPainter({ surface, state, announce }) {
@@ -21,17 +22,17 @@ export function bannerPainter({ surface, state, announce }) {
     show(banner, how !== 'ready');
     banner.dataset['state'] = how;
     if (how !== 'ready') {
-      const text = message || (how === 'failed' ? 'McpHub does not run.' : 'McpHub is starting…');
+      const text = message || (how === 'failed' ? t('McpHub does not run.') : t('McpHub is starting…'));
       replace(
         banner,
         h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': silent ? '!' : how === 'failed' ? '✕' : '…' }),
         h('span', { text }),
         how === 'failed'
           && surface.commands?.includes('mcphub.showLogs')
-          && commandLink(surface, 'mcphub.showLogs', [], 'Show the logs'),
+          && commandLink(surface, 'mcphub.showLogs', [], t('Show the logs')),
         silent
           && surface.commands?.includes('mcphub.restartHub')
-          && commandLink(surface, 'mcphub.restartHub', [], 'Restart McpHub and end all that runs'),
+          && commandLink(surface, 'mcphub.restartHub', [], t('Restart McpHub and end all that runs')),
       );
     }
     // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back
@@ -41,8 +42,8 @@ export function bannerPainter({ surface, state, announce }) {
       for (const part of parts) part.inert = !ready;
       if (ready && focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
     }
-    if (ready && lost) announce('Connected to McpHub again.');
-    if (how === 'ready' && unanswered) announce('McpHub answers again.');
+    if (ready && lost) announce(t('Connected to McpHub again.'));
+    if (how === 'ready' && unanswered) announce(t('McpHub answers again.'));
     unanswered = silent;
     lost = !ready && state.hubId !== '';
   };

@@ -3,6 +3,7 @@
 import { announce } from './elements/announce.js';
 import { awayPainter } from './away.js';
 import { bannerPainter } from './connection.js';
+import { translateFrame } from './frame.js';
 import { iconButton } from './elements/icon.js';
 import { keepFocus } from './elements/keepfocus.js';
 import { pageKeys } from './elements/keys.js';
@@ -16,6 +17,7 @@ import { serversSection } from './servers/servers.js';
 import { createState, takeChanged, transition } from './hub/state.js';
 import { openStream } from './hub/stream.js';
 import { loadTheme, readSurface } from './surface.js';
+import { t } from './words/t.js';
 
 const surface = readSurface();
 if (surface.kind === 'web') await loadTheme();
@@ -37,10 +39,11 @@ function reveal(promptId) {
   requestPaint();
 }
 
+translateFrame();
 keepFocus();
 sectionLinks(byId('sections'));
 const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });
-byId('help').append(iconButton('help', 'Keys', { dataset: { testid: 'show-keys' }, onclick: keys.show }));
+byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
 const paintBanner = bannerPainter(page);
 const paintAway = awayPainter(page);

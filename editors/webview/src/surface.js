@@ -17,6 +17,7 @@ import { visible } from './words/text.js';
  * would choose first
  * @property {string[]} [commands] commands that links may run
  * @property {boolean} [configWrites] the page may change config files
+ * @property {string} [language] of the host (BCP 47); without it the browser says
  */
 
 /** @returns {Surface} */

@@ -10,6 +10,7 @@ export interface Surface {
   readonly models?: readonly ModelName[];
   readonly commands: readonly string[];
   readonly configWrites: boolean;
+  readonly language: string; // of the editor, as BCP 47 has it
 }
 
 export interface PageFill {

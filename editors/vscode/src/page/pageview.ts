@@ -202,6 +202,7 @@ export class PageView implements vscode.Disposable {
         opensUrls: false,
         commands: pageCommands,
         configWrites: true,
+        language: vscode.env.language,
         ...(model === undefined ? {} : { model, models }),
       },
     });

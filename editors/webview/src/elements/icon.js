@@ -1,6 +1,7 @@
 // Icons in the colour of the text around them, drawn on 16 by 16 as those of VS Code's own views.
 
 import { h } from './dom.js';
+import { t } from '../words/t.js';
 
 /** What each icon is drawn with: lines, but for those that are filled. @type {Record<string, string>} */
 const lines = {
@@ -65,8 +66,8 @@ export function copyButton(label, text, tell) {
         tell?.(said);
       };
       navigator.clipboard.writeText(text()).then(
-        () => done('check', 'Copied'),
-        () => done('close', 'Copying failed'),
+        () => done('check', t('Copied')),
+        () => done('close', t('Copying failed')),
       );
     },
   });

@@ -1,6 +1,7 @@
 // The keys of the page: "?" lists them, and one leads to the open question from wherever the focus is.
 
 import { h } from './dom.js';
+import { t } from '../words/t.js';
 
 /** @param {EventTarget | null} target */
 const typesInto = (target) =>
@@ -14,28 +15,28 @@ const typesInto = (target) =>
  */
 export function pageKeys({ editor, toQuestion }) {
   const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-  const chord = (/** @type {string} */ key) => [mac ? 'Cmd+Alt+M' : 'Ctrl+Alt+M', key];
+  const chord = (/** @type {string} */ key) => [mac ? t('Cmd+Alt+M') : t('Ctrl+Alt+M'), key];
   /** @type {[what: string, ...keys: string[][]][]} */
   const rows = [
-    ['Go to the open question', [mac ? 'Option+Q' : 'Alt+Q'], ...(editor ? [chord('Q')] : [])],
+    [t('Go to the open question'), [mac ? t('Option+Q') : t('Alt+Q')], ...(editor ? [chord('Q')] : [])],
     ...(editor
       ? /** @type {[string, ...string[][]][]} */ ([
-          ['Answer a question', chord('A')],
-          ['Cancel a request', chord('S')],
+          [t('Answer a question'), chord('A')],
+          [t('Cancel a request'), chord('S')],
         ])
       : []),
-    ['Move in a list of servers, tools or requests', ['↑'], ['↓'], ['Home'], ['End']],
-    ['Find in a list by the start of a name', ['a', 'b', 'c …']],
-    ['Open or close what is in a list', ['→'], ['←'], ['Enter']],
-    ['Go from a list to the next part of the page', ['Tab']],
-    ['Dismiss a question; leave a field for a reason', ['Esc']],
-    ['Show these keys', ['?']],
+    [t('Move in a list of servers, tools or requests'), ['↑'], ['↓'], [t('Home')], [t('End')]],
+    [t('Find in a list by the start of a name'), ['a', 'b', t('c …')]],
+    [t('Open or close what is in a list'), ['→'], ['←'], [t('Enter')]],
+    [t('Go from a list to the next part of the page'), [t('Tab')]],
+    [t('Dismiss a question; leave a field for a reason'), [t('Esc')]],
+    [t('Show these keys'), ['?']],
   ];
-  const close = h('button', { type: 'button', class: 'secondary', text: 'Close' });
+  const close = h('button', { type: 'button', class: 'secondary', text: t('Close') });
   const dialog = h(
     'dialog',
     { 'class': 'keys', 'aria-labelledby': 'keys-title', 'dataset': { testid: 'keys' } },
-    h('h2', { id: 'keys-title', text: 'Keys' }),
+    h('h2', { id: 'keys-title', text: t('Keys') }),
     h(
       'dl',
       {},
@@ -44,7 +45,10 @@ export function pageKeys({ editor, toQuestion }) {
         h(
           'dd',
           {},
-          ...all.flatMap((keys, i) => [i > 0 ? ' or ' : '', ...keys.flatMap((key) => [h('kbd', { text: key }), ' '])]),
+          ...all.flatMap((keys, i) => [
+            i > 0 ? t(' or ') : '',
+            ...keys.flatMap((key) => [h('kbd', { text: key }), ' ']),
+          ]),
         ),
       ]),
     ),

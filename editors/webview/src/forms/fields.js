@@ -4,6 +4,7 @@ import { h, show } from '../elements/dom.js';
 import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, visible } from '../words/text.js';
 import { resolve } from './validate.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
@@ -46,7 +47,7 @@ function captionParts(form, schema, about) {
   return [
     h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }),
     second !== '' && h('span', { class: 'muted', text: ` ${second}` }),
-    about.required && !about.item && h('span', { class: 'muted', text: ' (required)' }),
+    about.required && !about.item && h('span', { class: 'muted', text: ` ${t('(required)')}` }),
   ];
 }
 
@@ -183,9 +184,16 @@ export function numberField(form, schema, about) {
     read: () => (numberPattern.test(text()) ? new JsonNumber(text()) : undefined),
     set: (value) => void (control.value = value instanceof JsonNumber ? value.text : ''),
     syntax: () =>
-      text() === '' || numberPattern.test(text()) ? '' : `Enter a ${whole ? 'whole number, 12' : 'number, 12.5'} say.`,
+      text() === '' || numberPattern.test(text())
+        ? ''
+        : whole
+          ? t('Enter a whole number, 12 say.')
+          : t('Enter a number, 12.5 say.'),
   });
 }
+
+/** @param {unknown} error of the parser */
+export const notJson = (error) => t('This is not JSON. {0}', error instanceof Error ? error.message : '');
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
 export function rawField(form, schema, about) {
@@ -200,7 +208,7 @@ export function rawField(form, schema, about) {
     try {
       return { value: control.value.trim() === '' ? undefined : parse(control.value), wrong: '' };
     } catch (error) {
-      return { value: undefined, wrong: `This is not JSON. ${error instanceof Error ? error.message : ''}` };
+      return { value: undefined, wrong: notJson(error) };
     }
   };
   return field(form, schema, about, control, {
@@ -238,7 +246,7 @@ export function choiceField(form, schema, about, choices) {
   const control = h(
     'select',
     {},
-    h('option', { value: '', text: about.required ? 'Choose…' : 'Not set' }),
+    h('option', { value: '', text: about.required ? t('Choose…') : t('Not set') }),
     ...choices.map((choice, i) => h('option', { value: i, text: choice.label })),
   );
   return field(form, schema, about, control, {
@@ -255,8 +263,8 @@ export function booleanField(form, schema, about) {
   // An unticked box would say "no" for a question that nobody has answered.
   if (!about.required && typeof schema.get('default') !== 'boolean') {
     return choiceField(form, schema, about, [
-      { value: true, label: 'Yes' },
-      { value: false, label: 'No' },
+      { value: true, label: t('Yes') },
+      { value: false, label: t('No') },
     ]);
   }
   const control = h('input', { type: 'checkbox' });

@@ -4,6 +4,7 @@ import { caption, choiceField, field, rawField } from './fields.js';
 import { arrayOf, objectOf, stringOf } from '../words/jsontext.js';
 import { visible } from '../words/text.js';
 import { pathTo, resolve, typesOf, validate } from './validate.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
@@ -29,11 +30,11 @@ export function objectField(form, schema, about, depth) {
   /** @type {[string, Json][]} */
   let rest = [];
   const name = caption(form, schema, about).main;
-  const add = button(`Add ${name}`, () => {
+  const add = button(t('Add {0}', name), () => {
     draw();
     inside?.values().next().value?.focus();
   });
-  const remove = button(`Remove ${name}`, () => {
+  const remove = button(t('Remove {0}', name), () => {
     clear();
     add.focus();
   });
@@ -102,15 +103,15 @@ export function listField(form, schema, about, depth) {
   let rows = [];
   /** The whole list as JSON text, when it is too long to be drawn. @type {Field | undefined} */
   let whole;
-  const add = button('Add entry', () => append().focus());
+  const add = button(t('Add entry'), () => append().focus());
   const label = () =>
     rows.forEach(({ row, remove }, i) => {
-      row.setAttribute('aria-label', `Entry ${i + 1}`);
-      remove.setAttribute('aria-label', `Remove entry ${i + 1}`);
+      row.setAttribute('aria-label', t('Entry {0}', i + 1));
+      remove.setAttribute('aria-label', t('Remove entry {0}', i + 1));
     });
   const append = () => {
-    const child = form.make(schema.get('items'), { name: 'Entry', required: true, item: true }, depth + 1);
-    const remove = button('Remove', () => {
+    const child = form.make(schema.get('items'), { name: t('Entry'), required: true, item: true }, depth + 1);
+    const remove = button(t('Remove'), () => {
       const at = rows.findIndex((one) => one.row === row);
       rows.splice(at, 1);
       row.remove();
@@ -161,13 +162,13 @@ export function variantField(form, schema, about, variants, depth) {
       .find(Boolean);
     return {
       value: String(i),
-      label: visible(stringOf(found.get('title')) || only || typesOf(found).join(' or ') || `Form ${i + 1}`),
+      label: visible(stringOf(found.get('title')) || only || typesOf(found).join(t(' or ')) || t('Form {0}', i + 1)),
     };
   });
   const holder = h('div', { class: 'fields' });
   /** @type {Field | undefined} */
   let child;
-  const chooser = choiceField(form, new Map(), { ...about, name: 'Form' }, labels);
+  const chooser = choiceField(form, new Map(), { ...about, name: t('Form') }, labels);
   const choose = (/** @type {Json | undefined} */ at) => {
     child = at === undefined ? undefined : form.make(variants[Number(at)], { ...about, required: true }, depth + 1);
     replace(holder, child?.element);

@@ -7,6 +7,7 @@ import {
   choicesOf,
   constantField,
   mostChoices,
+  notJson,
   numberField,
   rawField,
   severalField,
@@ -16,6 +17,7 @@ import { listField, objectField, variantField } from './fieldsets.js';
 import { arrayOf, lostAt, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
 import { pretty, visible } from '../words/text.js';
 import { resolve, typesOf, validate } from './validate.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
@@ -72,7 +74,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     'spellcheck': 'false',
     'autocomplete': 'off',
     'id': `${idPrefix}-json`,
-    'aria-label': 'All values as JSON',
+    'aria-label': t('All values as JSON'),
     'aria-describedby': `${idPrefix}-problem`,
     'hidden': true,
   });
@@ -97,9 +99,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       } catch (error) {
         return {
           value,
-          errors: [
-            { path: '', field: '', message: `This is not JSON. ${error instanceof Error ? error.message : ''}` },
-          ],
+          errors: [{ path: '', field: '', message: notJson(error) }],
         };
       }
     } else {
@@ -155,13 +155,13 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   const count = objectOf(schema.get('properties')).size;
   top = count && count <= maxFields ? objectField(form, schema, { name: '', required: true }, 0) : undefined;
   const start = stringify(top?.read() ?? new Map());
-  const why = count ? `These are ${count} fields: too many to be drawn.` : 'No values are asked for.';
+  const why = count ? t('These are {0} fields: too many to be drawn.', count) : t('No values are asked for.');
   const none = h('p', { class: 'muted', text: why, hidden: top !== undefined });
   const switcher = h('button', {
     'type': 'button',
     'class': 'link',
     'aria-pressed': 'false',
-    'text': 'Edit as JSON',
+    'text': t('Edit as JSON'),
     'onclick': () => turn(),
   });
   whole.addEventListener('input', () => say(''));
@@ -178,13 +178,13 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       else if (top) {
         const lost = setFields(parse(whole.value));
         if (lost) {
-          const place = lost.join(' / ') || 'the top';
-          say(`The fields cannot show what is at “${place}”: change it here, or leave all as JSON.`);
+          const place = lost.join(' / ') || t('the top');
+          say(t('The fields cannot show what is at “{0}”: change it here, or leave all as JSON.', place));
           return;
         }
       }
     } catch (error) {
-      say(`This is not JSON. ${error instanceof Error ? error.message : ''}`);
+      say(notJson(error));
       return;
     }
     show(whole, whole.hidden);

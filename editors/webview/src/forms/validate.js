@@ -10,7 +10,7 @@ import {
   stringify,
   stringOf,
 } from '../words/jsontext.js';
-import { plural } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
@@ -62,24 +62,24 @@ export function typesOf(schema) {
 // Maps and no objects: a server may call a type or a format "constructor".
 /** @type {Map<string, [words: string, fits: (value: Json) => boolean]>} */
 const kinds = new Map([
-  ['string', ['a text', (value) => typeof value === 'string']],
-  ['number', ['a number', (value) => value instanceof JsonNumber]],
-  ['integer', ['a whole number', (value) => value instanceof JsonNumber && Number.isInteger(Number(value.text))]],
-  ['boolean', ['true or false', (value) => typeof value === 'boolean']],
-  ['object', ['an object', (value) => value instanceof Map]],
-  ['array', ['a list', Array.isArray]],
+  ['string', [t('a text'), (value) => typeof value === 'string']],
+  ['number', [t('a number'), (value) => value instanceof JsonNumber]],
+  ['integer', [t('a whole number'), (value) => value instanceof JsonNumber && Number.isInteger(Number(value.text))]],
+  ['boolean', [t('true or false'), (value) => typeof value === 'boolean']],
+  ['object', [t('an object'), (value) => value instanceof Map]],
+  ['array', [t('a list'), Array.isArray]],
   ['null', ['null', (value) => value === null]],
 ]);
 /** @type {Map<string, [RegExp, hint: string]>} */
 const formats = new Map([
-  ['email', [/^[^\s@]+@[^\s@]+$/, 'Enter an e-mail address, name@example.com say.']],
-  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, 'Enter a whole address, https://example.com say.']],
-  ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, 'Enter a date, 2026-03-31 say.']],
+  ['email', [/^[^\s@]+@[^\s@]+$/, t('Enter an e-mail address, name@example.com say.')]],
+  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a whole address, https://example.com say.')]],
+  ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, t('Enter a date, 2026-03-31 say.')]],
   [
     'date-time',
     [
       /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/,
-      'Enter a date and time, 2026-03-31T18:30:00Z say.',
+      t('Enter a date and time, 2026-03-31T18:30:00Z say.'),
     ],
   ],
 ]);
@@ -122,7 +122,7 @@ function alternatives(plain) {
  */
 export function validate(rawSchema, value, root, work = allowance(), path = '', depth = 0) {
   if (depth > maxDepth || work.left < 0) return [];
-  if (rawSchema === false) return [{ path, message: 'Nothing may be here.' }];
+  if (rawSchema === false) return [{ path, message: t('Nothing may be here.') }];
   const schema = resolve(rawSchema, root, work);
   if (work.left < 0) return []; // half a schema would find fault with what is right
   /** @type {Problem[]} */
@@ -131,21 +131,23 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
   const limit = (/** @type {string} */ key) => numberOf(schema.get(key));
   const types = typesOf(schema);
   if (types.length && !types.some((type) => kinds.get(type)?.[1](value) ?? true)) {
-    return [{ path, message: `This must be ${types.map((type) => kinds.get(type)?.[0] ?? type).join(' or ')}.` }];
+    return [
+      { path, message: t('This must be {0}.', types.map((type) => kinds.get(type)?.[0] ?? type).join(t(' or '))) },
+    ];
   }
   if (schema.has('const') && !equal(schema.get('const') ?? null, value))
-    say(`This must be ${stringify(schema.get('const') ?? null)}.`);
+    say(t('This must be {0}.', stringify(schema.get('const') ?? null)));
   if (schema.has('enum') && !arrayOf(schema.get('enum')).some((choice) => equal(choice, value)))
-    say('Choose one of the values.');
+    say(t('Choose one of the values.'));
   if (typeof value === 'string') checkText(schema, value, limit, say);
   if (value instanceof JsonNumber) checkNumber(schema, value, say);
   if (Array.isArray(value)) {
     const [least, most] = [limit('minItems') ?? 0, limit('maxItems') ?? Infinity];
-    if (value.length < least) say(`At least ${plural(least, 'entry', 'entries')}, please.`);
-    if (value.length > most) say(`At most ${plural(most, 'entry', 'entries')}, please.`);
+    if (value.length < least) say(plural(least, 'At least {0} entry, please.', 'At least {0} entries, please.'));
+    if (value.length > most) say(plural(most, 'At most {0} entry, please.', 'At most {0} entries, please.'));
     const unique = schema.get('uniqueItems') === true && value.length <= mostCompared;
     if (unique && value.some((item, i) => value.findIndex((other) => equal(item, other)) < i))
-      say('No entry may come twice.');
+      say(t('No entry may come twice.'));
     const items = schema.get('items');
     if (items !== undefined)
       value.forEach((item, i) => problems.push(...validate(items, item, root, work, pathTo(path, i), depth + 1)));
@@ -153,7 +155,7 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
   if (value instanceof Map) {
     const properties = objectOf(schema.get('properties'));
     for (const name of new Set(arrayOf(schema.get('required')).map(stringOf))) {
-      if (!value.has(name)) problems.push({ path: pathTo(path, name), message: 'This is required.' });
+      if (!value.has(name)) problems.push({ path: pathTo(path, name), message: t('This is required.') });
     }
     const rest = schema.has('patternProperties') ? undefined : schema.get('additionalProperties');
     for (const [name, member] of value) {
@@ -188,14 +190,22 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
 function checkText(schema, value, limit, say) {
   const { length } = Array.from(value); // characters as JSON Schema counts them, not UTF-16 units
   const [least, most] = [limit('minLength') ?? 0, limit('maxLength') ?? Infinity];
-  if (length < least) say(`Enter at least ${plural(least, 'character')}.`);
-  if (length > most) say(`Enter at most ${plural(most, 'character')}; these are ${length}.`);
+  if (length < least) say(plural(least, 'Enter at least {0} character.', 'Enter at least {0} characters.'));
+  if (length > most)
+    say(
+      plural(
+        most,
+        'Enter at most {0} character; these are {1}.',
+        'Enter at most {0} characters; these are {1}.',
+        length,
+      ),
+    );
   const [format, hint] = formats.get(stringOf(schema.get('format'))) ?? [];
   if (format && !format.test(value)) say(hint ?? '');
   const pattern = stringOf(schema.get('pattern'));
   if (!pattern || !testable(pattern, value)) return;
   try {
-    if (!new RegExp(pattern, 'u').test(value)) say(`This must match the pattern ${pattern}`);
+    if (!new RegExp(pattern, 'u').test(value)) say(t('This must match the pattern {0}', pattern));
   } catch {
     // An expression that this engine cannot read is the hub's to judge.
   }
@@ -206,18 +216,33 @@ function checkNumber(schema, value, say) {
   const against = (
     /** @type {string} */ key,
     /** @type {(order: number) => boolean} */ wrong,
-    /** @type {string} */ words,
+    /** @type {(bound: string) => string} */ words,
   ) => {
     const bound = schema.get(key);
-    if (bound instanceof JsonNumber && wrong(compareNumbers(value.text, bound.text)))
-      say(`Enter a number ${words} ${bound.text}.`);
+    if (bound instanceof JsonNumber && wrong(compareNumbers(value.text, bound.text))) say(words(bound.text));
   };
-  against('minimum', (order) => order < 0, 'of at least');
-  against('maximum', (order) => order > 0, 'of at most');
-  against('exclusiveMinimum', (order) => order <= 0, 'above');
-  against('exclusiveMaximum', (order) => order >= 0, 'below');
+  against(
+    'minimum',
+    (order) => order < 0,
+    (bound) => t('Enter a number of at least {0}.', bound),
+  );
+  against(
+    'maximum',
+    (order) => order > 0,
+    (bound) => t('Enter a number of at most {0}.', bound),
+  );
+  against(
+    'exclusiveMinimum',
+    (order) => order <= 0,
+    (bound) => t('Enter a number above {0}.', bound),
+  );
+  against(
+    'exclusiveMaximum',
+    (order) => order >= 0,
+    (bound) => t('Enter a number below {0}.', bound),
+  );
   const step = numberOf(schema.get('multipleOf')) ?? 0;
   const times = Number(value.text) / step;
   if (step > 0 && Math.abs(times - Math.round(times)) > 1e-9 * Math.max(1, Math.abs(times)))
-    say(`Enter a multiple of ${step}.`);
+    say(t('Enter a multiple of {0}.', step));
 }

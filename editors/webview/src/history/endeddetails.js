@@ -7,8 +7,9 @@ import { byWhom, cancelWords } from '../running/requestwords.js';
 import { againButton, argumentsPart, errorData, reportAction, resultPart } from '../results/endedparts.js';
 import { commandLink } from '../surface.js';
 import { confirmButton } from '../running/stopcontrol.js';
-import { clockTime, durationOf, plural, shortName, visible } from '../words/text.js';
+import { clockTime, durationOf, shortName, visible } from '../words/text.js';
 import { timeline } from './timeline.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../hub/ended.js').Ended} Ended */
 
@@ -32,10 +33,13 @@ export function endedDetails(page, entry) {
     mayContinue
     && state.servers.has(server)
     && confirmButton({
-      label: 'Restart server',
+      label: t('Restart server'),
       about: shortName(server),
       testid: 'restart-server',
-      question: () => (open() ? `Restart, which cancels ${plural(open(), 'request')} of it?` : ''),
+      question: () =>
+        open()
+          ? plural(open(), 'Restart, which cancels {0} request of it?', 'Restart, which cancels {0} requests of it?')
+          : '',
       act: async () => {
         const reply = await ask({ restartServer: { server } });
         problem.textContent = visible(reply.error?.message);
@@ -45,7 +49,7 @@ export function endedDetails(page, entry) {
   const showTrace = h('button', {
     type: 'button',
     class: 'link',
-    text: 'Show the timeline',
+    text: t('Show the timeline'),
     onclick: async () => {
       const reply = await ask({ getTrace: { requestId: entry.requestId, maxTraces: 1 } });
       replace(
@@ -61,34 +65,34 @@ export function endedDetails(page, entry) {
     'div',
     { class: 'ended-details' },
     facts([
-      ['Outcome', outcomeWords[outcome]],
-      ['Server', fullName(server)],
-      ['Tool', about.tool && fullName(about.tool)],
-      ['About', about.subject && fullName(about.subject)],
-      ['For', about.caller && fullName(about.caller)],
-      ['Arguments', about.argumentsPreview && visible(about.argumentsPreview)],
-      ['Cancelled', cancelled && byWhom(cancelled.cancellation)],
-      ['The server', cancelled && cancelWords(cancelled)],
+      [t('Outcome'), outcomeWords[outcome]],
+      [t('Server'), fullName(server)],
+      [t('Tool'), about.tool && fullName(about.tool)],
+      [t('About'), about.subject && fullName(about.subject)],
+      [t('For'), about.caller && fullName(about.caller)],
+      [t('Arguments'), about.argumentsPreview && visible(about.argumentsPreview)],
+      [t('Cancelled'), cancelled && byWhom(cancelled.cancellation)],
+      [t('The server'), cancelled && cancelWords(cancelled)],
       [
-        'The server',
-        !cancelled && mayContinue && 'It may go on all the same: work and side effects cannot be ruled out.',
+        t('The server'),
+        !cancelled && mayContinue && t('It may go on all the same: work and side effects cannot be ruled out.'),
       ],
       [
-        'The hub',
-        outcome === 'lost' && 'It ended while this was open. Whether the server has carried it out is not known.',
+        t('The hub'),
+        outcome === 'lost' && t('It ended while this was open. Whether the server has carried it out is not known.'),
       ],
-      ['The hub', entry.away && 'It ended itself, and this with it: nobody came back to it in time.'],
-      ['Started', about.startTime && clockTime(about.startTime)],
-      ['Ended', clockTime(entry.endTime)],
-      ['Waited before', took(end?.timings?.queued)],
-      ['Server worked', took(end?.timings?.active)],
-      ['People asked', took(end?.timings?.human)],
+      [t('The hub'), entry.away && t('It ended itself, and this with it: nobody came back to it in time.')],
+      [t('Started'), about.startTime && clockTime(about.startTime)],
+      [t('Ended'), clockTime(entry.endTime)],
+      [t('Waited before'), took(end?.timings?.queued)],
+      [t('Server worked'), took(end?.timings?.active)],
+      [t('People asked'), took(end?.timings?.human)],
       [
-        'Task',
+        t('Task'),
         about.task && visible([about.task.taskId, about.task.status, about.task.message].filter(Boolean).join(' · ')),
       ],
-      ['Error', error && `${visible(error.message)} (${error.code}${error.reason ? `, ${error.reason}` : ''})`],
-      ['Error of the server', mcpError && `${visible(mcpError.message)} (${mcpError.code ?? 0})`],
+      [t('Error'), error && `${visible(error.message)} (${[error.code, error.reason].filter(Boolean).join(', ')})`],
+      [t('Error of the server'), mcpError && `${visible(mcpError.message)} (${mcpError.code ?? 0})`],
     ]),
     mcpError?.dataJson && errorData(mcpError.dataJson),
     argumentsPart(page, entry),
@@ -102,7 +106,7 @@ export function endedDetails(page, entry) {
       surface.commands?.includes('mcphub.showTrace')
         && !entry.earlier
         && !entry.away
-        && commandLink(surface, 'mcphub.showTrace', [entry.requestId], 'Open the timeline as a document'),
+        && commandLink(surface, 'mcphub.showTrace', [entry.requestId], t('Open the timeline as a document')),
       reportAction(page, entry, say),
     ),
     problem,

@@ -7,8 +7,9 @@ import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from './endeddetails.js';
 import { byId, setCount } from '../page.js';
 import { byWhom, ofWords, titleOf } from '../running/requestwords.js';
-import { clockTime, durationOf, plural, shortName, visible } from '../words/text.js';
+import { clockTime, durationOf, shortName, visible } from '../words/text.js';
 import { virtualList } from '../elements/virtuallist.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../hub/ended.js').Ended} Ended */
 
@@ -29,23 +30,23 @@ export function historySection(page) {
   const title = byId('history-title');
   const words = h('input', {
     'type': 'search',
-    'aria-label': 'Filter the history by text',
-    'placeholder': 'Filter',
+    'aria-label': t('Filter the history by text'),
+    'placeholder': t('Filter'),
     'autocomplete': 'off',
     'oninput': () => filter(),
   });
   const outcome = h(
     'select',
-    { 'aria-label': 'Filter the history by outcome', 'onchange': () => filter() },
-    h('option', { value: '', text: 'All outcomes' }),
+    { 'aria-label': t('Filter the history by outcome'), 'onchange': () => filter() },
+    h('option', { value: '', text: t('All outcomes') }),
     ...Object.entries(outcomeWords).map(([value, text]) => h('option', { value, text })),
   );
-  const nothing = h('p', { class: 'muted', text: 'Nothing has ended yet.' });
+  const nothing = h('p', { class: 'muted', text: t('Nothing has ended yet.') });
   const filters = h('div', { class: 'filters' }, words, outcome);
   const details = h('div', {
     'class': 'details',
     'role': 'region',
-    'aria-label': 'Details of the request',
+    'aria-label': t('Details of the request'),
     'hidden': true,
   });
   /** @type {string | undefined} */
@@ -58,7 +59,7 @@ export function historySection(page) {
   let filled;
 
   const list = virtualList({
-    label: 'Ended requests, newest first',
+    label: t('Ended requests, newest first'),
     testid: 'history-list',
     keyOf: (/** @type {Ended} */ entry) => entry.key,
     row: rowOf,
@@ -69,15 +70,18 @@ export function historySection(page) {
   const ended = gathered((/** @type {readonly Ended[]} */ entries) => {
     const [only] = entries;
     if (entries.length === 1 && only)
-      return `${titleOf(only.about)} of ${shortName(only.about.server)}: ${outcomeWords[only.outcome]}.`;
+      return t('{0} of {1}: {2}.', titleOf(only.about), shortName(only.about.server), outcomeWords[only.outcome]);
     const counts = Object.entries(outcomeWords).map(([value, word]) => [
       entries.filter((e) => e.outcome === value).length,
       word.toLowerCase(),
     ]);
-    return `${plural(entries.length, entries.every((e) => e.about.tool) ? 'call' : 'request')} ended: ${counts
+    const what = counts
       .filter(([n]) => n)
       .map((pair) => pair.join(' '))
-      .join(', ')}.`;
+      .join(', ');
+    return entries.every((e) => e.about.tool)
+      ? plural(entries.length, '{0} call ended: {1}.', '{0} calls ended: {1}.', what)
+      : plural(entries.length, '{0} request ended: {1}.', '{0} requests ended: {1}.', what);
   });
 
   /** @param {Ended} entry */
@@ -92,7 +96,7 @@ export function historySection(page) {
   function fill(entry) {
     filled = entry;
     show(details, opened !== undefined);
-    const close = iconButton('close', 'Close the details', {
+    const close = iconButton('close', t('Close the details'), {
       class: 'close',
       onclick: () => {
         toggle(entry);
@@ -129,7 +133,7 @@ export function historySection(page) {
     );
     show(nothing, (found ?? history).length === 0);
     show(list.element, (found ?? history).length > 0);
-    setText(nothing, history.length === 0 ? 'Nothing has ended yet.' : 'Nothing like that has ended.');
+    setText(nothing, history.length === 0 ? t('Nothing has ended yet.') : t('Nothing like that has ended.'));
   }
 
   return {

@@ -2,14 +2,15 @@
 
 import { h } from '../elements/dom.js';
 import { byWhom, sentWords } from '../running/requestwords.js';
-import { bytes, causeWord, plural, shortName, stateWord, visible } from '../words/text.js';
+import { bytes, causeWord, shortName, stateWord, visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/hub_pb.js').TraceJson} Trace */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/hub_pb.js').TraceEntryJson} TraceEntry */
 
 /** @param {Trace | undefined} trace */
 export function timeline(trace) {
-  if (!trace) return h('p', { class: 'muted', text: 'The hub no longer keeps its timeline.' });
+  if (!trace) return h('p', { class: 'muted', text: t('The hub no longer keeps its timeline.') });
   const entries = trace.entries ?? [];
   const from = Date.parse(entries[0]?.time ?? '');
   const rows = entries.map((entry) =>
@@ -23,11 +24,15 @@ export function timeline(trace) {
   return h(
     'div',
     {},
-    h('ol', { 'class': 'timeline', 'aria-label': 'Timeline' }, ...rows),
+    h('ol', { 'class': 'timeline', 'aria-label': t('Timeline') }, ...rows),
     (trace.omittedEntries ?? 0) > 0
       && h('p', {
         class: 'muted',
-        text: `${plural(trace.omittedEntries ?? 0, 'entry', 'entries')} in the middle left out.`,
+        text: plural(
+          trace.omittedEntries ?? 0,
+          '{0} entry in the middle left out.',
+          '{0} entries in the middle left out.',
+        ),
       }),
   );
 }
@@ -35,13 +40,13 @@ export function timeline(trace) {
 /** @param {TraceEntry} entry */
 function entryWords({ state, message, cancellation, prompt, hubError, delivery }) {
   if (state) return stateWord(state.state);
-  if (cancellation) return `Cancel ${byWhom(cancellation)}`;
-  if (delivery) return `Cancel ${sentWords(delivery.delivery, delivery.error)}`;
-  if (prompt) return prompt.cause ? `Question closed: ${causeWord(prompt.cause)}` : 'Question opened';
+  if (cancellation) return t('Cancel {0}', byWhom(cancellation));
+  if (delivery) return t('Cancel {0}', sentWords(delivery.delivery, delivery.error));
+  if (prompt) return prompt.cause ? t('Question closed: {0}', causeWord(prompt.cause)) : t('Question opened');
   if (hubError) return `${hubError.reason}: ${visible(hubError.message)}`;
-  if (!message) return 'Something that this page does not know';
+  if (!message) return t('Something that this page does not know');
   const arrow = message.direction === 'REQUEST_DIRECTION_INCOMING' ? '←' : '→';
   const code = message.type === 'error' ? ` ${message.errorCode ?? 0}` : '';
   const id = message.wireIdJson ? ` ${visible(message.wireIdJson)}` : '';
-  return `${arrow} ${message.type}${code} ${shortName(message.method)}${id}, ${bytes(message.sizeBytes ?? 0)}${message.dropped ? ', dropped' : ''}`;
+  return `${arrow} ${message.type}${code} ${shortName(message.method)}${id}, ${bytes(message.sizeBytes ?? 0)}${message.dropped ? t(', dropped') : ''}`;
 }

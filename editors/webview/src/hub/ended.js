@@ -1,6 +1,7 @@
 // Requests that are over, as the history keeps them: newest last, bounded in number and in the size of their results.
 
 import { originWord, shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').EndedRequestJson} EndedRequest */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
@@ -35,13 +36,13 @@ const shortMessage = 256;
 
 /** @type {Record<Outcome, string>} */
 export const outcomeWords = {
-  'done': 'Done',
-  'tool-error': 'Tool error',
-  'failed': 'Failed',
-  'cancelled': 'Cancelled',
-  'withdrawn': 'Withdrawn',
-  'timed-out': 'Timed out',
-  'lost': 'Lost with the hub',
+  'done': t('Done'),
+  'tool-error': t('Tool error'),
+  'failed': t('Failed'),
+  'cancelled': t('Cancelled'),
+  'withdrawn': t('Withdrawn'),
+  'timed-out': t('Timed out'),
+  'lost': t('Lost with the hub'),
 };
 
 const aboutKeys = new Set([

@@ -3,6 +3,7 @@
 
 import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
 import { freshLogs, logArrived, stderrIs } from './serverlog.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').SnapshotJson} Snapshot */
@@ -289,7 +290,7 @@ function replaceAll(state, snapshot) {
   const prompts = new Map((snapshot.prompts ?? []).map((p) => [p.promptId ?? '', p]));
   for (const promptId of state.prompts.keys()) {
     if (!prompts.has(promptId))
-      state.closed.set(promptId, { promptId, reason: 'while the connection to the hub was lost' });
+      state.closed.set(promptId, { promptId, reason: t('while the connection to the hub was lost') });
   }
   state.servers = new Map((snapshot.servers ?? []).map((s) => [s.name ?? '', s]));
   for (const name of state.logs.keys()) if (!state.servers.has(name)) state.logs.delete(name);

@@ -2,6 +2,7 @@
 // message.
 
 import { relayTransport, socketTransport } from './transport.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
@@ -196,7 +197,8 @@ export function overTransport(open, title, handlers) {
 
 /** @param {string} messageId @returns {Reply} */
 function lostReply(messageId) {
-  const message =
-    'The connection to the hub was lost before it answered. What was asked for may have happened: look at what is shown once it is back.';
+  const message = t(
+    'The connection to the hub was lost before it answered. What was asked for may have happened: look at what is shown once it is back.',
+  );
   return { messageId, error: { code: 'UNAVAILABLE', reason: 'CONNECTION_LOST', message } };
 }

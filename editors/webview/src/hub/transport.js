@@ -2,6 +2,7 @@
 // stream.
 
 import { nativeParse } from '../words/jsontext.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
@@ -72,7 +73,7 @@ export function socketTransport(path, receive) {
     };
     opening.onclose = (event) => {
       if (event.code === superseded) {
-        const message = 'This window goes on in another tab. Reload this page to open another window here.';
+        const message = t('This window goes on in another tab. Reload this page to open another window here.');
         receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
         return;
       }
@@ -80,8 +81,11 @@ export function socketTransport(path, receive) {
       const why = event.reason === '' ? '' : ` (${event.reason})`;
       const message =
         failures > 3
-          ? `The connection to McpHub is lost${why}. If the program has ended, start it again and open the address that it prints.`
-          : `The connection to McpHub is lost${why}. Connecting again…`;
+          ? t(
+              'The connection to McpHub is lost{0}. If the program has ended, start it again and open the address that it prints.',
+              why,
+            )
+          : t('The connection to McpHub is lost{0}. Connecting again…', why);
       receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message } });
       setTimeout(connect, delay);
     };

@@ -4,6 +4,7 @@ import { exact, facts, prose } from './cardparts.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { commandLink } from '../surface.js';
 import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('./cardparts.js').Kit} Kit */
 /** @typedef {import('./cardparts.js').Kind} Kind */
@@ -16,16 +17,16 @@ import { visible } from '../words/text.js';
 export function formCard(ask, kit) {
   const form = schemaForm(ask.schemaJson, { idPrefix: kit.id, flat: true });
   return {
-    title: 'Fill in a form',
+    title: t('Fill in a form'),
     message: ask.message ?? '',
     body: [
       prose(ask.message),
-      h('p', { class: 'muted', text: 'What you enter goes to the server. Enter no password here.' }),
+      h('p', { class: 'muted', text: t('What you enter goes to the server. Enter no password here.') }),
       form.element,
     ],
     accept: {
-      text: 'Submit',
-      note: 'Submitted',
+      text: t('Submit'),
+      note: t('Submitted'),
       content() {
         const read = form.read();
         if ('json' in read) return { contentJson: read.json };
@@ -33,7 +34,7 @@ export function formCard(ask, kit) {
         return undefined;
       },
     },
-    decline: { text: 'Decline', note: 'Declined' },
+    decline: { text: t('Decline'), note: t('Declined') },
     edited: form.edited,
     typed: form.draft,
     draft: form.draft,
@@ -55,7 +56,7 @@ export function inputCard(ask, kit) {
     ? h(
         'select',
         { id },
-        h('option', { value: '', text: 'Choose…' }),
+        h('option', { value: '', text: t('Choose…') }),
         ...options.map((one, i) => h('option', { value: i, text: visible(one.label || one.value) })),
       )
     : h('input', {
@@ -75,42 +76,42 @@ export function inputCard(ask, kit) {
       'type': 'button',
       'class': 'secondary small',
       'aria-pressed': 'false',
-      'aria-label': 'Show the value',
-      'text': 'Show',
+      'aria-label': t('Show the value'),
+      'text': t('Show'),
       'onclick': (/** @type {Event} */ { currentTarget: me }) => {
         if (!(me instanceof HTMLElement)) return;
         const shown = control.getAttribute('type') === 'text';
         control.setAttribute('type', shown ? 'password' : 'text');
         me.setAttribute('aria-pressed', String(!shown));
-        me.textContent = shown ? 'Show' : 'Hide';
+        me.textContent = shown ? t('Show') : t('Hide');
       },
     });
   const wrong = h('p', { class: 'field-error', id: `${id}-error`, role: 'alert' });
   control.setAttribute('aria-describedby', wrong.id);
   return {
-    title: `A value for “${visible(ask.inputId)}”`,
+    title: t('A value for “{0}”', visible(ask.inputId)),
     body: [
       h('label', { class: 'prose', dir: 'auto', for: id, text: visible(ask.description) || visible(ask.inputId) }),
       h('div', { class: 'row' }, control, toggle),
       wrong,
       facts([
-        ['Asked by', sourceLink(kit, ask.configFile, ask.configLine)],
-        ['Kept', ask.secret ? 'As a secret, for the next time, too' : 'For the next time, too'],
+        [t('Asked by'), sourceLink(kit, ask.configFile, ask.configLine)],
+        [t('Kept'), ask.secret ? t('As a secret, for the next time, too') : t('For the next time, too')],
       ]),
     ],
     accept: {
-      text: 'Save',
-      note: 'Saved',
+      text: t('Save'),
+      note: t('Saved'),
       content() {
         const value = options.length
           ? (options[Number(control.value || -1)]?.value ?? (control.value === '' ? undefined : ''))
           : control.value;
-        wrong.textContent = value === undefined ? 'Choose one of the values.' : '';
+        wrong.textContent = value === undefined ? t('Choose one of the values.') : '';
         if (value === undefined) control.focus();
         return value === undefined ? undefined : { contentJson: JSON.stringify(value) };
       },
     },
-    decline: { text: 'Decline', note: 'Declined' },
+    decline: { text: t('Decline'), note: t('Declined') },
     edited: () => control.value !== start,
     typed: () => (ask.secret || options.length ? '' : control.value),
     ...(!ask.secret && { draft: () => control.value, restore: (draft) => void (control.value = draft) }),

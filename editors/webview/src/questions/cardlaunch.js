@@ -4,11 +4,13 @@ import { block, facts, lines, quoted, scopeChoice } from './cardparts.js';
 import { sourceLink } from './cardform.js';
 import { definitionDiff } from './definitiondiff.js';
 import { shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').LaunchVariableJson} LaunchVariable */
 
 /** @param {LaunchVariable} v */
-const setting = ({ name, value, unset }) => (unset ? `${name ?? ''} (taken away)` : `${name ?? ''}=${value ?? ''}`);
+const setting = ({ name, value, unset }) =>
+  unset ? t('{0} (taken away)', name ?? '') : `${name ?? ''}=${value ?? ''}`;
 
 /**
  * What the file sets; a name without a value takes it from elsewhere.
@@ -33,7 +35,12 @@ function loadsCode({ environment = [] }) {
     && h(
       'div',
       { class: 'danger', role: 'alert', dataset: { testid: 'loads-code' } },
-      h('p', {}, h('strong', { text: 'Danger: ' }), 'the file sets what can make the program load other code.'),
+      h(
+        'p',
+        {},
+        h('strong', { text: t('Danger:') }),
+        ` ${t('the file sets what can make the program load other code.')}`,
+      ),
       lines(all),
     )
   );
@@ -55,54 +62,56 @@ const shown = ({ writtenBy, launchHash }) =>
 export function launchCard(ask, server, kit) {
   const command = [ask.command ?? '', ...(ask.args ?? [])].map(quoted).join(' ');
   const { select, scope } = scopeChoice(kit, {
-    APPROVAL_SCOPE_ONCE: ['Only this time', 'Start'],
-    APPROVAL_SCOPE_WINDOW: ['For this window', 'Start for this window'],
-    APPROVAL_SCOPE_WORKSPACE: ['In this workspace', 'Start in this workspace'],
-    APPROVAL_SCOPE_ALWAYS: ['Always', 'Start always'],
+    APPROVAL_SCOPE_ONCE: [t('Only this time'), t('Start')],
+    APPROVAL_SCOPE_WINDOW: [t('For this window'), t('Start for this window')],
+    APPROVAL_SCOPE_WORKSPACE: [t('In this workspace'), t('Start in this workspace')],
+    APPROVAL_SCOPE_ALWAYS: [t('Always'), t('Start always')],
   });
   return {
-    title: `${ask.command ? 'Start' : 'Connect to'} ${shortName(server)}?`,
+    title: ask.command ? t('Start {0}?', shortName(server)) : t('Connect to {0}?', shortName(server)),
     body: [
       h('p', {
         class: 'muted',
-        text: `${
+        text:
           ask.writtenBy === undefined
-            ? 'A file of this workspace brings this server.'
-            : `${visible(ask.writtenBy.name ?? '')} wrote the entry of this server into a config file.`
-        } Once started, it can do what you can do.`,
+            ? t('A file of this workspace brings this server. Once started, it can do what you can do.')
+            : t(
+                '{0} wrote the entry of this server into a config file. Once started, it can do what you can do.',
+                visible(ask.writtenBy.name),
+              ),
       }),
       ask.changed
         && h(
           'div',
           { class: 'warning' },
-          h('p', { text: 'It has changed since you agreed to it.' }),
+          h('p', { text: t('It has changed since you agreed to it.') }),
           definitionDiff(ask.changes),
         ),
       loadsCode(ask),
-      ask.command ? block('Command', command) : undefined,
-      ask.url ? block('Address', ask.url) : undefined,
+      ask.command ? block(t('Command'), command) : undefined,
+      ask.url ? block(t('Address'), ask.url) : undefined,
       facts([
         [
-          'Runs the program',
+          t('Runs the program'),
           lines([ask.resolvedCommand ?? '', ask.resolvedTarget ?? ''].filter((path) => path !== '')),
         ],
-        ['Found in', ask.resolvedFrom && visible(ask.resolvedFrom)],
-        ['Program', ask.unresolved && `Not known: ${visible(ask.unresolved)}`],
-        ['Folder', lines(ask.directory ? [ask.directory] : [])],
-        ['Sets variables', lines(settings(ask))],
-        ['Would see your variables', lines(ask.environmentReferences)],
-        ['Inherits your settings', lines(ask.inheritedNames)],
-        ['Would see the inputs', lines(ask.inputReferences)],
-        ['Variables from the file', lines(ask.envFile ? [ask.envFile] : [])],
-        ['That file sets', lines(ask.envFileNames)],
-        ['Sends headers', lines(ask.headerNames)],
-        ['Reads the files', lines(ask.files)],
-        ['Wants to call without asking', lines(ask.allowedTools)],
-        ['Comes from', sourceLink(kit, ask.configFile, ask.configLine)],
+        [t('Found in'), ask.resolvedFrom && visible(ask.resolvedFrom)],
+        [t('Program'), ask.unresolved && t('Not known: {0}', visible(ask.unresolved))],
+        [t('Folder'), lines(ask.directory ? [ask.directory] : [])],
+        [t('Sets variables'), lines(settings(ask))],
+        [t('Would see your variables'), lines(ask.environmentReferences)],
+        [t('Inherits your settings'), lines(ask.inheritedNames)],
+        [t('Would see the inputs'), lines(ask.inputReferences)],
+        [t('Variables from the file'), lines(ask.envFile ? [ask.envFile] : [])],
+        [t('That file sets'), lines(ask.envFileNames)],
+        [t('Sends headers'), lines(ask.headerNames)],
+        [t('Reads the files'), lines(ask.files)],
+        [t('Wants to call without asking'), lines(ask.allowedTools)],
+        [t('Comes from'), sourceLink(kit, ask.configFile, ask.configLine)],
       ]),
     ],
     choices: [select],
-    accept: { text: 'Start', note: 'Agreed', content: () => ({ scope: scope(), ...shown(ask) }) },
-    decline: { text: 'Do not start', note: 'Declined' },
+    accept: { text: t('Start'), note: t('Agreed'), content: () => ({ scope: scope(), ...shown(ask) }) },
+    decline: { text: t('Do not start'), note: t('Declined') },
   };
 }

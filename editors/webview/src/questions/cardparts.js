@@ -3,6 +3,7 @@ import { announce } from '../elements/announce.js';
 import { h } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { bytes, longClass, shortName, startOf, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ApprovalScopeJson} Scope */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').AcceptPromptJson} Accept */
@@ -58,12 +59,12 @@ const large = 64 * 1024; // laid out only on demand, so that a card appears at o
 export function block(label, shown, copied = shown) {
   const pre = () =>
     h('pre', { 'class': 'code exact', 'tabindex': 0, 'role': 'group', 'aria-label': label, 'text': visible(shown) });
-  const copy = copyButton(`Copy ${label}`, () => copied, announce);
+  const copy = copyButton(t('Copy {0}', label), () => copied, announce);
   return h(
     'div',
     { class: 'block' },
     h('div', { class: 'block-head' }, h('h4', { text: label }), copy),
-    shown.length > large ? disclosure(`Show all of it: ${bytes(shown.length)}`, () => [pre()]) : pre(),
+    shown.length > large ? disclosure(t('Show all of it: {0}', bytes(shown.length)), () => [pre()]) : pre(),
   );
 }
 
@@ -78,7 +79,7 @@ export function fullName(name = '') {
     h('p', {
       ...longClass('code exact', startOf(name, large)),
       'role': 'group',
-      'aria-label': 'Whole name',
+      'aria-label': t('Whole name'),
       'text': visible(startOf(name, large)),
     });
   return disclosure(short, () => [whole()]);
@@ -109,7 +110,7 @@ export function scopeChoice(kit, scopes) {
   const entries = /** @type {[Scope, [string, string]][]} */ (Object.entries(scopes));
   const select = h(
     'select',
-    { 'aria-label': 'How long it holds', 'dataset': { testid: 'scope' } },
+    { 'aria-label': t('How long it holds'), 'dataset': { testid: 'scope' } },
     ...entries.map(([value, [choice]]) => h('option', { value, text: choice })),
   );
   const chosen = () => entries[Math.max(0, select.selectedIndex)] ?? entries[0];

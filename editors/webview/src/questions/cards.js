@@ -12,6 +12,7 @@ import { h, setText } from '../elements/dom.js';
 import { iconButton } from '../elements/icon.js';
 import { forgetMoves, watchMoves } from '../elements/moves.js';
 import { shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptJson} Prompt */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptAnswerJson} Answer */
@@ -72,10 +73,10 @@ function kindOf(prompt, kit) {
   }
   return (
     kind ?? {
-      title: 'A question that this page cannot show',
+      title: t('A question that this page cannot show'),
       body: [],
       accept: undefined,
-      decline: { text: 'Decline', note: 'Declined' },
+      decline: { text: t('Decline'), note: t('Declined') },
     }
   );
 }
@@ -136,8 +137,8 @@ export function promptCard(prompt, actions) {
       !error
         ? ''
         : closed
-          ? 'This question was closed already; the answer changed nothing.'
-          : visible(error.message) || 'The answer could not be sent.',
+          ? t('This question was closed already; the answer changed nothing.')
+          : visible(error.message) || t('The answer could not be sent.'),
     );
   };
 
@@ -154,7 +155,7 @@ export function promptCard(prompt, actions) {
     state = next;
     note = name;
     problem(undefined);
-    setText(status, runs ? 'Running the model…' : 'Sending…');
+    setText(status, runs ? t('Running the model…') : t('Sending…'));
     enable();
     void actions.answer({ promptId, ...answer }).then(({ error }) => {
       settled(!error);
@@ -189,7 +190,7 @@ export function promptCard(prompt, actions) {
     // A browser opens a tab on a click only; where it leads is set when the hub has taken the answer.
     const tab = window.open('about:blank', '_blank');
     if (!tab) {
-      problem({ message: 'The browser did not open a new tab. Allow this page to open tabs, and try again.' });
+      problem({ message: t('The browser did not open a new tab. Allow this page to open tabs, and try again.') });
       return;
     }
     tab.opener = null;
@@ -225,7 +226,7 @@ export function promptCard(prompt, actions) {
     surface: actions.surface,
     label: (text) => main && setText(main, text),
     acceptButton: (text, content) =>
-      acceptButton(text, (event) => accept({ text, note: 'Answered by hand', content }, event), 'accept-by-hand'),
+      acceptButton(text, (event) => accept({ text, note: t('Answered by hand'), content }, event), 'accept-by-hand'),
   });
   const subject = `${shortName(server)}: ${kind.title}`;
   const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
@@ -245,8 +246,8 @@ export function promptCard(prompt, actions) {
       if (clicks < 2) act();
     };
   const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
-  const silence = () => send({ decline: {}, muteServer: true }, 'Declined, and its questions are silenced');
-  const dismiss = () => send({ dismiss: {} }, 'Dismissed');
+  const silence = () => send({ decline: {}, muteServer: true }, t('Declined, and its questions are silenced'));
+  const dismiss = () => send({ dismiss: {} }, t('Dismissed'));
   reason.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
 
   const caller = prompt.parentRequestId ? actions.requestOf?.(prompt.parentRequestId) : undefined;
@@ -254,15 +255,16 @@ export function promptCard(prompt, actions) {
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
   // What a server asks by itself; all other questions are the hub's own.
-  const dismissing = iconButton('close', 'Dismiss', { dataset: { testid: 'dismiss' }, onclick: once(dismiss) });
+  const dismissing = iconButton('close', t('Dismiss'), { dataset: { testid: 'dismiss' }, onclick: once(dismiss) });
   buttons.push(dismissing);
   const silencing =
     (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl)
-    && button('Decline and silence', 'link', once(silence), 'silence');
+    && button(t('Decline and silence'), 'link', once(silence), 'silence');
   if (silencing) {
-    silencing.setAttribute('aria-label', `Decline and silence ${shortName(server)}`);
-    silencing.title =
-      'This and all its questions to come are declined, until somebody starts it anew or allows its questions.';
+    silencing.setAttribute('aria-label', t('Decline and silence {0}', shortName(server)));
+    silencing.title = t(
+      'This and all its questions to come are declined, until somebody starts it anew or allows its questions.',
+    );
   }
   const article = h(
     'article',
@@ -271,15 +273,17 @@ export function promptCard(prompt, actions) {
     h(
       'p',
       { class: 'card-from' },
-      'Server ',
+      `${t('Server')} `,
       exact(shortName(server)),
-      self?.title && self.title !== server && h('span', { class: 'muted', text: `, title “${shortName(self.title)}”` }),
+      self?.title
+        && self.title !== server
+        && h('span', { class: 'muted', text: t(', title “{0}”', shortName(self.title)) }),
     ),
     prompt.parentRequestId
       && h(
         'p',
         { class: 'muted' },
-        'Asked by the call ',
+        `${t('Asked by the call')} `,
         exact(shortName(caller?.tool || caller?.subject || prompt.parentRequestId)),
       ),
     deadline,
@@ -290,8 +294,8 @@ export function promptCard(prompt, actions) {
       && h(
         'details',
         { class: 'card-reason' },
-        h('summary', { text: 'Deny with a reason' }),
-        h('label', { for: reason.id, text: 'Reason' }),
+        h('summary', { text: t('Deny with a reason') }),
+        h('label', { for: reason.id, text: t('Reason') }),
         reason,
       ),
     h(
@@ -314,7 +318,7 @@ export function promptCard(prompt, actions) {
     if (end || event.repeat) return;
     if (kind.edited?.() && !escaped) {
       escaped = true;
-      setText(status, 'Press Escape again to dismiss.');
+      setText(status, t('Press Escape again to dismiss.'));
     } else dismiss();
   });
 
@@ -330,7 +334,11 @@ export function promptCard(prompt, actions) {
   tick();
   enable();
   actions.announce(
-    `${shortName(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`,
+    t(
+      '{0} asks: {1}',
+      shortName(server),
+      [kind.title, visible(kind.message?.slice(0, 200))].filter(Boolean).join(': '),
+    ),
   );
 
   /** @type {{ closed: PromptClosed, line: HTMLElement } | undefined} */
@@ -369,7 +377,7 @@ export function promptCard(prompt, actions) {
       const had = article.contains(document.activeElement);
       article.classList.add('card-note');
       article.removeAttribute('aria-labelledby');
-      article.setAttribute('aria-label', 'Closed question');
+      article.setAttribute('aria-label', t('Closed question'));
       article.dataset['phase'] = 'closed';
       actions.announce(text);
       const over = () => {

@@ -4,11 +4,12 @@ import { h, show } from '../elements/dom.js';
 import { block, disclosure, exact, facts, lines } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsontext.js').Json} Json */
 const roles = new Map([
-  ['user', 'User'],
-  ['assistant', 'Assistant'],
+  ['user', t('User')],
+  ['assistant', t('Assistant')],
 ]); // a server may call one "constructor"
 
 /** @typedef {{ path: (string | number)[], was: string, text: string }} Edit */
@@ -84,13 +85,13 @@ export function samplingCard(ask, kit) {
   const own = preferred(models, hints);
   let chosen = own;
   const model = own?.name ?? kit.surface.model;
-  const runs = (/** @type {string} */ name) => `Run with ${shortName(name)}`;
+  const runs = (/** @type {string} */ name) => t('Run with {0}', shortName(name));
   const select =
     models.length > 1
     && h(
       'select',
       {
-        'aria-label': 'Model',
+        'aria-label': t('Model'),
         'dataset': { testid: 'model' },
         'onchange': (/** @type {Event} */ { currentTarget: me }) => {
           chosen = me instanceof HTMLSelectElement ? models[me.selectedIndex] : own;
@@ -111,14 +112,14 @@ export function samplingCard(ask, kit) {
   };
   const messages = arrayOf(request.get('messages')).map((one, i) => {
     const message = objectOf(one);
-    const role = visible(stringOf(message.get('role'))) || 'unknown';
+    const role = visible(stringOf(message.get('role'))) || t('unknown');
     const content = message.get('content') ?? null;
     const parts = (Array.isArray(content) ? content : [content]).map((part, j) => {
       const path = ['messages', i, 'content', ...(Array.isArray(content) ? [j] : [])];
       const type = stringOf(objectOf(part).get('type'));
       if (type === 'text')
-        return text([...path, 'text'], stringOf(objectOf(part).get('text')), `Message ${i + 1}, ${role}`);
-      return block(visible(type) || 'Content', pretty(stringify(part)), stringify(part));
+        return text([...path, 'text'], stringOf(objectOf(part).get('text')), t('Message {0}, {1}', i + 1, role));
+      return block(visible(type) || t('Content'), pretty(stringify(part)), stringify(part));
     });
     return h('li', {}, h('h4', { text: roles.get(role) ?? role }), ...parts);
   });
@@ -129,7 +130,7 @@ export function samplingCard(ask, kit) {
     'inputmode': 'numeric',
     'class': 'number',
     'value': most,
-    'aria-label': 'Max tokens',
+    'aria-label': t('Max tokens'),
     'hidden': true,
   });
   const limitShown = h('span', { text: most });
@@ -137,7 +138,7 @@ export function samplingCard(ask, kit) {
   const edit = h('button', {
     'type': 'button',
     'class': 'link',
-    'text': 'Edit',
+    'text': t('Edit'),
     'aria-pressed': 'false',
     'hidden': !model,
     'onclick': () => {
@@ -163,7 +164,7 @@ export function samplingCard(ask, kit) {
   const answer = h('textarea', { class: 'grows', rows: 3, id: `${kit.id}-text` });
   const by = h('input', { type: 'text', value: 'human', id: `${kit.id}-by`, autocomplete: 'off' });
   const byHand = () => {
-    wrong.textContent = answer.value.trim() && by.value.trim() ? '' : 'Write the answer, and who gave it.';
+    wrong.textContent = answer.value.trim() && by.value.trim() ? '' : t('Write the answer, and who gave it.');
     if (!wrong.textContent) {
       return {
         contentJson: JSON.stringify({
@@ -177,36 +178,36 @@ export function samplingCard(ask, kit) {
     answer.focus();
     return undefined;
   };
-  const send = model ? kit.acceptButton('Send the answer', byHand) : undefined;
+  const send = model ? kit.acceptButton(t('Send the answer'), byHand) : undefined;
   const fields = [
-    h('label', { for: `${kit.id}-text`, text: 'Answer' }),
+    h('label', { for: `${kit.id}-text`, text: t('Answer') }),
     answer,
-    h('label', { for: `${kit.id}-by`, text: 'Model, or who answers' }),
+    h('label', { for: `${kit.id}-by`, text: t('Model, or who answers') }),
     by,
     send,
   ];
   const hand = h(
     'details',
     { open: !model },
-    h('summary', { text: 'Answer by hand' }),
+    h('summary', { text: t('Answer by hand') }),
     h('div', { class: 'fields' }, ...fields),
   );
   return {
-    title: 'Complete a conversation',
+    title: t('Complete a conversation'),
     body: [
-      h('p', { class: 'muted', text: 'What follows was written by the server. The answer goes to it.' }),
+      h('p', { class: 'muted', text: t('What follows was written by the server. The answer goes to it.') }),
       edit,
       typeof system === 'string'
-        && h('div', {}, h('h4', { text: 'System prompt' }), text(['systemPrompt'], system, 'System prompt')),
-      h('ol', { 'class': 'messages', 'aria-label': 'Messages' }, ...messages),
+        && h('div', {}, h('h4', { text: t('System prompt') }), text(['systemPrompt'], system, t('System prompt'))),
+      h('ol', { 'class': 'messages', 'aria-label': t('Messages') }, ...messages),
       facts([
-        ['Max tokens', most !== '' && [limitShown, limit]],
-        ['Temperature', value('temperature')],
-        ['Stop sequences', value('stopSequences')],
-        ['Context', value('includeContext')],
-        ['Model hints', lines(hints.map((hint) => shortName(hint)))],
+        [t('Max tokens'), most !== '' && [limitShown, limit]],
+        [t('Temperature'), value('temperature')],
+        [t('Stop sequences'), value('stopSequences')],
+        [t('Context'), value('includeContext')],
+        [t('Model hints'), lines(hints.map((hint) => shortName(hint)))],
         [
-          'Priorities: cost, speed, intelligence',
+          t('Priorities: cost, speed, intelligence'),
           ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key))
             && exact(
               ['costPriority', 'speedPriority', 'intelligencePriority']
@@ -214,31 +215,34 @@ export function samplingCard(ask, kit) {
                 .join(', '),
             ),
         ],
-        ['Tools', lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name')))))],
-        ['Tool choice', value('toolChoice')],
+        [
+          t('Tools'),
+          lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name'))))),
+        ],
+        [t('Tool choice'), value('toolChoice')],
       ]),
-      disclosure('Whole request', () => [block('Request', pretty(json), json)]),
+      disclosure(t('Whole request'), () => [block(t('Request'), pretty(json), json)]),
       hand,
       wrong,
     ],
     accept: model
       ? {
           text: runs(model),
-          note: 'Answered by the model',
+          note: t('Answered by the model'),
           runs: true,
           content() {
             wrong.textContent =
               most === '' || (numberPattern.test(limit.value.trim()) && Number(limit.value) > 0)
                 ? ''
-                : 'Enter a number of tokens, 500 say.';
+                : t('Enter a number of tokens, 500 say.');
             if (wrong.textContent) return undefined;
             const edited = withEdits(json, edits());
             return { requestJson: chosen && chosen !== own ? withModel(edited, chosen.id) : edited, contentJson: '' };
           },
         }
-      : { text: 'Send the answer', note: 'Answered by hand', content: byHand },
+      : { text: t('Send the answer'), note: t('Answered by hand'), content: byHand },
     ...(select && { choices: [select] }),
-    decline: { text: 'Decline', note: 'Declined' },
+    decline: { text: t('Decline'), note: t('Declined') },
     draft: () => answer.value,
     restore: (draft) => {
       answer.value = draft;

@@ -1,5 +1,6 @@
 // The life of a card, free of the DOM: it can be answered once, and it ends with one note.
 import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosed */
 /** @typedef {'accept' | 'decline' | 'dismiss'} Action */
@@ -40,26 +41,26 @@ export function closingNote({ cause, reason, origin, windowId: by = '' }, here, 
   const why = reason ? `: ${visible(reason)}` : '';
   switch (cause) {
     case 'PROMPT_CAUSE_ANSWERED':
-      return here ?? 'Answered in another window';
+      return here ?? t('Answered in another window');
     // A server that is silenced has its other questions declined, here or by no window.
     case 'PROMPT_CAUSE_DECLINED':
-      return (here ?? (by === '' || by === windowId ? 'Declined' : 'Declined in another window')) + why;
+      return (here ?? (by === '' || by === windowId ? t('Declined') : t('Declined in another window'))) + why;
     case 'PROMPT_CAUSE_DISMISSED':
-      return here ?? 'Dismissed in another window';
+      return here ?? t('Dismissed in another window');
     case 'PROMPT_CAUSE_WITHDRAWN':
-      return `Withdrawn by server${why}`;
+      return t('Withdrawn by server') + why;
     case 'PROMPT_CAUSE_PARENT':
-      return (origin === 'ORIGIN_TIMEOUT' ? 'The call timed out' : 'The call was cancelled') + why;
+      return (origin === 'ORIGIN_TIMEOUT' ? t('The call timed out') : t('The call was cancelled')) + why;
     case 'PROMPT_CAUSE_TIMEOUT':
-      return 'Timed out: nobody answered';
+      return t('Timed out: nobody answered');
     case 'PROMPT_CAUSE_SERVER_GONE':
-      return `The connection to the server ended${why}`;
+      return t('The connection to the server ended') + why;
     case 'PROMPT_CAUSE_SHUTDOWN':
-      return 'The hub is shutting down';
+      return t('The hub is shutting down');
     case 'PROMPT_CAUSE_SUPERSEDED':
-      return `No longer needed${why}`;
+      return t('No longer needed') + why;
     default:
-      return `Closed${why}`;
+      return t('Closed') + why;
   }
 }
 
@@ -67,5 +68,5 @@ export function closingNote({ cause, reason, origin, windowId: by = '' }, here, 
 export function closesIn(deadline, now) {
   const s = deadline ? Math.max(0, Math.ceil((Date.parse(deadline) - now) / 1000)) : Infinity;
   if (s > 300) return '';
-  return `Closes in ${s >= 60 ? `${Math.ceil(s / 60)} min` : `${s} s`}`;
+  return t('Closes in {0}', s >= 60 ? `${Math.ceil(s / 60)} min` : `${s} s`);
 }

@@ -2,6 +2,7 @@
 import { h } from '../elements/dom.js';
 import { block, exact, facts, lines, prose } from './cardparts.js';
 import { shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('./cardparts.js').Kit} Kit */
 /** @typedef {import('./cardparts.js').Kind} Kind */
@@ -16,28 +17,28 @@ export function aboutUrl(text, hubHost) {
   try {
     url = new URL(text);
   } catch {
-    return { host: '', opens: false, warnings: ['This is no address that a browser could open.'] };
+    return { host: '', opens: false, warnings: [t('This is no address that a browser could open.')] };
   }
   const name = url.hostname;
   const opens = url.protocol === 'https:' || url.protocol === 'http:';
   const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
   /** @type {(string | false)[]} */
   const warnings = [
-    !opens && `It is no web page but “${url.protocol}”: it is not opened.`,
+    !opens && t('It is no web page but “{0}”: it is not opened.', url.protocol),
     opens
       && url.protocol !== 'https:'
       && !local
-      && 'It is not encrypted (no https): others can read and change it on its way.',
+      && t('It is not encrypted (no https): others can read and change it on its way.'),
     name.split('.').some((label) => label.startsWith('xn--'))
-      && 'Its name has letters that can look like others (xn--).',
+      && t('Its name has letters that can look like others (xn--).'),
     (url.username !== '' || url.password !== '')
-      && `The user name before “@” says nothing about where it leads: to ${name}.`,
-    url.port !== '' && `It leads to the port ${url.port}.`,
-    /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/.test(name) && 'It leads to a number (an IP address) and not to a name.',
+      && t('The user name before “@” says nothing about where it leads: to {0}.', name),
+    url.port !== '' && t('It leads to the port {0}.', url.port),
+    /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/.test(name) && t('It leads to a number (an IP address) and not to a name.'),
     hubHost !== undefined
       && hubHost !== ''
       && ![url.host, name].includes(hubHost.toLowerCase())
-      && `Programs read this address differently: as ${visible(hubHost)}, too.`,
+      && t('Programs read this address differently: as {0}, too.', visible(hubHost)),
   ];
   return { host: name, opens, warnings: warnings.filter((one) => one !== false) };
 }
@@ -59,38 +60,38 @@ function pageCard(ask, kit, words) {
       warnings.length
         ? h(
             'ul',
-            { 'class': 'warning', 'aria-label': 'Warnings' },
+            { 'class': 'warning', 'aria-label': t('Warnings') },
             ...warnings.map((text) => h('li', { text: visible(text) })),
           )
         : undefined,
-      block('Address', address),
+      block(t('Address'), address),
       ask.waiting
         && h('p', {
           class: 'muted',
-          text: 'The page was opened in your browser. Go on here when you have finished there.',
+          text: t('The page was opened in your browser. Go on here when you have finished there.'),
         }),
     ],
     accept: ask.waiting
-      ? { text: 'I have finished', note: 'Finished', content: () => ({}) }
+      ? { text: t('I have finished'), note: t('Finished'), content: () => ({}) }
       : opens
         ? {
-            text: 'Open in browser',
-            note: 'Opened in the browser',
+            text: t('Open in browser'),
+            note: t('Opened in the browser'),
             content: () => ({}),
             ...(kit.surface.opensUrls ? { opens: address } : {}),
           }
         : undefined,
-    decline: ask.waiting ? { text: 'Stop', note: 'Stopped' } : { text: words.stop, note: 'Declined' },
+    decline: ask.waiting ? { text: t('Stop'), note: t('Stopped') } : { text: words.stop, note: t('Declined') },
   };
 }
 
 /** @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ElicitationUrlJson} ask @param {Kit} kit */
 export const urlCard = (ask, kit) =>
   pageCard(ask, kit, {
-    title: ask.waiting ? 'Finish on the page' : 'Open a page',
+    title: ask.waiting ? t('Finish on the page') : t('Open a page'),
     message: ask.message ?? '',
     body: [prose(ask.message)],
-    stop: 'Decline',
+    stop: t('Decline'),
   });
 
 /**
@@ -100,13 +101,13 @@ export const urlCard = (ask, kit) =>
  */
 export const signInCard = (ask, server, kit) =>
   pageCard(ask, kit, {
-    title: ask.waiting ? `Finish signing in to ${shortName(server)}` : `Sign in to ${shortName(server)}?`,
+    title: ask.waiting ? t('Finish signing in to {0}', shortName(server)) : t('Sign in to {0}?', shortName(server)),
     body: [
       facts([
-        ['Issued by', ask.issuer && exact(ask.issuer)],
-        ['For', ask.resource && exact(ask.resource)],
-        ['Asks for', lines(ask.scopes)],
+        [t('Issued by'), ask.issuer && exact(ask.issuer)],
+        [t('For'), ask.resource && exact(ask.resource)],
+        [t('Asks for'), lines(ask.scopes)],
       ]),
     ],
-    stop: 'Do not sign in',
+    stop: t('Do not sign in'),
   });

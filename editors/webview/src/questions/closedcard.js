@@ -1,5 +1,6 @@
 // What stays of a card that has closed: a note for some seconds, or, where somebody was typing, what was typed.
 import { h } from '../elements/dom.js';
+import { t } from '../words/t.js';
 
 const noteMs = 6000;
 
@@ -47,19 +48,19 @@ export function keepTyped(article, note, typed, over) {
   const copy = h('button', {
     type: 'button',
     class: 'secondary',
-    text: 'Copy what you typed',
+    text: t('Copy what you typed'),
     dataset: { testid: 'copy-typed' },
     onclick: () => {
       navigator.clipboard.writeText(typed).then(
-        () => (copy.textContent = 'Copied'),
-        () => (copy.textContent = 'Copying failed'),
+        () => (copy.textContent = t('Copied')),
+        () => (copy.textContent = t('Copying failed')),
       );
     },
   });
   const close = h('button', {
     type: 'button',
     class: 'secondary',
-    text: 'Close',
+    text: t('Close'),
     dataset: { testid: 'close-typed' },
     onclick: over,
   });

@@ -2,6 +2,7 @@
 import { h } from '../elements/dom.js';
 import { block } from './cardparts.js';
 import { longClass, pretty, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').DefinitionChangeJson} Change */
 
@@ -15,17 +16,17 @@ export function definitionDiff(changes, before, after) {
     h(
       tag,
       longClass('code exact', json ?? ''),
-      h('span', { class: 'diff-sign', text: tag === 'del' ? '− Before' : '+ Now' }),
-      json ? visible(pretty(json)) : h('em', { text: 'nothing' }),
+      h('span', { class: 'diff-sign', text: tag === 'del' ? t('− Before') : t('+ Now') }),
+      json ? visible(pretty(json)) : h('em', { text: t('nothing') }),
     );
   const list = h(
     'ul',
-    { 'class': 'diff', 'aria-label': 'Changes' },
+    { 'class': 'diff', 'aria-label': t('Changes') },
     ...(changes ?? []).map((change) =>
       h(
         'li',
         {},
-        h('strong', { class: 'code exact', text: visible(change.path) || 'The whole' }),
+        h('strong', { class: 'code exact', text: visible(change.path) || t('The whole') }),
         side('del', change.beforeJson),
         side('ins', change.afterJson),
       ),
@@ -36,7 +37,7 @@ export function definitionDiff(changes, before, after) {
     'div',
     {},
     changes?.length ? list : undefined,
-    unclear && before ? block('Before', pretty(before), before) : undefined,
-    unclear && before && after ? block('Now', pretty(after), after) : undefined,
+    unclear && before ? block(t('Before'), pretty(before), before) : undefined,
+    unclear && before && after ? block(t('Now'), pretty(after), after) : undefined,
   );
 }

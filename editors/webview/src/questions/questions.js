@@ -7,11 +7,12 @@ import { hubNow } from '../hub/state.js';
 import { viewWatch } from './inview.js';
 import { questionStrip } from './strip.js';
 import { shortName } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
 export function questionsSection({ surface, state, ask, announce, drafts }) {
   const place = byId('cards');
-  const nothing = h('p', { class: 'muted', text: 'No open questions.' });
+  const nothing = h('p', { class: 'muted', text: t('No open questions.') });
   place.before(nothing);
   /** Cards by prompt, notes among them. @type {Map<string, import('./cards.js').Card>} */
   const cards = new Map();

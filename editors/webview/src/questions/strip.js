@@ -2,7 +2,7 @@
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId } from '../page.js';
-import { plural } from '../words/text.js';
+import { plural } from '../words/t.js';
 
 const most = 3; // rows: the strip must leave room for what is below it
 
@@ -25,7 +25,13 @@ export function questionStrip(reveal) {
     const beyond = rows[shown.length];
     /** @type {Row[]} */
     const more = beyond
-      ? [{ promptId: beyond.promptId, title: plural(rows.length - shown.length, 'more question'), server: '' }]
+      ? [
+          {
+            promptId: beyond.promptId,
+            title: plural(rows.length - shown.length, '{0} more question', '{0} more questions'),
+            server: '',
+          },
+        ]
       : [];
     const had = list.contains(document.activeElement);
     patchList(

@@ -4,6 +4,7 @@
 import { h } from '../elements/dom.js';
 import { commandLink } from '../surface.js';
 import { readPieces, readPart } from './read.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('./read.js').RequestPart} RequestPart */
@@ -33,15 +34,15 @@ export function partActions(page, { requestId, part, name, what, failed }) {
     });
   if (surface.kind !== 'web')
     return [
-      ...link('mcphub.openPart', 'Open in Editor'),
-      ...link('mcphub.savePart', 'Save As…'),
-      ...link('mcphub.copyPart', 'Copy'),
+      ...link('mcphub.openPart', t('Open in Editor')),
+      ...link('mcphub.savePart', t('Save As…')),
+      ...link('mcphub.copyPart', t('Copy')),
     ];
   return [
-    own('Download', async () => download(`${name}.json`, await readPieces(ask, requestId, part, Infinity))),
-    own('Copy', async () => {
+    own(t('Download'), async () => download(`${name}.json`, await readPieces(ask, requestId, part, Infinity))),
+    own(t('Copy'), async () => {
       await navigator.clipboard.writeText(await readPart(ask, requestId, part, Infinity));
-      announce('Copied');
+      announce(t('Copied'));
     }),
   ];
 }

@@ -1,7 +1,8 @@
 // Two texts, line by line: what only one of them has.
 
 import { h } from '../elements/dom.js';
-import { plural, startOf, visible } from '../words/text.js';
+import { startOf, visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {{ sign: ' ' | '-' | '+', text: string }} Line */
 
@@ -80,7 +81,7 @@ function walkedBack(steps, a, b) {
 export function differenceView(before, after) {
   const lines = differingLines(before.split('\n'), after.split('\n'));
   const count = lines.filter(({ sign }) => sign !== ' ').length;
-  if (count === 0) return h('p', { class: 'muted', role: 'status', text: 'Both results are the same.' });
+  if (count === 0) return h('p', { class: 'muted', role: 'status', text: t('Both results are the same.') });
   /** @type {HTMLElement[]} */
   const shown = [];
   let skipped = 0;
@@ -94,14 +95,15 @@ export function differenceView(before, after) {
       skipped++;
       continue;
     }
-    if (skipped) shown.push(h('div', { class: 'muted', text: `… ${plural(skipped, 'equal line')}` }));
+    if (skipped)
+      shown.push(h('div', { class: 'muted', text: plural(skipped, '… {0} equal line', '… {0} equal lines') }));
     skipped = 0;
     if (shown.length >= mostShown) {
-      shown.push(h('div', { class: 'muted', text: 'The rest is left out.' }));
+      shown.push(h('div', { class: 'muted', text: t('The rest is left out.') }));
       break;
     }
     const tag = sign === '-' ? 'del' : sign === '+' ? 'ins' : 'div';
-    const spoken = sign === '-' ? 'before: ' : sign === '+' ? 'now: ' : '';
+    const spoken = sign === '-' ? t('before: ') : sign === '+' ? t('now: ') : '';
     shown.push(
       h(
         tag,
@@ -118,7 +120,7 @@ export function differenceView(before, after) {
       'class': 'code difference',
       'tabindex': 0,
       'role': 'group',
-      'aria-label': `Differences: ${plural(count, 'line')}`,
+      'aria-label': plural(count, 'Differences: {0} line', 'Differences: {0} lines'),
     },
     ...shown,
   );

@@ -10,6 +10,7 @@ import { jsonTree } from './jsontree.js';
 import { note } from './media.js';
 import { hasResult, readPart, readResult, Unread } from './read.js';
 import { plainText, resultView } from './resultview.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../hub/ended.js').Ended} Ended */
@@ -34,10 +35,10 @@ const nameOf = ({ about }, part) =>
 /** @param {unknown} error */
 const wordsOf = (error) =>
   error instanceof Unread && error.size > 0
-    ? `It is too large to be shown here (${bytes(error.size)}).`
+    ? t('It is too large to be shown here ({0}).', bytes(error.size))
     : error instanceof Error
       ? visible(error.message)
-      : 'It could not be read.';
+      : t('It could not be read.');
 
 /**
  * The arguments, read when they are unfolded.
@@ -51,7 +52,7 @@ export function argumentsPart(page, entry) {
   const details = h(
     'details',
     { dataset: { testid: 'arguments' } },
-    h('summary', { text: 'Arguments' }),
+    h('summary', { text: t('Arguments') }),
     h(
       'div',
       { class: 'actions' },
@@ -59,7 +60,7 @@ export function argumentsPart(page, entry) {
         requestId: entry.requestId,
         part: 'REQUEST_PART_ARGUMENTS',
         name: nameOf(entry, 'arguments'),
-        what: 'arguments',
+        what: t('arguments'),
         failed: (error) => setText(problem, wordsOf(error)),
       }),
     ),
@@ -70,7 +71,7 @@ export function argumentsPart(page, entry) {
     try {
       replace(
         place,
-        jsonTree(await indexJson(await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS')), 'Arguments'),
+        jsonTree(await indexJson(await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS')), t('Arguments')),
       );
     } catch (error) {
       replace(place, note(wordsOf(error)));
@@ -87,7 +88,7 @@ export function argumentsPart(page, entry) {
  */
 export function resultPart(page, entry) {
   if (!hasResult(entry)) return undefined;
-  const place = h('div', {}, note('Reading…'));
+  const place = h('div', {}, note(t('Reading…')));
   const compared = h('div', {});
   const problem = h('p', { class: 'problem', role: 'alert' });
   const failed = (/** @type {unknown} */ error) => setText(problem, wordsOf(error));
@@ -101,8 +102,8 @@ export function resultPart(page, entry) {
   void fill();
   return h(
     'section',
-    { 'class': 'result', 'aria-label': 'Result', 'dataset': { testid: 'result' } },
-    h('h4', { text: `Result, ${bytes(entry.finished?.resultSizeBytes ?? 0)}` }),
+    { 'class': 'result', 'aria-label': t('Result'), 'dataset': { testid: 'result' } },
+    h('h4', { text: t('Result, {0}', bytes(entry.finished?.resultSizeBytes ?? 0)) }),
     h(
       'div',
       { class: 'actions' },
@@ -111,7 +112,7 @@ export function resultPart(page, entry) {
             requestId: entry.requestId,
             part: 'REQUEST_PART_RESULT',
             name: nameOf(entry, 'result'),
-            what: 'result',
+            what: t('result'),
             failed,
           })
         : []),
@@ -141,7 +142,7 @@ function before(page, entry) {
 function comparison(page, entry, place, failed) {
   const earlier = before(page, entry);
   if (!earlier) return undefined;
-  const text = 'Compare with Previous';
+  const text = t('Compare with Previous');
   if (page.surface.commands?.includes('mcphub.compareResults'))
     return isKept(entry) && isKept(earlier)
       ? commandLink(
@@ -153,7 +154,7 @@ function comparison(page, entry, place, failed) {
       : undefined;
   const compare = async () => {
     const [was, is] = await Promise.all([readResult(page, earlier), readResult(page, entry)]);
-    if (was.length + is.length > 2 * mostAgain) throw new Unread('They are too large to be compared here.');
+    if (was.length + is.length > 2 * mostAgain) throw new Unread(t('They are too large to be compared here.'));
     replace(place, differenceView(pretty(was), pretty(is)));
   };
   return h('button', { type: 'button', class: 'link', text, onclick: () => void compare().catch(failed) });
@@ -178,14 +179,17 @@ export function againButton(page, entry, say) {
   return h('button', {
     'type': 'button',
     'class': 'secondary',
-    'text': method === 'resources/read' ? 'Read Again' : 'Call Again',
-    'aria-label': `${method === 'resources/read' ? 'Read' : 'Call'} Again: ${shortName(tool || uri)}, with the same arguments`,
+    'text': method === 'resources/read' ? t('Read Again') : t('Call Again'),
+    'aria-label':
+      method === 'resources/read'
+        ? t('Read Again: {0}', shortName(uri))
+        : t('Call Again: {0}, with the same arguments', shortName(tool)),
     'dataset': { testid: 'again' },
     'onclick': async () => {
       if (busy) return;
       busy = true;
       say('');
-      page.announce('Called again: see Running.');
+      page.announce(t('Called again: see Running.'));
       try {
         say(visible((await call()).error?.message));
       } catch (error) {
@@ -204,7 +208,7 @@ export function againButton(page, entry, say) {
  */
 export function reportAction(page, entry, say) {
   if (entry.earlier || entry.away) return undefined;
-  const text = 'Save Bug Report…';
+  const text = t('Save Bug Report…');
   if (page.surface.kind !== 'web')
     return page.surface.commands?.includes('mcphub.saveReport')
       ? commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text)
@@ -223,9 +227,9 @@ export function reportAction(page, entry, say) {
 
 /** The data of an error of a server. @param {string} json */
 export function errorData(json) {
-  const place = h('div', {}, plainText(pretty(json), 'Data of the error'));
+  const place = h('div', {}, plainText(pretty(json), t('Data of the error')));
   indexJson(json).then(
-    (index) => index.isContainer(0) && replace(place, jsonTree(index, 'Data of the error')),
+    (index) => index.isContainer(0) && replace(place, jsonTree(index, t('Data of the error'))),
     () => undefined, // it stays as text
   );
   return place;

@@ -4,6 +4,7 @@ import { h, setText, show } from '../elements/dom.js';
 import { rowsInSight } from '../elements/virtuallist.js';
 import { pacer } from '../words/jsonindex.js';
 import { startOf, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
 
@@ -40,7 +41,7 @@ export function jsonTree(index, label) {
     space,
   );
   const place = h('p', { class: 'muted code', dataset: { testid: 'json-path' } });
-  const whole = h('pre', { 'class': 'code exact', 'tabindex': 0, 'role': 'group', 'aria-label': 'Whole value' });
+  const whole = h('pre', { 'class': 'code exact', 'tabindex': 0, 'role': 'group', 'aria-label': t('Whole value') });
   const { element: search, matches } = searchBox(index, label, (value) => {
     reveal(value);
     tree.scrollIntoView({ block: 'nearest' });
@@ -231,8 +232,8 @@ function searchBox(index, label, go) {
   const said = h('span', { class: 'muted', role: 'status' });
   const input = h('input', {
     'type': 'search',
-    'aria-label': `Find in ${label}`,
-    'placeholder': 'Find',
+    'aria-label': t('Find in {0}', label),
+    'placeholder': t('Find'),
     'autocomplete': 'off',
     'spellcheck': 'false',
     'oninput': () => void find(),
@@ -251,7 +252,7 @@ function searchBox(index, label, go) {
       text,
       'onclick': () => step(by),
     });
-  const buttons = h('span', { class: 'pair' }, button('Previous Match', '↑', -1), button('Next Match', '↓', 1));
+  const buttons = h('span', { class: 'pair' }, button(t('Previous Match'), '↑', -1), button(t('Next Match'), '↓', 1));
   show(buttons, false);
 
   /** @param {number} by */
@@ -262,7 +263,12 @@ function searchBox(index, label, go) {
   }
 
   function tell() {
-    setText(said, `${at + 1} of ${found.length}${found.length === mostFound ? ' or more' : ''}`);
+    setText(
+      said,
+      found.length === mostFound
+        ? t('{0} of {1} or more', at + 1, found.length)
+        : t('{0} of {1}', at + 1, found.length),
+    );
     go(found[at] ?? 0);
   }
 
@@ -282,7 +288,7 @@ function searchBox(index, label, go) {
     show(buttons, found.length > 1);
     if (found.length) tell();
     else {
-      setText(said, wanted === '' ? '' : 'No results');
+      setText(said, wanted === '' ? '' : t('No results'));
       go(0);
     }
   }

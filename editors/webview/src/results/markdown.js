@@ -3,6 +3,7 @@
 
 import { h } from '../elements/dom.js';
 import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../gen/markdown.js').Token} Token */
 
@@ -77,7 +78,7 @@ export function markdownView(tokens) {
     }
   };
   fill(root, tokens);
-  if (left <= 0) root.append(h('p', { class: 'muted', text: 'The rest is left out: open it in the editor.' }));
+  if (left <= 0) root.append(h('p', { class: 'muted', text: t('The rest is left out: open it in the editor.') }));
   return root;
 }
 
@@ -132,14 +133,14 @@ function single(parent, token) {
           'class': 'code',
           'tabindex': 0,
           'role': 'group',
-          'aria-label': 'Code',
+          'aria-label': t('Code'),
           'text': visible(token.content.replace(/\n$/, '')),
         }),
       );
       return;
     case 'image': {
       const source = token.attrs?.find(([name]) => name === 'src')?.[1] ?? '';
-      const words = `Picture: ${visible(token.content) || visible(source.slice(0, 100))}`;
+      const words = t('Picture: {0}', visible(token.content) || visible(source.slice(0, 100)));
       parent.append(mayOpen(source) ? outsideLink(source, words) : words);
       return;
     }

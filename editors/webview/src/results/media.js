@@ -3,6 +3,7 @@
 import { h, setText } from '../elements/dom.js';
 import { bytes, visible } from '../words/text.js';
 import { bytesOf, mostPixels, pictureInfo } from './pictureinfo.js';
+import { t } from '../words/t.js';
 
 const sounds = /^audio\/(?:mpeg|mp3|wav|wave|x-wav|vnd\.wave|ogg|opus|webm|mp4|x-m4a|aac|flac|x-flac)$/;
 const scales = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8];
@@ -17,35 +18,37 @@ export const note = (text) => h('p', { class: 'muted', text });
 export function mediaView(mimeType, base64) {
   const type = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
   const size = bytes(Math.floor((base64.length * 3) / 4));
-  const what = `${visible(type.slice(0, 100)) || 'Data without a type'}, ${size}`;
+  const what = `${visible(type.slice(0, 100)) || t('Data without a type')}, ${size}`;
   if (!type.startsWith('image/') && !type.startsWith('audio/')) return note(what);
   const data = bytesOf(base64);
-  if (!data) return note(`${what}. Its data is not base64.`);
+  if (!data) return note(t('{0}. Its data is not base64.', what));
   if (type.startsWith('audio/'))
-    return sounds.test(type) ? soundView(type, base64, what) : note(`${what}. It cannot be played here.`);
+    return sounds.test(type) ? soundView(type, base64, what) : note(t('{0}. It cannot be played here.', what));
   const info = pictureInfo(data);
-  if (!info) return note(`${what}. It is no PNG, JPEG, GIF or WebP picture, and is not shown here.`);
+  if (!info) return note(t('{0}. It is no PNG, JPEG, GIF or WebP picture, and is not shown here.', what));
   const measure = `${info.width} × ${info.height}`;
-  if (info.width * info.height > mostPixels) return note(`${what}, ${measure}. It is too large to be shown here.`);
-  const lie = info.type !== type && type !== 'image/jpg' ? ` The server calls it ${visible(type.slice(0, 100))}.` : '';
-  return pictureView(`data:${info.type};base64,${base64}`, info, `${info.type}, ${measure}, ${size}.${lie}`);
+  if (info.width * info.height > mostPixels)
+    return note(t('{0}, {1}. It is too large to be shown here.', what, measure));
+  const lie =
+    info.type !== type && type !== 'image/jpg' ? t('The server calls it {0}.', visible(type.slice(0, 100))) : '';
+  return pictureView(`data:${info.type};base64,${base64}`, info, `${info.type}, ${measure}, ${size}. ${lie}`.trim());
 }
 
 /** @param {string} type @param {string} base64 @param {string} what */
 function soundView(type, base64, what) {
-  const player = h('audio', { 'controls': true, 'preload': 'metadata', 'aria-label': `Sound, ${what}` });
+  const player = h('audio', { 'controls': true, 'preload': 'metadata', 'aria-label': t('Sound, {0}', what) });
   const problem = note(what);
-  player.addEventListener('error', () => setText(problem, `${what}. The browser cannot play it.`));
+  player.addEventListener('error', () => setText(problem, t('{0}. The browser cannot play it.', what)));
   player.src = `data:${type};base64,${base64}`;
   return h('figure', { class: 'media', dataset: { testid: 'sound' } }, player, problem);
 }
 
 /** @param {string} source @param {import('./pictureinfo.js').PictureInfo} info @param {string} what */
 function pictureView(source, info, what) {
-  const picture = h('img', { src: source, alt: `Picture in the result, ${what}`, draggable: 'false' });
+  const picture = h('img', { src: source, alt: t('Picture in the result, {0}', what), draggable: 'false' });
   const frame = h(
     'div',
-    { 'class': 'picture', 'tabindex': 0, 'role': 'group', 'aria-label': 'Picture. Plus and minus zoom, 0 fits it.' },
+    { 'class': 'picture', 'tabindex': 0, 'role': 'group', 'aria-label': t('Picture. Plus and minus zoom, 0 fits it.') },
     picture,
   );
   const said = h('span', { class: 'muted', role: 'status' });
@@ -59,7 +62,7 @@ function pictureView(source, info, what) {
     else picture.style.setProperty('width', `${Math.max(1, Math.round(info.width * next))}px`);
     picture.classList.toggle('zoomed', next !== undefined);
     picture.classList.toggle('pixels', (next ?? 0) > 2);
-    setText(said, next === undefined ? 'Fit' : `${Math.round(next * 100)} %`);
+    setText(said, next === undefined ? t('Fit') : `${Math.round(next * 100)} %`);
   }
 
   /** @param {1 | -1} by */
@@ -90,11 +93,11 @@ function pictureView(source, info, what) {
     { class: 'media', dataset: { testid: 'picture' } },
     h(
       'div',
-      { 'class': 'tools', 'role': 'group', 'aria-label': 'Zoom' },
-      button('Zoom Out', '−', () => step(-1)),
-      button('Zoom In', '+', () => step(1)),
-      button('1:1, Actual Size', '1:1', () => zoom(1)),
-      button('Fit', '⤢', () => zoom(undefined)),
+      { 'class': 'tools', 'role': 'group', 'aria-label': t('Zoom') },
+      button(t('Zoom Out'), '−', () => step(-1)),
+      button(t('Zoom In'), '+', () => step(1)),
+      button(t('1:1, Actual Size'), '1:1', () => zoom(1)),
+      button(t('Fit'), '⤢', () => zoom(undefined)),
       said,
     ),
     frame,

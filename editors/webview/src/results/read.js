@@ -1,6 +1,7 @@
 // What an ended request was given and has brought, read from the hub piece by piece.
 
 import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/hub_pb.js').RequestPartJson} RequestPart */
@@ -34,7 +35,7 @@ export async function readPieces(ask, requestId, part, most = mostRead) {
     const { error, readRequest } = await ask({
       readRequest: { requestId, part, offset: String(offset), limit: pieceBytes },
     });
-    if (error || !readRequest) throw new Unread(visible(error?.message) || 'The hub has not said it.');
+    if (error || !readRequest) throw new Unread(visible(error?.message) || t('The hub has not said it.'));
     const size = Number(readRequest.size ?? 0);
     if (size > most) throw new Unread('', size);
     pieces.push(readRequest.text ?? '');
@@ -58,7 +59,7 @@ export const readPart = async (ask, requestId, part, most) => (await readPieces(
 export async function readResult(page, entry) {
   const here = entry.finished?.resultJson ?? '';
   if (here !== '') return here;
-  if (entry.earlier || entry.away) throw new Unread('It was of a hub that has ended, and is no longer kept.');
+  if (entry.earlier || entry.away) throw new Unread(t('It was of a hub that has ended, and is no longer kept.'));
   return readPart(page.ask, entry.requestId, 'REQUEST_PART_RESULT');
 }
 

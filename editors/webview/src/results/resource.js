@@ -3,6 +3,7 @@
 import { h, replace, setText, show } from '../elements/dom.js';
 import { bytes, shortName, visible } from '../words/text.js';
 import { readPart, Unread } from './read.js';
+import { t } from '../words/t.js';
 
 /**
  * @param {import('../page.js').Page} page
@@ -17,8 +18,8 @@ export function resourceReader(page, server, uri, view) {
   const read = h('button', {
     'type': 'button',
     'class': 'secondary',
-    'text': 'Read',
-    'aria-label': `Read the resource ${shortName(uri)}`,
+    'text': t('Read'),
+    'aria-label': t('Read the resource {0}', shortName(uri)),
     'onclick': () => void start(),
   });
 
@@ -26,7 +27,7 @@ export function resourceReader(page, server, uri, view) {
     if (busy) return;
     busy = true;
     read.setAttribute('aria-disabled', 'true');
-    setText(said, 'Reading…');
+    setText(said, t('Reading…'));
     try {
       const requestId = crypto.randomUUID();
       const { error } = await page.ask({ readResource: { requestId, server, uri } });
@@ -37,7 +38,7 @@ export function resourceReader(page, server, uri, view) {
       setText(
         said,
         error instanceof Unread && error.size > 0
-          ? `It is too large to be shown here (${bytes(error.size)}). It is in the history.`
+          ? t('It is too large to be shown here ({0}). It is in the history.', bytes(error.size))
           : error instanceof Error
             ? visible(error.message)
             : '',

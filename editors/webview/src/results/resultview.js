@@ -10,6 +10,7 @@ import { jsonTree } from './jsontree.js';
 import { markdownView, mayOpen, mostMarkdown, outsideLink } from './markdown.js';
 import { mediaView, note } from './media.js';
 import { resourceReader } from './resource.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
@@ -46,7 +47,7 @@ export function choiceOfViews(label, ways, first = 0) {
       try {
         view = await way.make();
       } catch (error) {
-        view = note(`It cannot be shown so: ${error instanceof Error ? visible(error.message) : ''}`);
+        view = note(t('It cannot be shown so: {0}', error instanceof Error ? visible(error.message) : ''));
       }
       made.set(way, view);
     }
@@ -59,7 +60,7 @@ export function choiceOfViews(label, ways, first = 0) {
 }
 
 /** @param {string} text @param {string} [label] */
-export const plainText = (text, label = 'Text') =>
+export const plainText = (text, label = t('Text')) =>
   h('pre', {
     'class': 'code',
     'tabindex': 0,
@@ -81,11 +82,11 @@ export function textView(text, mimeType = '') {
   const marked = /^text\/(?:x-)?markdown\b/i.test(mimeType);
   const json = /^\s*[{[]/.test(text) && !/^\s*\[[^\]"{[]*\]\(/.test(text);
   /** @type {Way[]} */
-  const ways = [{ name: 'Text', make: () => plainText(text) }];
+  const ways = [{ name: t('Text'), make: () => plainText(text) }];
   if (text.length <= mostMarkdown && (marked || looksMarked(text)))
     ways.push({ name: 'Markdown', make: async () => markdownView((await loadMarkdown()).parse(text)) });
   if (json) ways.push({ name: 'JSON', make: () => treeOf(text) });
-  return choiceOfViews('Show the text as', ways, marked && ways.length > 1 ? 1 : 0);
+  return choiceOfViews(t('Show the text as'), ways, marked && ways.length > 1 ? 1 : 0);
 }
 
 /** Whether it is worth a look as markdown. @param {string} text */
@@ -103,14 +104,14 @@ function contentView(index, at) {
     'div',
     { class: 'resource', dataset: { testid: 'resource' } },
     facts([
-      ['Resource', fullName(uri)],
-      ['Type', mimeType && visible(startOf(mimeType, 200))],
+      [t('Resource'), fullName(uri)],
+      [t('Type'), mimeType && visible(startOf(mimeType, 200))],
     ]),
     text !== undefined
       ? textView(index.string(text), mimeType)
       : blob !== ''
         ? mediaView(mimeType, blob)
-        : note('It has no content.'),
+        : note(t('It has no content.')),
   );
 }
 
@@ -122,10 +123,10 @@ function linkView(of, index, at) {
     'div',
     { class: 'resource', dataset: { testid: 'resource-link' } },
     facts([
-      ['Resource', fullName(index.said(at, 'title') || index.said(at, 'name'))],
-      ['Address', fullName(uri)],
-      ['Type', visible(startOf(index.said(at, 'mimeType'), 200))],
-      ['Size', size !== undefined && index.kind(size) === 'number' && bytes(index.source(size, 20))],
+      [t('Resource'), fullName(index.said(at, 'title') || index.said(at, 'name'))],
+      [t('Address'), fullName(uri)],
+      [t('Type'), visible(startOf(index.said(at, 'mimeType'), 200))],
+      [t('Size'), size !== undefined && index.kind(size) === 'number' && bytes(index.source(size, 20))],
     ]),
     prose(startOf(index.said(at, 'description'), 4000)),
     resourceReader(of.page, of.server, uri, async (json) => {
@@ -133,7 +134,7 @@ function linkView(of, index, at) {
       const contents = read.member(0, 'contents');
       return h('div', {}, ...blocksOf(read, contents).map((one) => contentView(read, one)));
     }),
-    mayOpen(uri) && h('p', {}, outsideLink(uri, 'Open in the browser')),
+    mayOpen(uri) && h('p', {}, outsideLink(uri, t('Open in the browser'))),
   );
 }
 
@@ -146,7 +147,7 @@ function blockView(of, index, at) {
   if ((type === 'image' || type === 'audio') && data !== '') return mediaView(index.said(at, 'mimeType'), data);
   if (type === 'resource' && resource !== undefined) return contentView(index, resource);
   if (type === 'resource_link') return linkView(of, index, at);
-  return plainText(pretty(index.source(at, mostText)), type || 'Content');
+  return plainText(pretty(index.source(at, mostText)), type || t('Content'));
 }
 
 /** @param {JsonIndex} index @param {number | undefined} list */
@@ -172,7 +173,7 @@ function partsOf(of, index) {
     ...blocksOf(index, index.member(0, 'contents')).map((at) => () => contentView(index, at)),
     ...(structured === undefined
       ? []
-      : [() => h('div', {}, h('h4', { text: 'Structured content' }), deferred(treeOf(index.source(structured))))]),
+      : [() => h('div', {}, h('h4', { text: t('Structured content') }), deferred(treeOf(index.source(structured))))]),
   ];
 }
 
@@ -201,13 +202,13 @@ export async function resultView(of, json) {
       'div',
       {},
       note(error instanceof Error ? visible(error.message) : ''),
-      plainText(pretty(startOf(json, mostText)), 'Result'),
+      plainText(pretty(startOf(json, mostText)), t('Result')),
     );
   }
   const parts = partsOf(of, index);
-  const tree = { name: 'JSON', make: () => jsonTree(index, 'Result') };
-  if (parts.length === 0) return choiceOfViews('Show the result as', [tree]);
-  return choiceOfViews('Show the result as', [{ name: 'Content', make: () => listed(parts) }, tree]);
+  const tree = { name: 'JSON', make: () => jsonTree(index, t('Result')) };
+  if (parts.length === 0) return choiceOfViews(t('Show the result as'), [tree]);
+  return choiceOfViews(t('Show the result as'), [{ name: t('Content'), make: () => listed(parts) }, tree]);
 }
 
 /** The first ones, and more when they are wanted. @param {readonly (() => HTMLElement)[]} parts */
@@ -218,7 +219,7 @@ function listed(parts) {
   const add = () => {
     list.append(...parts.slice(shown, shown + mostBlocks).map((make) => make()));
     shown = Math.min(parts.length, shown + mostBlocks);
-    more.textContent = `Show more (${parts.length - shown})`;
+    more.textContent = t('Show more ({0})', parts.length - shown);
     show(more, shown < parts.length);
   };
   add();

@@ -4,7 +4,8 @@ import { h, setAttribute, setText, show } from '../elements/dom.js';
 import { byWhom, cancellable, ofWords, titleOf } from './requestwords.js';
 import { hubNow } from '../hub/state.js';
 import { confirmButton, stopControl } from './stopcontrol.js';
-import { duration, plural, shortName, stateWord, visible } from '../words/text.js';
+import { duration, shortName, stateWord, visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 
@@ -32,7 +33,7 @@ export const rowId = (requestId) => `request-${requestId}`;
 export function requestRow({ state, ask, reveal }, request) {
   const { requestId = '', server = '' } = request;
   const title = titleOf(request);
-  const about = `${title} of ${shortName(server)}`;
+  const about = t('{0} of {1}', title, shortName(server));
   let shown = request;
   let clicked = false;
   let question = '';
@@ -42,22 +43,22 @@ export function requestRow({ state, ask, reveal }, request) {
   const done = h('span', { class: 'done' });
   const bar = h(
     'div',
-    { 'class': 'bar', 'role': 'progressbar', 'aria-label': `Progress of ${about}`, 'hidden': true },
+    { 'class': 'bar', 'role': 'progressbar', 'aria-label': t('Progress of {0}', about), 'hidden': true },
     done,
   );
   const preview = visible(request.argumentsPreview);
   const message = h('span', { class: 'prose', dir: 'auto', hidden: true });
   const cancelled = h('p', { class: 'cancelling', hidden: true });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
-  const children = h('ol', { 'class': 'requests', 'aria-label': `Caused by ${about}`, 'hidden': true });
+  const children = h('ol', { 'class': 'requests', 'aria-label': t('Caused by {0}', about), 'hidden': true });
 
   const cancel = cancellable(request)
-    ? stopControl({ label: 'Cancel', about, testid: 'cancel', stop: (reason) => void send(reason, false) })
+    ? stopControl({ label: t('Cancel'), about, testid: 'cancel', stop: (reason) => void send(reason, false) })
     : undefined;
   const stopWaiting = h('button', {
     'type': 'button',
-    'text': 'Stop waiting',
-    'aria-label': `Stop waiting for ${about}`,
+    'text': t('Stop waiting'),
+    'aria-label': t('Stop waiting for {0}', about),
     'dataset': { testid: 'stop-waiting' },
     'onclick': () => void send('', true),
   });
@@ -65,17 +66,24 @@ export function requestRow({ state, ask, reveal }, request) {
     [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r))
       .length;
   const restart = confirmButton({
-    label: 'Restart server',
+    label: t('Restart server'),
     about: shortName(server),
     testid: 'restart-server',
-    question: () => (others() ? `Restart, which cancels ${plural(others(), 'other request')} of it?` : ''),
+    question: () =>
+      others()
+        ? plural(
+            others(),
+            'Restart, which cancels {0} other request of it?',
+            'Restart, which cancels {0} other requests of it?',
+          )
+        : '',
     act: async () => tell(await ask({ restartServer: { server } })),
   });
   const showQuestion = h('button', {
     'type': 'button',
     'class': 'link',
-    'text': 'Show the question',
-    'aria-label': `Show the question of ${about}`,
+    'text': t('Show the question'),
+    'aria-label': t('Show the question of {0}', about),
     'dataset': { testid: 'show-question' },
     'hidden': true,
     'onclick': () => reveal(question),
@@ -125,7 +133,7 @@ export function requestRow({ state, ask, reveal }, request) {
     const cancelling = shown.state === 'REQUEST_STATE_CANCELLING';
     if (!cancelling) return;
     const since = wholeSeconds(now - Date.parse(shown.cancellation?.time ?? new Date(now).toISOString()));
-    setText(cancelled, `Cancelling… ${duration(since)}, ${byWhom(shown.cancellation)}`);
+    setText(cancelled, t('Cancelling… {0}, {1}', duration(since), byWhom(shown.cancellation)));
     show(dragging, since >= patience);
   }
 
@@ -156,7 +164,7 @@ export function requestRow({ state, ask, reveal }, request) {
       const text = visible(
         [
           now.progress?.message,
-          now.task && `task ${now.task.status ?? ''}${now.task.message ? `: ${now.task.message}` : ''}`,
+          now.task && t('task {0}', [now.task.status, now.task.message].filter(Boolean).join(': ')),
         ]
           .filter(Boolean)
           .join(' · '),

@@ -1,31 +1,33 @@
 // What a request is called, and what there is to say of its cancellation.
 
 import { originWord, shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').CancellationJson} Cancellation */
 
-/** What each method asks for. %: its subject. @type {Record<string, string>} */
+/** What each method asks for, of its subject. @type {Record<string, (subject: string) => string>} */
 const outgoing = {
-  'resources/read': 'Read %',
-  'prompts/get': 'Prompt template %',
-  'initialize': 'Start of the session',
-  'server/discover': 'Start of the session',
-  'authorization': 'Sign-in at %',
-  'launch': 'Question whether it may start',
-  'input': 'Question for the input %',
+  'resources/read': (subject) => t('Read {0}', subject),
+  'prompts/get': (subject) => t('Prompt template {0}', subject),
+  'initialize': () => t('Start of the session'),
+  'server/discover': () => t('Start of the session'),
+  'authorization': (subject) => t('Sign-in at {0}', subject),
+  'launch': () => t('Question whether it may start'),
+  'input': (subject) => t('Question for the input {0}', subject),
 };
 /** @type {Record<string, string>} */
 const incoming = {
-  'elicitation/create': 'Server asks for input',
-  'sampling/createMessage': 'Server asks for a completion',
+  'elicitation/create': t('Server asks for input'),
+  'sampling/createMessage': t('Server asks for a completion'),
 };
 
 /** @param {Pick<Request, 'direction' | 'method' | 'tool' | 'subject'>} request */
 export function titleOf({ direction, method = '', tool, subject }) {
-  if (direction === 'REQUEST_DIRECTION_INCOMING') return incoming[method] ?? `Server asks: ${shortName(method)}`;
+  if (direction === 'REQUEST_DIRECTION_INCOMING') return incoming[method] ?? t('Server asks: {0}', shortName(method));
   if (tool) return shortName(tool);
-  return (outgoing[method] ?? `${shortName(method)} %`).replace('%', () => shortName(subject)).trim();
+  const words = outgoing[method];
+  return (words ? words(shortName(subject)) : `${shortName(method)} ${shortName(subject)}`).trim();
 }
 
 /**
@@ -33,7 +35,7 @@ export function titleOf({ direction, method = '', tool, subject }) {
  * @param {Pick<Request, 'server' | 'caller'>} of
  */
 export const ofWords = ({ server, caller }) =>
-  caller ? `${shortName(server)}, for ${shortName(caller)}` : shortName(server);
+  caller ? t('{0}, for {1}', shortName(server), shortName(caller)) : shortName(server);
 
 /**
  * What is known of the way of a cancel to the server. None of it says that the server has stopped.
@@ -43,13 +45,27 @@ export const ofWords = ({ server, caller }) =>
 export function sentWords(delivery, error) {
   switch (delivery) {
     case 'CANCEL_DELIVERY_DELIVERED':
-      return 'sent to the server';
+      return t('sent to the server');
     case 'CANCEL_DELIVERY_PENDING':
-      return 'being sent to the server';
+      return t('being sent to the server');
     case 'CANCEL_DELIVERY_FAILED':
-      return `could not be sent to the server: ${visible(error)}`;
+      return t('could not be sent to the server: {0}', visible(error));
     case 'CANCEL_DELIVERY_NOT_NEEDED':
-      return 'not needed: nothing was open at the server';
+      return t('not needed: nothing was open at the server');
+    default:
+      return '';
+  }
+}
+
+/** @type {typeof sentWords} */
+function sentSentence(delivery, error) {
+  switch (delivery) {
+    case 'CANCEL_DELIVERY_DELIVERED':
+      return t('The cancel was sent to the server.');
+    case 'CANCEL_DELIVERY_PENDING':
+      return t('The cancel is being sent to the server.');
+    case 'CANCEL_DELIVERY_FAILED':
+      return t('The cancel could not be sent to the server: {0}.', visible(error));
     default:
       return '';
   }
@@ -61,13 +77,11 @@ export function sentWords(delivery, error) {
  */
 export function cancelWords({ direction, delivery, deliveryError, wireIdJson, serverNotified, serverMayContinue }) {
   if (direction === 'REQUEST_DIRECTION_INCOMING') return '';
-  const goesOn = serverMayContinue ? 'The server may go on: work and side effects cannot be ruled out.' : '';
+  const goesOn = serverMayContinue ? t('The server may go on: work and side effects cannot be ruled out.') : '';
   if (delivery === 'CANCEL_DELIVERY_NOT_NEEDED')
-    return wireIdJson ? 'Nothing was open at the server.' : 'Nothing had been sent.';
-  const sent = sentWords(!delivery && serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : delivery, deliveryError);
-  return [sent && `The cancel was ${sent}.`.replace('was could', 'could').replace('was being', 'is being'), goesOn]
-    .filter(Boolean)
-    .join(' ');
+    return wireIdJson ? t('Nothing was open at the server.') : t('Nothing had been sent.');
+  const sent = sentSentence(!delivery && serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : delivery, deliveryError);
+  return [sent, goesOn].filter(Boolean).join(' ');
 }
 
 /**
@@ -82,6 +96,6 @@ export const cancellable = ({ method }) => method !== 'initialize' && method !==
 
 /** "by you: wrong folder". @param {Cancellation | undefined} cancellation */
 export function byWhom(cancellation) {
-  const reason = cancellation?.reason ? `: ${visible(cancellation.reason)}` : '';
-  return `by ${originWord(cancellation?.origin)}${reason}`;
+  const who = originWord(cancellation?.origin);
+  return cancellation?.reason ? t('by {0}: {1}', who, visible(cancellation.reason)) : t('by {0}', who);
 }

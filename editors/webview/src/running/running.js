@@ -7,7 +7,8 @@ import { cancellable, isQuestion } from './requestwords.js';
 import { requestRow } from './requestrow.js';
 import { roving } from '../elements/roving.js';
 import { stopControl } from './stopcontrol.js';
-import { plural, visible } from '../words/text.js';
+import { visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 
@@ -16,7 +17,7 @@ export function runningSection(page) {
   const { state, ask, announce } = page;
   const title = byId('running-title');
   const list = h('ol', { 'class': 'requests', 'aria-labelledby': 'running-title' });
-  const nothing = h('p', { class: 'muted', text: 'Nothing is running.' });
+  const nothing = h('p', { class: 'muted', text: t('Nothing is running.') });
   byId('running').append(nothing, list);
   /** @type {Map<string, import('./requestrow.js').RequestRow>} */
   const rows = new Map();
@@ -30,7 +31,7 @@ export function runningSection(page) {
   );
   const stopProblem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const stopAll = stopControl({
-    label: 'Stop everything',
+    label: t('Stop everything'),
     about: '',
     testid: 'stop-everything',
     worded: true,
@@ -47,7 +48,7 @@ export function runningSection(page) {
     show(stopProblem, reply.error !== undefined);
     setText(stopProblem, visible(reply.error?.message));
     const count = reply.cancelRequests?.requestIds?.length ?? 0;
-    if (!reply.error) announce(`Cancelling ${plural(count, 'request')}.`);
+    if (!reply.error) announce(plural(count, 'Cancelling {0} request.', 'Cancelling {0} requests.'));
   }
 
   /** @param {Request} request */

@@ -2,6 +2,7 @@
 
 import { h, show } from '../elements/dom.js';
 import { icon, iconButton } from '../elements/icon.js';
+import { t } from '../words/t.js';
 
 let ids = 0;
 
@@ -13,7 +14,7 @@ let ids = 0;
  */
 export function stopControl({ label, about, testid, worded = false, stop }) {
   const id = `reason-${++ids}`;
-  const what = `${label} ${about}`.trim();
+  const what = about ? t('{0} {1}', label, about) : label;
   let off = false;
   // The second click of a double one is for what the first has stopped, and not for the button that has moved up into
   // its place.
@@ -27,11 +28,11 @@ export function stopControl({ label, about, testid, worded = false, stop }) {
     'type': 'text',
     'maxlength': 256,
     'autocomplete': 'off',
-    'aria-label': `Reason to stop ${about || 'everything'}`,
-    'placeholder': 'Reason, then Enter',
+    'aria-label': about ? t('Reason to stop {0}', about) : t('Reason to stop everything'),
+    'placeholder': t('Reason, then Enter'),
   });
   const line = h('span', { class: 'reason', id, hidden: true }, field);
-  const open = iconButton('chat', `${what} with a reason`, {
+  const open = iconButton('chat', t('{0} with a reason', what), {
     'aria-expanded': 'false',
     'aria-controls': id,
     'dataset': { testid: `${testid}-with-reason` },
@@ -85,7 +86,7 @@ export function confirmButton({ label, about, testid, glyph, question, act }) {
   const button = h('button', {
     'type': 'button',
     'class': glyph ? 'icon' : '',
-    'aria-label': `${label} ${about}`,
+    'aria-label': t('{0} {1}', label, about),
     'title': glyph && label,
     'dataset': testid ? { testid } : {},
     'onclick': (/** @type {MouseEvent} */ { detail: clicks }) => void click(clicks),
@@ -98,7 +99,7 @@ export function confirmButton({ label, about, testid, glyph, question, act }) {
     button.classList.toggle('asking', asked);
     if (glyph) button.classList.toggle('icon', !asked);
     button.replaceChildren(text === '' && glyph ? icon(glyph) : text || label);
-    button.setAttribute('aria-label', text || `${label} ${about}`);
+    button.setAttribute('aria-label', text || t('{0} {1}', label, about));
   }
   /** @param {number} clicks */
   async function click(clicks) {

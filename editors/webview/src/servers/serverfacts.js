@@ -4,6 +4,7 @@ import { disclosure, facts, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
 import { bytes, clockTime, shortName, visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ConfigProblemJson} ConfigProblem */
@@ -11,70 +12,71 @@ import { bytes, clockTime, shortName, visible } from '../words/text.js';
 
 /** @type {Record<string, string>} */
 const words = {
-  SERVER_TRANSPORT_STDIO: 'process',
-  SERVER_TRANSPORT_HTTP: 'Streamable HTTP',
-  SERVER_TRANSPORT_SSE: 'HTTP with SSE',
-  ERA_LEGACY: 'legacy',
-  ERA_MODERN: 'modern',
-  SIGN_IN_STATE_NEEDED: 'required',
-  SIGN_IN_STATE_ASKING: 'under way',
-  SIGN_IN_STATE_SIGNED_IN: 'signed in',
-  LAUNCH_CONSENT_NEEDED: 'you will be asked before it starts',
-  LAUNCH_CONSENT_ASKING: 'you are being asked',
-  LAUNCH_CONSENT_GIVEN: 'given',
-  LAUNCH_CONSENT_DECLINED: 'declined; Start asks again',
+  SERVER_TRANSPORT_STDIO: t('process'),
+  SERVER_TRANSPORT_HTTP: t('Streamable HTTP'),
+  SERVER_TRANSPORT_SSE: t('HTTP with SSE'),
+  ERA_LEGACY: t('legacy'),
+  ERA_MODERN: t('modern'),
+  SIGN_IN_STATE_NEEDED: t('required'),
+  SIGN_IN_STATE_ASKING: t('under way'),
+  SIGN_IN_STATE_SIGNED_IN: t('signed in'),
+  LAUNCH_CONSENT_NEEDED: t('you will be asked before it starts'),
+  LAUNCH_CONSENT_ASKING: t('you are being asked'),
+  LAUNCH_CONSENT_GIVEN: t('given'),
+  LAUNCH_CONSENT_DECLINED: t('declined; Start asks again'),
 };
-/** @type {Record<string, string>} */
+/** @type {Record<string, (count: number) => string>} */
 const counted = {
-  lateResponses: 'responses after a cancel',
-  unknownResponses: 'responses to unknown requests',
-  badLines: 'invalid lines',
-  unknownCancels: 'cancels of unknown requests',
-  malformedCancels: 'malformed cancels',
-  suppressedResponses: 'answers to withdrawn questions, not sent',
-  droppedNotifications: 'dropped notifications',
+  lateResponses: (n) => plural(n, '{0} response after a cancel', '{0} responses after a cancel'),
+  unknownResponses: (n) => plural(n, '{0} response to unknown requests', '{0} responses to unknown requests'),
+  badLines: (n) => plural(n, '{0} invalid line', '{0} invalid lines'),
+  unknownCancels: (n) => plural(n, '{0} cancel of unknown requests', '{0} cancels of unknown requests'),
+  malformedCancels: (n) => plural(n, '{0} malformed cancel', '{0} malformed cancels'),
+  suppressedResponses: (n) =>
+    plural(n, '{0} answer to a withdrawn question, not sent', '{0} answers to withdrawn questions, not sent'),
+  droppedNotifications: (n) => plural(n, '{0} dropped notification', '{0} dropped notifications'),
 };
 
 /** @param {Surface} surface @param {Server} server */
 export function serverFacts(surface, server) {
   const counters = Object.entries(server.counters ?? {})
-    .filter(([name, n]) => counted[name] && Number(n) > 0)
-    .map(([name, n]) => `${n} ${counted[name]}`);
+    .filter(([, n]) => Number(n) > 0)
+    .flatMap(([name, n]) => counted[name]?.(Number(n)) ?? []);
   const list = (/** @type {unknown[]} */ parts) => parts.filter(Boolean).join(' · ');
   return h(
     'div',
     {},
     facts([
-      ['Name and version', list([shortName(server.title), shortName(server.version)])],
-      ['Protocol', list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
+      [t('Name and version'), list([shortName(server.title), shortName(server.version)])],
+      [t('Protocol'), list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
       [
-        'Connection',
+        t('Connection'),
         list([
           words[server.transport ?? ''],
           visible(server.url || server.command),
           server.processId && `pid ${server.processId}`,
         ]),
       ],
-      ['Running since', clockTime(server.readyTime)],
-      ['Last error', visible(server.lastError)],
-      ['Last exit', visible(server.lastExit)],
-      ['Sign-in', words[server.signIn ?? '']],
+      [t('Running since'), clockTime(server.readyTime)],
+      [t('Last error'), visible(server.lastError)],
+      [t('Last exit'), visible(server.lastExit)],
+      [t('Sign-in'), words[server.signIn ?? '']],
       [
-        'Questions',
-        server.questionsMuted && 'silenced: declined without asking you, until the server is restarted by hand',
+        t('Questions'),
+        server.questionsMuted && t('silenced: declined without asking you, until the server is restarted by hand'),
       ],
-      ['Launch consent', words[server.launchConsent ?? '']],
-      ['Config file', placeLink(surface, server.configFile, server.configLine)],
-      ['Config format', list([server.configDialect, server.configScope])],
+      [t('Launch consent'), words[server.launchConsent ?? '']],
+      [t('Config file'), placeLink(surface, server.configFile, server.configLine)],
+      [t('Config format'), list([server.configDialect, server.configScope])],
       [
-        'Waiting for your consent',
+        t('Waiting for your consent'),
         (server.waitingForConsent ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line))),
       ],
-      ['Overrides', (server.shadows ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line)))],
-      ['Memory limit', Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
-      ['Unexpected messages', counters.join(', ')],
+      [t('Overrides'), (server.shadows ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line)))],
+      [t('Memory limit'), Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
+      [t('Unexpected messages'), counters.join(', ')],
     ]),
-    server.instructions && disclosure('Instructions for a model', () => [h('div', {}, prose(server.instructions))]),
+    server.instructions && disclosure(t('Instructions for a model'), () => [h('div', {}, prose(server.instructions))]),
   );
 }
 
@@ -84,7 +86,8 @@ export function problemLines(surface, problems) {
     h(
       'p',
       { class: problem.fatal ? 'problem' : 'warning' },
-      h('strong', { text: problem.fatal ? 'Error: ' : 'Warning: ' }),
+      h('strong', { text: problem.fatal ? t('Error:') : t('Warning:') }),
+      ' ',
       visible([problem.key, problem.message].filter(Boolean).join(': ')),
       ' ',
       placeLink(surface, problem.file, problem.line),

@@ -6,7 +6,7 @@ import { byId, setCount } from '../page.js';
 import { problemLines } from './serverfacts.js';
 import { roving } from '../elements/roving.js';
 import { serverView } from './serverview.js';
-import { plural } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
 export function serversSection(page) {
@@ -19,12 +19,12 @@ export function serversSection(page) {
     'aria-labelledby': 'servers-title',
     'dataset': { testid: 'servers-list' },
   });
-  const nothing = h('p', { class: 'muted', text: 'No servers are configured.' });
+  const nothing = h('p', { class: 'muted', text: t('No servers are configured.') });
   const add = (/** @type {string} */ testid) =>
     h('button', {
       type: 'button',
       class: 'secondary',
-      text: 'Add a server…',
+      text: t('Add a server…'),
       dataset: { testid },
       onclick: () => page.adding?.openAddForm(),
     });
@@ -53,11 +53,11 @@ export function serversSection(page) {
       if (changed.dropped) {
         const { logMessages, notices } = state.dropped;
         const parts = [
-          logMessages && plural(logMessages, 'log message'),
-          notices && plural(notices, 'notice of a change', 'notices of changes'),
+          logMessages ? plural(logMessages, '{0} log message', '{0} log messages') : '',
+          notices ? plural(notices, '{0} notice of a change', '{0} notices of changes') : '',
         ];
         show(dropped, logMessages + notices > 0);
-        setText(dropped, `Left out, since there were too many: ${parts.filter(Boolean).join(', ')}.`);
+        setText(dropped, t('Left out, since there were too many: {0}.', parts.filter(Boolean).join(', ')));
       }
       if (changed.serverList) {
         const held = list.contains(document.activeElement);

@@ -5,8 +5,9 @@ import { h, replace, setAttribute, setText, show } from '../elements/dom.js';
 import { problemLines, serverFacts } from './serverfacts.js';
 import { hubNow } from '../hub/state.js';
 import { confirmButton } from '../running/stopcontrol.js';
-import { clockTime, duration, plural, serverStateWord, shortName, visible } from '../words/text.js';
+import { clockTime, duration, serverStateWord, shortName, visible } from '../words/text.js';
 import { toolList } from './toollist.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
@@ -26,54 +27,59 @@ const icons = {
 };
 
 /**
- * What can be done. loses: calls that run would end.
- * @type {{ label: string, glyph?: import('../elements/icon.js').IconName, testid?: string, loses?: string, when: RegExp,
+ * What can be done. loses: what it says where calls that run would end.
+ * @type {{ label: string, glyph?: import('../elements/icon.js').IconName, testid?: string, loses?: (calls: number) => string, when: RegExp,
  * message: (server: string) => AttachRequest }[]}
  */
 const actions = [
   // An entry of the workspace that counts only after a yes: the question shows what it would run.
   {
-    label: 'Review the workspace’s entry',
+    label: t('Review the workspace’s entry'),
     testid: 'review-entry',
     when: /waiting/,
     message: (server) => ({ startServer: { server, workspaceEntry: true } }),
   },
   {
-    label: 'Start',
+    label: t('Start'),
     glyph: 'start',
     when: /STOPPED|FAILED|GIVEN_UP/,
     message: (server) => ({ startServer: { server } }),
   },
   {
-    label: 'Restart',
+    label: t('Restart'),
     glyph: 'restart',
     testid: 'restart-server',
-    loses: 'Restart',
+    loses: (n) => plural(n, 'Restart, which cancels {0} request?', 'Restart, which cancels {0} requests?'),
     when: /READY|CONNECTING/,
     message: (server) => ({ restartServer: { server } }),
   },
   {
-    label: 'Stop',
+    label: t('Stop'),
     glyph: 'stop',
-    loses: 'Stop',
+    loses: (n) => plural(n, 'Stop, which cancels {0} request?', 'Stop, which cancels {0} requests?'),
     when: /READY|CONNECTING/,
     message: (server) => ({ stopServer: { server } }),
   },
   {
-    label: 'Disable',
-    loses: 'Disable',
+    label: t('Disable'),
+    loses: (n) => plural(n, 'Disable, which cancels {0} request?', 'Disable, which cancels {0} requests?'),
     when: /^SERVER_STATE_(?!DISABLED|BROKEN)/,
     message: (server) => ({ setServerEnabled: { server, enabled: false } }),
   },
-  { label: 'Enable', when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
+  { label: t('Enable'), when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
   {
-    label: 'Allow questions',
+    label: t('Allow questions'),
     testid: 'allow-questions',
     when: /silenced/,
     message: (server) => ({ muteServer: { server, muted: false } }),
   },
-  { label: 'Sign in', when: /sign-in:.*NEEDED/, message: (server) => ({ signIn: { server } }) },
-  { label: 'Sign out', loses: 'Sign out', when: /sign-in:.*SIGNED_IN/, message: (server) => ({ signOut: { server } }) },
+  { label: t('Sign in'), when: /sign-in:.*NEEDED/, message: (server) => ({ signIn: { server } }) },
+  {
+    label: t('Sign out'),
+    loses: (n) => plural(n, 'Sign out, which cancels {0} request?', 'Sign out, which cancels {0} requests?'),
+    when: /sign-in:.*SIGNED_IN/,
+    message: (server) => ({ signOut: { server } }),
+  },
 ];
 
 /**
@@ -111,10 +117,10 @@ export function serverView(page, name) {
   const facts = h('div', {});
   // Tools are what people come for. All else is folded, but for a server that does not run, or of which
   // something waits for a yes: there it says why.
-  const details = h('details', { dataset: { testid: 'server-details' } }, h('summary', { text: 'Details' }), facts);
+  const details = h('details', { dataset: { testid: 'server-details' } }, h('summary', { text: t('Details') }), facts);
   const logs = {
-    stderr: logView(`What ${shownName} writes to stderr`),
-    messages: logView(`Log messages of ${shownName}`),
+    stderr: logView(t('What {0} writes to stderr', shownName)),
+    messages: logView(t('Log messages of {0}', shownName)),
   };
   const body = h('div', { class: 'body', hidden: true });
   const element = h('li', { class: 'server', dataset: { testid: `server-${name}` } }, h('h3', {}, head), trouble, body);
@@ -129,7 +135,7 @@ export function serverView(page, name) {
       about: shownName,
       glyph: action.glyph,
       ...(action.testid && { testid: action.testid }),
-      question: () => (action.loses && calls() ? `${action.loses}, which cancels ${plural(calls(), 'request')}?` : ''),
+      question: () => (action.loses && calls() ? action.loses(calls()) : ''),
       act: async () => {
         const reply = await ask(action.message(name));
         show(refused, reply.error !== undefined);
@@ -234,12 +240,14 @@ function stateText(
 ) {
   const parts = [serverStateWord(state)];
   if (nextStartTime)
-    parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
-  if (failures > 1) parts.push(`${failures} failures in a row`);
-  if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in required');
-  if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push('start declined');
-  if (questionsMuted) parts.push('questions are silenced');
-  if (waitingForConsent?.length) parts.push('another entry waits for your consent');
+    parts.push(
+      t('next start in {0}', duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))),
+    );
+  if (failures > 1) parts.push(t('{0} failures in a row', failures));
+  if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push(t('sign-in required'));
+  if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push(t('start declined'));
+  if (questionsMuted) parts.push(t('questions are silenced'));
+  if (waitingForConsent?.length) parts.push(t('another entry waits for your consent'));
   return parts.join(' · ');
 }
 

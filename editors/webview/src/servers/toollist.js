@@ -2,8 +2,9 @@
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
-import { plural, shortName, visible } from '../words/text.js';
+import { shortName, visible } from '../words/text.js';
 import { toolView } from './toolview.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
 
@@ -17,18 +18,18 @@ export function toolList(page, server) {
   const { ask } = page;
   const filter = h('input', {
     'type': 'search',
-    'aria-label': `Filter the tools of ${shortName(server)}`,
-    'placeholder': 'Filter',
+    'aria-label': t('Filter the tools of {0}', shortName(server)),
+    'placeholder': t('Filter'),
     'autocomplete': 'off',
     'hidden': true,
     'oninput': () => paint(),
   });
   const note = h('p', { class: 'muted', role: 'status' });
-  const list = h('ul', { 'class': 'tools', 'aria-label': `Tools of ${shortName(server)}` });
+  const list = h('ul', { 'class': 'tools', 'aria-label': t('Tools of {0}', shortName(server)) });
   const connect = h('button', {
     type: 'button',
     class: 'secondary',
-    text: 'Connect and list its tools',
+    text: t('Connect and list its tools'),
     hidden: true,
     onclick: () => void listTools(false),
   });
@@ -45,7 +46,7 @@ export function toolList(page, server) {
   });
   let all = false;
   const count = h('span', { class: 'count' });
-  const heading = h('h4', { tabindex: -1 }, 'Tools ', count);
+  const heading = h('h4', { tabindex: -1 }, `${t('Tools')} `, count);
   const element = h('div', {}, heading, filter, note, connect, list, more);
   /** @type {Tool[]} */
   let tools = [];
@@ -63,7 +64,7 @@ export function toolList(page, server) {
   async function listTools(allowCached) {
     stale = false;
     const mine = ++asked;
-    setText(note, tools.length === 0 ? 'Listing…' : '');
+    setText(note, tools.length === 0 ? t('Listing…') : '');
     const reply = await ask({ listTools: { server, allowCached } });
     if (mine !== asked) return; // a later list is on its way
     const error = reply.error ?? reply.listTools?.troubles?.[0]?.error;
@@ -75,9 +76,9 @@ export function toolList(page, server) {
       error
         ? visible(error.message)
         : cached
-          ? 'As they were when the server was connected last.'
+          ? t('As they were when the server was connected last.')
           : tools.length === 0
-            ? 'None are known.'
+            ? t('None are known.')
             : '',
     );
     const had = document.activeElement === connect;
@@ -95,7 +96,7 @@ export function toolList(page, server) {
     );
     shown = all || found.length <= atFirst + few ? found : found.slice(0, atFirst);
     show(more, shown.length < found.length);
-    setText(more, `Show all ${plural(found.length, 'tool')}`);
+    setText(more, plural(found.length, 'Show {0} tool', 'Show all {0} tools'));
     // What is being filled in stays as it is for as long as the definition is the same, and goes over into the form for
     // another one.
     const held = list.contains(document.activeElement);

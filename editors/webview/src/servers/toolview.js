@@ -9,23 +9,24 @@ import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { toolPolicy } from '../adding/toolpolicy.js';
 import { shortName, stateWord, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
 
 /** @type {Record<string, string>} */
 const policies = {
-  APPROVAL_POLICY_ALLOW: 'allowed',
-  APPROVAL_POLICY_ASK: 'asks first',
-  APPROVAL_POLICY_DENY: 'denied',
+  APPROVAL_POLICY_ALLOW: t('allowed'),
+  APPROVAL_POLICY_ASK: t('asks first'),
+  APPROVAL_POLICY_DENY: t('denied'),
 };
 /** Untrusted: what a server says of its own tool. @type {[key: string, value: boolean, text: string][]} */
 const hints = [
-  ['readOnlyHint', true, 'read-only'],
-  ['destructiveHint', true, 'destructive'],
-  ['destructiveHint', false, 'not destructive'],
-  ['idempotentHint', true, 'idempotent'],
-  ['openWorldHint', true, 'open world'],
-  ['openWorldHint', false, 'closed world'],
+  ['readOnlyHint', true, t('read-only')],
+  ['destructiveHint', true, t('destructive')],
+  ['destructiveHint', false, t('not destructive')],
+  ['idempotentHint', true, t('idempotent')],
+  ['openWorldHint', true, t('open world')],
+  ['openWorldHint', false, t('closed world')],
 ];
 
 /**
@@ -56,14 +57,14 @@ export function toolView(page, tool) {
   const call = h('button', {
     'type': 'button',
     'class': 'primary',
-    'text': 'Call',
-    'aria-label': `Call ${shortName(name)}`,
+    'text': t('Call'),
+    'aria-label': t('Call {0}', shortName(name)),
     'dataset': { testid: 'call' },
   });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
-  const where = h('button', { type: 'button', class: 'link', text: 'Show', hidden: true, onclick: goToRunning });
-  where.setAttribute('aria-label', `Show the call of ${shortName(name)} that runs`);
+  const where = h('button', { type: 'button', class: 'link', text: t('Show'), hidden: true, onclick: goToRunning });
+  where.setAttribute('aria-label', t('Show the call of {0} that runs', shortName(name)));
   const outcome = h('div', {});
   const written = page.adding && toolPolicy(page, tool);
 
@@ -102,14 +103,14 @@ export function toolView(page, tool) {
       objectOf(schema.get('properties')).size === 0
       && arrayOf(schema.get('required')).length === 0
       && schema.get('additionalProperties') === false;
-    const fields = empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element;
+    const fields = empty ? h('p', { class: 'muted', text: t('It takes no arguments.') }) : made.element;
     replace(
       body,
       prose(tool.description),
       facts([
-        ['Name', fullName(name)],
-        ['Annotations, unverified', said.join(', ')],
-        ['Definition', tool.cached ? 'from an earlier connection' : ''],
+        [t('Name'), fullName(name)],
+        [t('Annotations, unverified'), said.join(', ')],
+        [t('Definition'), tool.cached ? t('from an earlier connection') : ''],
       ]),
       fields,
       h('div', { class: 'actions' }, call),
@@ -129,7 +130,7 @@ export function toolView(page, tool) {
     replace(outcome);
     show(status, true);
     show(where, false);
-    setText(status, 'Calling…');
+    setText(status, t('Calling…'));
     const reply = await page.ask({ callTool: { requestId: mine, server, tool: name, argumentsJson } });
     if (mine !== requestId) return;
     begun(false);
@@ -167,7 +168,7 @@ export function toolView(page, tool) {
       begun(false); // it is among the running ones: another may be called beside it
       show(problem, false);
       show(status, true);
-      setText(status, `${stateWord(open.state)}: see Running.`);
+      setText(status, t('{0}: see Running.', stateWord(open.state)));
       return;
     }
     const entry = ended();
@@ -176,7 +177,7 @@ export function toolView(page, tool) {
     begun(false);
     show(problem, false);
     show(status, true);
-    setText(status, `The last call: ${outcomeWords[entry.outcome]}.`);
+    setText(status, t('The last call: {0}.', outcomeWords[entry.outcome]));
     replace(outcome, endedDetails(page, entry));
   }
 
@@ -191,7 +192,7 @@ export function toolView(page, tool) {
     expand();
     requestId = draft.requestId;
     show(status, true);
-    setText(status, 'The server has changed this tool.');
+    setText(status, t('The server has changed this tool.'));
     if (draft.values !== '') form?.set(draft.values);
     requestsChanged();
   }

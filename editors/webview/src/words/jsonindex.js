@@ -2,6 +2,7 @@
 // of what a stranger has sent holds up the page. Values stay in the text, as they are spelled.
 
 import { nativeParse, numberPattern } from './jsontext.js';
+import { t } from './t.js';
 
 /** @typedef {'object' | 'array' | 'string' | 'number' | 'literal'} Kind */
 
@@ -158,7 +159,7 @@ function withoutHalf(inside) {
 
 /** @param {string} text @param {number} at @param {string} what @returns {never} */
 function fail(text, at, what) {
-  throw new SyntaxError(at < text.length ? `Character ${at + 1}: ${what}.` : 'The text ends too early.');
+  throw new SyntaxError(at < text.length ? t('Character {0}: {1}.', at + 1, what) : t('The text ends too early.'));
 }
 
 /** The end of the string that begins at a quote. @param {string} text @param {number} start */
@@ -193,7 +194,7 @@ export async function indexJson(text) {
   };
   /** @param {number} kind @param {number} end -1: not known yet */
   const add = (kind, end) => {
-    if (index.length >= mostValues) throw new RangeError('It has too many values to be shown as a tree.');
+    if (index.length >= mostValues) throw new RangeError(t('It has too many values to be shown as a tree.'));
     index.kinds.push(kind);
     index.starts.push(at);
     index.ends.push(end);
@@ -223,9 +224,9 @@ export async function indexJson(text) {
       at = end;
     } else {
       word.lastIndex = at;
-      const found = word.exec(text)?.[0] ?? fail(text, at, 'a value is missing');
+      const found = word.exec(text)?.[0] ?? fail(text, at, t('a value is missing'));
       const number = found[0] === '-' || (found[0] ?? '') <= '9';
-      if (number && !numberPattern.test(found)) fail(text, at, 'this is not a number');
+      if (number && !numberPattern.test(found)) fail(text, at, t('this is not a number'));
       add(number ? numberKind : literalKind, at + found.length);
       at += found.length;
     }
@@ -239,11 +240,11 @@ export async function indexJson(text) {
   };
   const readName = () => {
     skip();
-    if (text[at] !== '"') fail(text, at, 'a name in double quotes is missing');
+    if (text[at] !== '"') fail(text, at, t('a name in double quotes is missing'));
     name = at;
     at = nameEnd = endOfString(text, at);
     skip();
-    if (text[at] !== ':') fail(text, at, '":" is missing');
+    if (text[at] !== ':') fail(text, at, t('":" is missing'));
     at++;
   };
 
@@ -263,10 +264,10 @@ export async function indexJson(text) {
         at++;
         break;
       }
-      if (text[at] !== end) fail(text, at, `"," or "${end}" is missing`);
+      if (text[at] !== end) fail(text, at, t('"," or "{0}" is missing', end));
       close();
     }
   }
-  if (at < text.length) fail(text, at, 'the value is over, and more follows');
+  if (at < text.length) fail(text, at, t('the value is over, and more follows'));
   return index;
 }

@@ -1,6 +1,8 @@
 // JSON whose numbers keep their spelling and whose objects keep their order: "1.0", 12345678901234567890 and keys like
 // "10" and "__proto__" come out as they went in. JSON.parse loses all of that.
 
+import { t } from './t.js';
+
 /** As the browser reads JSON, for what can lose nothing by it. @type {(text: string) => unknown} */
 export const nativeParse = JSON.parse;
 
@@ -32,14 +34,14 @@ export function parse(text) {
   /** @returns {never} */
   const fail = (/** @type {string} */ what) => {
     const before = text.slice(0, at).split('\n');
-    throw new SyntaxError(`Line ${before.length}, column ${(before.at(-1) ?? '').length + 1}: ${what}.`);
+    throw new SyntaxError(t('Line {0}, column {1}: {2}.', before.length, (before.at(-1) ?? '').length + 1, what));
   };
   const next = () => {
     token.lastIndex = at;
     const match = token.exec(text);
     if (!match) {
       at += /^\s*/.exec(text.slice(at))?.[0].length ?? 0;
-      return fail(at < text.length ? 'this is not JSON' : 'the text ends too early');
+      return fail(at < text.length ? t('this is not JSON') : t('the text ends too early'));
     }
     at = token.lastIndex;
     return match[0].trimStart();
@@ -54,7 +56,7 @@ export function parse(text) {
   const value = () => {
     const found = next();
     if (found === '{' || found === '[') {
-      if (++depth > maxDepth) fail('this is nested too deeply');
+      if (++depth > maxDepth) fail(t('this is nested too deeply'));
       const result = found === '{' ? object() : array();
       depth--;
       return result;
@@ -64,7 +66,7 @@ export function parse(text) {
     if (found === 'null') return null;
     if (numberPattern.test(found)) return new JsonNumber(found);
     at -= found.length;
-    return fail(/[\d-]/.test(found.charAt(0)) ? 'this is not a number' : 'a value is missing');
+    return fail(/[\d-]/.test(found.charAt(0)) ? t('this is not a number') : t('a value is missing'));
   };
   /** @param {string} end @param {() => void} member */
   const members = (end, member) => {
@@ -78,7 +80,7 @@ export function parse(text) {
       if (mark === end) return;
       if (mark !== ',') {
         at -= mark.length;
-        fail(`"," or "${end}" is missing`);
+        fail(t('"," or "{0}" is missing', end));
       }
     }
   };
@@ -89,11 +91,11 @@ export function parse(text) {
       const key = next();
       if (key[0] !== '"') {
         at -= key.length;
-        fail('a name in double quotes is missing');
+        fail(t('a name in double quotes is missing'));
       }
       if (next() !== ':') {
         at--;
-        fail('":" is missing');
+        fail(t('":" is missing'));
       }
       result.set(/** @type {string} */ (nativeParse(key)), value());
     });
@@ -106,7 +108,7 @@ export function parse(text) {
     return result;
   };
   const result = value();
-  if (text.slice(at).trim() !== '') fail('the value is over, and more follows');
+  if (text.slice(at).trim() !== '') fail(t('the value is over, and more follows'));
   return result;
 }
 

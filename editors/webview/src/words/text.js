@@ -1,6 +1,8 @@
 // What people read: times, sizes, and words for the enums of the stream, so that one thing has one name on the whole
 // page; and untrusted text made visible.
 
+import { number, plural, t, timeOfDay } from './t.js';
+
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').OriginJson} Origin */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestStateJson} RequestState */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptCauseJson} PromptCause */
@@ -48,7 +50,7 @@ export function shortName(name = '') {
   let count = 0;
   let end = 0;
   for (const char of name) if (++count <= longestName / 2) end += char.length;
-  return visible(count <= longestName ? name : `${name.slice(0, end)}… (${count} characters)`);
+  return visible(count <= longestName ? name : t('{0}… ({1} characters)', name.slice(0, end), count));
 }
 
 /**
@@ -59,7 +61,7 @@ export function shortName(name = '') {
 export function startOf(text, most) {
   if (text.length <= most) return text;
   const kept = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
-  return `${kept} … and ${text.length - kept.length} more characters`;
+  return plural(text.length - kept.length, '{1} … and {0} more character', '{1} … and {0} more characters', kept);
 }
 
 /** The last part of a path. @param {string | undefined} path */
@@ -77,7 +79,7 @@ export const longClass = (name, text) =>
 
 /** @param {number} ms */
 export function duration(ms) {
-  if (ms < 950) return `${Math.max(0, Math.round(ms / 100) / 10)} s`;
+  if (ms < 950) return `${number(Math.max(0, ms / 1000))} s`;
   const s = Math.round(ms / 1000);
   const pair = (
     /** @type {number} */ big,
@@ -100,24 +102,18 @@ export function durationOf(text) {
 
 /** @param {string | undefined} timestamp */
 export function clockTime(timestamp) {
-  return timestamp
-    ? new Date(timestamp).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-    : '';
+  const date = new Date(timestamp ?? '');
+  return Number.isNaN(date.getTime()) ? '' : timeOfDay(date);
 }
 
 /** @param {number | string} count of bytes; proto3 JSON has large ones as strings */
 export function bytes(count) {
   let n = Number(count);
-  if (n < 1000) return plural(n, 'byte');
+  if (n < 1000) return plural(n, '{0} byte', '{0} bytes');
   const units = ['kB', 'MB', 'GB', 'TB'];
   let unit = 0;
   for (n /= 1000; n >= 999.5 && unit < 3; n /= 1000) unit++;
-  return `${n < 9.95 ? Math.round(n * 10) / 10 : Math.round(n)} ${units[unit]}`;
-}
-
-/** @param {number} count @param {string} one @param {string} [many] */
-export function plural(count, one, many = `${one}s`) {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${number(n < 9.95 ? n : Math.round(n))} ${units[unit]}`;
 }
 
 const mostBlanks = 1 << 20; // what is nested deeply at every line would cost far more blanks than text
@@ -153,54 +149,54 @@ export function pretty(json) {
 
 /** @type {Record<Origin, string>} */
 const origins = {
-  ORIGIN_UNSPECIFIED: 'somebody',
-  ORIGIN_USER: 'you',
-  ORIGIN_HOST: 'the host',
-  ORIGIN_SERVER: 'the server',
-  ORIGIN_TIMEOUT: 'a timeout',
-  ORIGIN_PARENT: 'the end of the request that caused it',
-  ORIGIN_TRANSPORT: 'the end of the connection',
-  ORIGIN_POLICY: 'a policy',
-  ORIGIN_SHUTDOWN: 'the end of the hub',
+  ORIGIN_UNSPECIFIED: t('somebody'),
+  ORIGIN_USER: t('you'),
+  ORIGIN_HOST: t('the host'),
+  ORIGIN_SERVER: t('the server'),
+  ORIGIN_TIMEOUT: t('a timeout'),
+  ORIGIN_PARENT: t('the end of the request that caused it'),
+  ORIGIN_TRANSPORT: t('the end of the connection'),
+  ORIGIN_POLICY: t('a policy'),
+  ORIGIN_SHUTDOWN: t('the end of the hub'),
 };
 /** @type {Record<PromptCause, string>} */
 const causes = {
-  PROMPT_CAUSE_UNSPECIFIED: 'Closed',
-  PROMPT_CAUSE_ANSWERED: 'Answered',
-  PROMPT_CAUSE_DECLINED: 'Declined',
-  PROMPT_CAUSE_DISMISSED: 'Dismissed',
-  PROMPT_CAUSE_WITHDRAWN: 'Withdrawn',
-  PROMPT_CAUSE_PARENT: 'The call was cancelled',
-  PROMPT_CAUSE_TIMEOUT: 'Timed out',
-  PROMPT_CAUSE_SERVER_GONE: 'Server gone',
-  PROMPT_CAUSE_SHUTDOWN: 'The hub is shutting down',
-  PROMPT_CAUSE_SUPERSEDED: 'No longer needed',
+  PROMPT_CAUSE_UNSPECIFIED: t('Closed'),
+  PROMPT_CAUSE_ANSWERED: t('Answered'),
+  PROMPT_CAUSE_DECLINED: t('Declined'),
+  PROMPT_CAUSE_DISMISSED: t('Dismissed'),
+  PROMPT_CAUSE_WITHDRAWN: t('Withdrawn'),
+  PROMPT_CAUSE_PARENT: t('The call was cancelled'),
+  PROMPT_CAUSE_TIMEOUT: t('Timed out'),
+  PROMPT_CAUSE_SERVER_GONE: t('Server gone'),
+  PROMPT_CAUSE_SHUTDOWN: t('The hub is shutting down'),
+  PROMPT_CAUSE_SUPERSEDED: t('No longer needed'),
 };
 /** @type {Record<RequestState, string>} */
 const requestStates = {
-  REQUEST_STATE_UNSPECIFIED: 'Unknown',
-  REQUEST_STATE_QUEUED: 'Queued',
-  REQUEST_STATE_AWAITING_APPROVAL: 'Waiting for approval',
-  REQUEST_STATE_CONNECTING: 'Connecting',
-  REQUEST_STATE_RUNNING: 'Running',
-  REQUEST_STATE_AWAITING_INPUT: 'Waiting for an answer',
-  REQUEST_STATE_CANCELLING: 'Cancelling…',
-  REQUEST_STATE_DONE: 'Done',
-  REQUEST_STATE_FAILED: 'Failed',
-  REQUEST_STATE_CANCELLED: 'Cancelled',
-  REQUEST_STATE_TASK_WORKING: 'Running as a task',
+  REQUEST_STATE_UNSPECIFIED: t('Unknown'),
+  REQUEST_STATE_QUEUED: t('Queued'),
+  REQUEST_STATE_AWAITING_APPROVAL: t('Waiting for approval'),
+  REQUEST_STATE_CONNECTING: t('Connecting'),
+  REQUEST_STATE_RUNNING: t('Running'),
+  REQUEST_STATE_AWAITING_INPUT: t('Waiting for an answer'),
+  REQUEST_STATE_CANCELLING: t('Cancelling…'),
+  REQUEST_STATE_DONE: t('Done'),
+  REQUEST_STATE_FAILED: t('Failed'),
+  REQUEST_STATE_CANCELLED: t('Cancelled'),
+  REQUEST_STATE_TASK_WORKING: t('Running as a task'),
 };
 /** @type {Record<ServerState, string>} */
 const serverStates = {
-  SERVER_STATE_UNSPECIFIED: 'Unknown',
-  SERVER_STATE_STOPPED: 'Stopped',
-  SERVER_STATE_CONNECTING: 'Starting',
-  SERVER_STATE_READY: 'Running',
-  SERVER_STATE_STOPPING: 'Stopping',
-  SERVER_STATE_FAILED: 'Error',
-  SERVER_STATE_DISABLED: 'Disabled',
-  SERVER_STATE_BROKEN: 'Configuration error',
-  SERVER_STATE_GIVEN_UP: 'Error, given up',
+  SERVER_STATE_UNSPECIFIED: t('Unknown'),
+  SERVER_STATE_STOPPED: t('Stopped'),
+  SERVER_STATE_CONNECTING: t('Starting'),
+  SERVER_STATE_READY: t('Running'),
+  SERVER_STATE_STOPPING: t('Stopping'),
+  SERVER_STATE_FAILED: t('Error'),
+  SERVER_STATE_DISABLED: t('Disabled'),
+  SERVER_STATE_BROKEN: t('Configuration error'),
+  SERVER_STATE_GIVEN_UP: t('Error, given up'),
 };
 
 /** Who ended something: "Cancelled by " + originWord(origin). @param {Origin | undefined} origin */

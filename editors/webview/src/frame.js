@@ -1,0 +1,22 @@
+// What page.html says by itself, in English, said in the language of the page.
+
+import { language } from './language.js';
+import { byId } from './page.js';
+import { t } from './words/t.js';
+
+/** Says so. */
+export function translateFrame() {
+  document.documentElement.lang = language;
+  byId('sections').setAttribute('aria-label', t('Sections'));
+  byId('strip').setAttribute('aria-label', t('Questions out of view'));
+  byId('away').setAttribute('aria-label', t('Ended while this window was away'));
+  for (const [section, name] of [
+    ['questions', t('Questions')],
+    ['running', t('Running')],
+    ['servers', t('Servers')],
+    ['history', t('History')],
+  ]) {
+    const text = byId(`${section}-title`).firstChild;
+    if (text) text.nodeValue = `${name} `;
+  }
+}

@@ -1,0 +1,53 @@
+// The language of the page: the one that its host names, else the first of the browser's that the page has. Its texts
+// are loaded before any other module runs, so that what is written once, at the start, is in it too.
+
+/** A text, or one for each form of plural that the language has. @typedef {string | Record<string, string>} Translation */
+/** By the English text. @typedef {Readonly<Record<string, Translation>>} Texts */
+
+/** The languages that the page has beside English. @type {Record<string, () => Promise<{ default: Texts }>>} */
+const others = {
+  de: () => import('./l10n/de.js'),
+};
+
+/** @param {string} tag as BCP 47 has it */
+const primary = (tag) => tag.split('-')[0]?.toLowerCase() ?? '';
+
+/**
+ * Of the languages that somebody reads, the first that the page has.
+ * @param {readonly string[]} wanted the best first
+ */
+export const languageOf = (wanted) =>
+  wanted.map(primary).find((one) => one === 'en' || Object.hasOwn(others, one)) ?? 'en';
+
+/** What the host has said, or else the browser says. @returns {readonly string[]} */
+function wantedHere() {
+  if (typeof document === 'undefined') return []; // a test, without a page
+  /** @type {unknown} */
+  const surface = JSON.parse(document.documentElement.dataset['surface'] ?? '{}');
+  const { language } = /** @type {{ language?: string }} */ (surface);
+  return language ? [language] : navigator.languages;
+}
+
+const wanted = wantedHere();
+
+/** The language of the page. */
+export const language = languageOf(wanted);
+
+/** Where the numbers and times of its readers are written so: the language with its region, as far as it is known. */
+export const locale =
+  [...wanted, ...(typeof document === 'undefined' ? [] : navigator.languages)].find(
+    (one) => primary(one) === language && one.includes('-'),
+  ) ?? language;
+
+/** @returns {Promise<Texts>} */
+async function load() {
+  try {
+    return (await others[language]?.())?.default ?? {};
+  } catch (error) {
+    reportError(error); // in English it can be used all the same
+    return {};
+  }
+}
+
+/** What the texts are in the language of the page; none for English. */
+export const texts = await load();
