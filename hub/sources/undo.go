@@ -74,7 +74,7 @@ func (f *Files) Undo(ctx context.Context, id string, by config.Writer) (Written,
 				bounds.Printable(u.Server), u.File)
 		}
 		if !u.Existed {
-			return edit.Remove(text, u.Server)
+			return edit.Unmake(text, u.Server)
 		}
 		text.JSON = u.Before
 		layout := config.LayoutOf(text)

@@ -118,6 +118,25 @@ func Remove(src config.Source, name string) (Edited, error) {
 	return e.result(Settings{})
 }
 
+// Unmake takes out of a file what an Add put into it that made the file: the entry, and the inputs that came with it.
+func Unmake(src config.Source, name string) (Edited, error) {
+	e, r := openEntry(src, name)
+	if r != nil {
+		return Edited{}, r
+	}
+	e.unmade = e.dialect == config.DialectVSCode
+	if r := e.change(func(t tree) *Refusal {
+		if r := t.remove(e.path); r != nil || !e.unmade {
+			return r
+		}
+		return t.remove(e.inputsAt())
+	}); r != nil {
+		return Edited{}, r
+	}
+	e.gone = true
+	return e.result(Settings{})
+}
+
 // maxWork bounds a change: steps, each of which reads the text once, times bytes.
 const maxWork = 256 << 20
 
@@ -152,7 +171,8 @@ type editing struct {
 	path    []string // of the entry
 	dialect string
 	gone    bool
-	inputs  int // that were added to those of the file
+	inputs  int  // that were added to those of the file
+	unmade  bool // all inputs of the file are taken out
 	out     []byte
 }
 

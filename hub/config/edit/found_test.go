@@ -109,8 +109,14 @@ func TestInputs(t *testing.T) {
 			}
 		})
 	}
+	added, err := Add(source("vscode", ""), "s", form, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unmade, err := Unmake(source("vscode", string(added.Text)), "s")
+	want(t, edited(t, unmade, err), "{\n  \"servers\": {}\n}\n")
 	other := "{\"inputs\": [{\"type\": \"promptString\", \"id\": \"token\"}], \"servers\": {}}"
-	_, err := Add(source("vscode", other), "s", form, Settings{})
+	_, err = Add(source("vscode", other), "s", form, Settings{})
 	refused(t, err, Wrong, "another one")
 	_, err = Add(source("portable", "{}"), "s", Form{Entry: &Entry{Command: "x"}, Inputs: form.Inputs}, Settings{})
 	refused(t, err, Unsupported, "no inputs")

@@ -76,6 +76,9 @@ func (e *editing) othersStay() bool {
 	before, ok := e.values(e.src.JSON)
 	after, alsoOK := e.values(e.out)
 	after = e.withoutInputs(after)
+	if e.unmade {
+		before = apart(before, e.inputsAt())
+	}
 	return ok && alsoOK && reflect.DeepEqual(apart(before, e.path), apart(after, e.path))
 }
 
