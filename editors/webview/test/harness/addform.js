@@ -1,4 +1,44 @@
-// The form that adds a server, as a person leaves it halfway.
+// The form that adds a server, as a person leaves it halfway, and the files that a hub tells it of.
+
+import { server } from './world.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFileJson */
+
+/** @type {ConfigFileJson[]} */
+export const files = [
+  {
+    path: '/config/.cursor/mcp.json',
+    scope: 'user',
+    dialect: 'cursor',
+    exists: true,
+    servers: ['tickets'],
+    environmentReference: '${env:NAME}',
+    takesUrls: true,
+  },
+  {
+    path: '/config/.config/Code/User/mcp.json',
+    scope: 'user',
+    dialect: 'vscode',
+    exists: true,
+    servers: ['files'],
+    isDefault: true,
+    environmentReference: '${env:NAME}',
+    takesInputs: true,
+    takesUrls: true,
+  },
+  { path: '/config/claude_desktop_config.json', scope: 'user', dialect: 'claude-desktop', exists: true },
+  { path: '/config/broken.json', scope: 'user', exists: true, notWritable: 'the file cannot be read', line: 7 },
+];
+export const vscodeFile = '/config/.config/Code/User/mcp.json';
+export const written = {
+  server: 'notes',
+  configFile: vscodeFile,
+  configLine: 9,
+  configDialect: 'vscode',
+  needsConsent: true,
+};
+export const surface = { configWrites: true, commands: ['mcphub.openConfig'] };
+export const setup = { surface, snapshot: { servers: [server('files')] } };
 
 /** Fills the form that adds a server, as far as a faulty name. @param {import('./pagetest.js').Opened} opened */
 export async function fillAddForm({ by, hub, page, pass }) {
