@@ -2,7 +2,8 @@
 
 import { h, replace, show } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
-import { plural, shortName, visible } from '../words/text.js';
+import { plural } from '../words/t.js';
+import { shortName, visible } from '../words/text.js';
 import { entryForm, writer } from './entryform.js';
 import { frame, written } from './frame.js';
 import { proposalOf } from './proposal.js';
@@ -115,7 +116,11 @@ export function removal(page, server, done, close) {
         ? [
             h('p', {
               class: 'warning',
-              text: `${plural(calls, 'request')} that ${calls === 1 ? 'runs' : 'run'} now will be cancelled.`,
+              text: plural(
+                calls,
+                '{0} request that runs now will be cancelled.',
+                '{0} requests that run now will be cancelled.',
+              ),
             }),
           ]
         : []),

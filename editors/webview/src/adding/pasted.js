@@ -3,7 +3,8 @@
 import { h, replace, show } from '../elements/dom.js';
 import { labelled, linesBox } from './field.js';
 import { proposalOf } from './proposal.js';
-import { bytes, plural, shortName, visible } from '../words/text.js';
+import { plural } from '../words/t.js';
+import { bytes, shortName, visible } from '../words/text.js';
 
 /** What the hub reads at most. */
 const mostText = 256 << 10;
@@ -66,7 +67,11 @@ export function pastedText({ ask, announce }, propose) {
     }
     replace(
       found,
-      entries.length > 1 && h('p', { class: 'muted', text: `${plural(entries.length, 'server')} found. Choose one.` }),
+      entries.length > 1
+        && h('p', {
+          class: 'muted',
+          text: plural(entries.length, '{0} server found. Choose one.', '{0} servers found. Choose one.'),
+        }),
       ...entries.map((entry) => {
         const why = entry.problems?.filter((p) => p.fatal) ?? [];
         const name = shortName(entry.server) || 'the server';
@@ -92,7 +97,7 @@ export function pastedText({ ask, announce }, propose) {
     show(found, entries.length > 0);
     if (field.wrong()) box.focus();
     else if (entries.length) {
-      announce(`${plural(entries.length, 'server')} found.`);
+      announce(plural(entries.length, '{0} server found.', '{0} servers found.'));
       found.querySelector('button')?.focus();
     }
   }

@@ -636,4 +636,15 @@ export default {
   'Disabled': 'Deaktiviert',
   'Configuration error': 'Konfigurationsfehler',
   'Error, given up': 'Fehler, aufgegeben',
+
+  // Entries of config files.
+  '{0} servers found. Choose one.': {
+    one: '{0} Server gefunden. Wählen Sie ihn.',
+    other: '{0} Server gefunden. Wählen Sie einen.',
+  },
+  '{0} servers found.': { one: '{0} Server gefunden.', other: '{0} Server gefunden.' },
+  '{0} requests that run now will be cancelled.': {
+    one: '{0} Anfrage, die jetzt läuft, wird abgebrochen.',
+    other: '{0} Anfragen, die jetzt laufen, werden abgebrochen.',
+  },
 };
