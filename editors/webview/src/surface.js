@@ -1,5 +1,6 @@
 // Where the page is shown, as its host wrote it into data-surface.
 
+import { t } from './words/t.js';
 import { announce } from './elements/announce.js';
 import { h } from './elements/dom.js';
 import { copyButton } from './elements/icon.js';
@@ -53,7 +54,7 @@ export function placeLink(surface, file, line) {
     'span',
     { class: 'place' },
     link,
-    copyButton(`Copy ${visible(text)}`, () => text, announce),
+    copyButton(t('Copy {0}', visible(text)), () => text, announce),
   );
 }
 

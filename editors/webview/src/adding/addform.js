@@ -1,5 +1,6 @@
 // The form that adds a server: by which way, under which name, into which file.
 
+import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { shortName, visible } from '../words/text.js';
 import { entryForm, writer } from './entryform.js';
@@ -38,7 +39,7 @@ export function addForm(page, done, close) {
       form.changed();
     },
   });
-  const nameField = labelled('Name', name, { hint: 'As it is called in the config file and in lists.' });
+  const nameField = labelled(t('Name'), name, { hint: t('As it is called in the config file and in lists.') });
   const clash = h('p', { class: 'warning', hidden: true });
   const files = fileChoice(page, () => {
     checkName();
@@ -50,7 +51,9 @@ export function addForm(page, done, close) {
     const text = name.value.trim();
     const { here, elsewhere } = files.clash(text);
     const length = Array.from(text).length; // characters, as the hub counts them
-    nameField.say(length > mostName ? `A name has at most ${mostName} characters; this one has ${length}.` : here);
+    nameField.say(
+      length > mostName ? t('A name has at most {0} characters; this one has {1}.', mostName, length) : here,
+    );
     setText(clash, elsewhere);
     show(clash, elsewhere !== '');
     return nameField.wrong();
@@ -61,7 +64,7 @@ export function addForm(page, done, close) {
       file: () => files.chosen,
       name: () => (checkName() ? '' : name.value.trim()),
       check: () => {
-        if (name.value.trim() === '') nameField.say('The entry needs a name.');
+        if (name.value.trim() === '') nameField.say(t('The entry needs a name.'));
         else checkName();
         return nameField.wrong()
           ? name
@@ -92,7 +95,7 @@ export function addForm(page, done, close) {
       },
     },
     {
-      submit: 'Add and start',
+      submit: t('Add and start'),
       done: (write) => {
         done(write);
         propose({});
@@ -106,9 +109,9 @@ export function addForm(page, done, close) {
   const paste = pastedText(page, propose);
   made.set('paste', paste);
   const ways = [
-    { id: 'command', label: 'Command' },
-    { id: 'url', label: 'Address' },
-    { id: 'paste', label: 'Paste a config' },
+    { id: 'command', label: t('Command') },
+    { id: 'url', label: t('Address') },
+    { id: 'paste', label: t('Paste a config') },
     ...moreWays,
   ];
   const other = h('div', {});
@@ -135,7 +138,7 @@ export function addForm(page, done, close) {
   const choice = h(
     'fieldset',
     { class: 'field ways' },
-    h('legend', { text: 'By' }),
+    h('legend', { text: t('By') }),
     h('div', { class: 'row wraps' }, ...radios.map(({ label }) => label)),
   );
 
@@ -170,7 +173,7 @@ export function addForm(page, done, close) {
       about,
       to.title && h('h4', { dir: 'auto', text: shortName(to.title) }),
       to.description && h('p', { class: 'prose long', tabindex: 0, dir: 'auto', text: visible(to.description) }),
-      to.source && h('p', { class: 'muted', text: `From ${visible(to.source)}.` }),
+      to.source && h('p', { class: 'muted', text: t('From {0}.', visible(to.source)) }),
       ...(to.warnings ?? []).map((text) => h('p', { class: 'warning', text: visible(text) })),
     );
     show(about, about.childElementCount > 0);
@@ -179,7 +182,7 @@ export function addForm(page, done, close) {
     if (element.isConnected) (name.value === '' ? name : form).focus();
   }
 
-  const { element, focus } = frame('Add a server', [choice, other, entry], [form.save], close);
+  const { element, focus } = frame(t('Add a server'), [choice, other, entry], [form.save], close);
   form.set({});
   choose('command');
   return {

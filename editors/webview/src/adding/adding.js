@@ -2,6 +2,7 @@
 // the page: a question that opens meanwhile must stay in reach. Esc closes it, and what was typed is there when it is
 // opened again.
 
+import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
 import { shortName, visible } from '../words/text.js';
@@ -39,7 +40,7 @@ export function adding(page, place, list) {
     'class': 'banner',
     'role': 'region',
     'hidden': true,
-    'aria-label': 'Last change of a config file',
+    'aria-label': t('Last change of a config file'),
     'dataset': { testid: 'written' },
   });
   const open = h('div', {});
@@ -79,7 +80,7 @@ export function adding(page, place, list) {
     const undo = h('button', {
       type: 'button',
       class: 'secondary',
-      text: 'Undo',
+      text: t('Undo'),
       dataset: { testid: 'undo' },
       onclick: () => void undoLast(),
     });
@@ -92,7 +93,7 @@ export function adding(page, place, list) {
       notice,
       h('div', { class: 'grows-wide' }, said, ' ', placeLink(page.surface, write.configFile, write.configLine)),
       write.canUndo && undo,
-      closeButton('Dismiss', leave),
+      closeButton(t('Dismiss'), leave),
     );
     show(notice, true);
     setText(said, `“${shortName(write.server)}” ${did}.`);
@@ -101,7 +102,7 @@ export function adding(page, place, list) {
 
     async function undoLast() {
       const reply = await ask({ undoConfigWrite: { writtenBy: writer } });
-      if (reply.configWrite) wrote(reply.configWrite, 'is as it was before');
+      if (reply.configWrite) wrote(reply.configWrite, t('is as it was before'));
       else setText(said, visible(reply.error?.message));
     }
   }
@@ -113,7 +114,7 @@ export function adding(page, place, list) {
     promptsChanged();
     const reply = await ask({ startServer: { server } });
     awaits = '';
-    if (!reply.error) announce(`${shortName(server)} runs.`);
+    if (!reply.error) announce(t('{0} runs.', shortName(server)));
   }
   function promptsChanged() {
     if (!awaits) return;
@@ -128,7 +129,7 @@ export function adding(page, place, list) {
     page,
     (write) => {
       close();
-      wrote(write, 'was added');
+      wrote(write, t('was added'));
       if (write.server && state.servers.get(write.server)?.state !== 'SERVER_STATE_DISABLED') void start(write.server);
     },
     close,
@@ -148,7 +149,7 @@ export function adding(page, place, list) {
         server,
         (write) => {
           close();
-          wrote(write, 'was changed');
+          wrote(write, t('was changed'));
           if (write.needsConsent && state.servers.get(server)?.launchConsent === 'LAUNCH_CONSENT_NEEDED')
             void start(server);
         },
@@ -162,7 +163,7 @@ export function adding(page, place, list) {
         server,
         (write) => {
           close();
-          wrote(write, 'was removed');
+          wrote(write, t('was removed'));
         },
         close,
       );

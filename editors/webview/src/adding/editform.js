@@ -2,7 +2,7 @@
 
 import { h, replace, show } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
-import { plural } from '../words/t.js';
+import { plural, t } from '../words/t.js';
 import { shortName, visible } from '../words/text.js';
 import { entryForm, writer } from './entryform.js';
 import { frame, written } from './frame.js';
@@ -21,7 +21,7 @@ export function editForm(page, server, done, close) {
   const configFile = known?.configFile ?? '';
   /** @type {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson | undefined} */
   let file;
-  const note = h('p', { class: 'muted', role: 'status', text: 'Reading the entry…' });
+  const note = h('p', { class: 'muted', role: 'status', text: t('Reading the entry…') });
   const form = entryForm(
     page,
     {
@@ -42,12 +42,12 @@ export function editForm(page, server, done, close) {
             }
           : undefined,
     },
-    { submit: 'Save', done },
+    { submit: t('Save'), done },
   );
   show(form.element, false);
   show(form.save, false);
   const { element, focus } = frame(
-    `Change ${shortName(server)}`,
+    t('Change {0}', shortName(server)),
     [note, form.element, form.outcome],
     [form.save],
     close,
@@ -64,7 +64,10 @@ export function editForm(page, server, done, close) {
         note,
         error
           ? visible(error.message)
-          : `The entry cannot be shown here: ${visible(faults.map((p) => [p.key, p.message].filter(Boolean).join(': ')).join('; '))}. Mend it in the file: `,
+          : t(
+              'The entry cannot be shown here: {0}. Mend it in the file: ',
+              visible(faults.map((p) => [p.key, p.message].filter(Boolean).join(': ')).join('; ')),
+            ),
         !error && placeLink(page.surface, file?.path ?? configFile, faults[0]?.line ?? entry?.line),
       );
       return;
@@ -98,19 +101,19 @@ export function removal(page, server, done, close) {
   const remove = h('button', {
     type: 'button',
     class: 'primary',
-    text: 'Remove',
+    text: t('Remove'),
     dataset: { testid: 'remove-now' },
     onclick: () => void act(),
   });
   const { element, focus } = frame(
-    `Remove ${shortName(server)}?`,
+    t('Remove {0}?', shortName(server)),
     [
       h(
         'p',
         {},
-        'Its entry is taken out of ',
+        t('Its entry is taken out of '),
         placeLink(page.surface, configFile, known?.configLine),
-        '. You can undo that.',
+        t('. You can undo that.'),
       ),
       ...(calls > 0
         ? [
@@ -129,7 +132,7 @@ export function removal(page, server, done, close) {
             h(
               'p',
               { class: 'warning' },
-              'Another entry of this name counts then: ',
+              t('Another entry of this name counts then: '),
               placeLink(page.surface, known.shadows[0]?.file, known.shadows[0]?.line),
             ),
           ]

@@ -1,6 +1,7 @@
 // The form for one entry of a config file: how the server is reached, what else the entry says, and before anything is
 // written, what would run and what the file would say.
 
+import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { block, quoted } from '../questions/cardparts.js';
 import { placeLink } from '../surface.js';
@@ -84,34 +85,34 @@ export function entryForm(page, target, { submit, done }) {
     type: 'button',
     class: 'link',
     hidden: true,
-    text: 'Part it into command and arguments',
+    text: t('Part it into command and arguments'),
     onclick: parted,
   });
-  const commandField = labelled('Command', command, {
-    hint: 'The program alone: npx, uvx, docker or a path.',
+  const commandField = labelled(t('Command'), command, {
+    hint: t('The program alone: npx, uvx, docker or a path.'),
     after: split,
   });
   const args = linesBox({ oninput: changed, dataset: { testid: 'adding-args' } });
-  const argsField = labelled('Arguments', args, { hint: 'One a line, as they are: no shell reads them.' });
-  const env = pairs({ legend: 'Environment variables', one: 'variable', add: 'Add a variable', changed });
+  const argsField = labelled(t('Arguments'), args, { hint: t('One a line, as they are: no shell reads them.') });
+  const env = pairs({ legend: t('Environment variables'), one: t('variable'), add: t('Add a variable'), changed });
   const cwd = textBox({ oninput: changed, dataset: { testid: 'adding-cwd' } });
-  const cwdField = labelled('Working directory', cwd, { hint: 'Nothing: the usual one of the config file.' });
+  const cwdField = labelled(t('Working directory'), cwd, { hint: t('Nothing: the usual one of the config file.') });
   const url = textBox({
     inputmode: 'url',
     oninput: changed,
     dataset: { testid: 'adding-url' },
-    placeholder: 'https://',
+    placeholder: t('https://'),
   });
-  const urlField = labelled('Address', url);
+  const urlField = labelled(t('Address'), url);
   const via = h(
     'select',
     { onchange: changed },
-    h('option', { value: '', text: 'Found out' }),
-    h('option', { value: 'http', text: 'Streamable HTTP' }),
-    h('option', { value: 'sse', text: 'HTTP with SSE' }),
+    h('option', { value: '', text: t('Found out') }),
+    h('option', { value: 'http', text: t('Streamable HTTP') }),
+    h('option', { value: 'sse', text: t('HTTP with SSE') }),
   );
-  const viaField = labelled('Transport', via);
-  const headers = pairs({ legend: 'Headers', one: 'header', add: 'Add a header', changed });
+  const viaField = labelled(t('Transport'), via);
+  const headers = pairs({ legend: t('Headers'), one: t('header'), add: t('Add a header'), changed });
   const ofCommand = h(
     'div',
     { class: 'fields' },
@@ -127,7 +128,7 @@ export function entryForm(page, target, { submit, done }) {
   const shownPreview = h('div', {
     'class': 'fields',
     'role': 'group',
-    'aria-label': 'What would run, and what would be written',
+    'aria-label': t('What would run, and what would be written'),
   });
   const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
   const save = h('button', {
@@ -215,10 +216,10 @@ export function entryForm(page, target, { submit, done }) {
   /** What can be seen to be wrong without the hub. */
   function check() {
     const first = [target.check()];
-    commandField.say(kind === 'command' && command.value.trim() === '' ? 'A server needs a command.' : '');
+    commandField.say(kind === 'command' && command.value.trim() === '' ? t('A server needs a command.') : '');
     urlField.say(
       kind === 'url' && !/^https?:\/\/./i.test(url.value.trim()) && !/^\$\{|^\{/.test(url.value.trim())
-        ? 'It needs an address that begins with http:// or https://.'
+        ? t('It needs an address that begins with http:// or https://.')
         : '',
     );
     for (const field of [argsField, cwdField, viaField]) field.say('');
@@ -288,20 +289,20 @@ export function entryForm(page, target, { submit, done }) {
     const now = form(target.file()?.environmentReference ?? '');
     const line = [now.command ?? '', ...(now.args ?? [])].map(quoted).join(' ');
     return [
-      now.url ? block('It connects to', now.url) : block('It runs', line),
-      h('details', { open: true }, h('summary', {}, 'What is written'), written(write)),
+      now.url ? block(t('It connects to'), now.url) : block(t('It runs'), line),
+      h('details', { open: true }, h('summary', {}, t('What is written')), written(write)),
       ...(write.problems ?? []).map((p) =>
         h('p', { class: 'warning', text: visible([p.key, p.message].filter(Boolean).join(': ')) }),
       ),
       (write.leftOut ?? []).length > 0
         && h('p', {
           class: 'warning',
-          text: `The file has no words for ${visible((write.leftOut ?? []).join(', '))}: left out.`,
+          text: t('The file has no words for {0}: left out.', visible((write.leftOut ?? []).join(', '))),
         }),
       write.needsConsent
         && h('p', {
           class: 'muted',
-          text: 'You will be asked, with the whole command, before it is started for the first time.',
+          text: t('You will be asked, with the whole command, before it is started for the first time.'),
         }),
     ];
   }
@@ -317,7 +318,7 @@ export function entryForm(page, target, { submit, done }) {
     }
     const order = message(false);
     if (!order) {
-      setText(problem, 'Nothing is changed yet.');
+      setText(problem, t('Nothing is changed yet.'));
       show(problem, true);
       return;
     }

@@ -1,5 +1,6 @@
 // Which config file an entry goes to: those that the hub reads and can write, and why the others cannot be.
 
+import { plural, t } from '../words/t.js';
 import { h, replace, show } from '../elements/dom.js';
 import { labelled } from './field.js';
 import { placeLink } from '../surface.js';
@@ -8,14 +9,14 @@ import { shortName, visible } from '../words/text.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
 
 /** @type {Record<string, string>} */
-const scopes = { user: 'yours', workspace: 'of the workspace' };
+const scopes = { user: 'yours', workspace: t('of the workspace') };
 
 /** @param {import('../page.js').Page} page @param {() => void} changed */
 export function fileChoice({ ask, surface }, changed) {
   const select = h('select', { dataset: { testid: 'adding-file' }, onchange: changed });
   const others = h('ul', { class: 'lines' });
   const why = h('details', { hidden: true }, h('summary', {}), others);
-  const field = labelled('Config file', select, { after: why });
+  const field = labelled(t('Config file'), select, { after: why });
   /** @type {ConfigFile[]} */
   let files = [];
 
@@ -36,7 +37,7 @@ export function fileChoice({ ask, surface }, changed) {
         ...good.flatMap((file) => {
           if (seen.has(file.path)) return [];
           seen.add(file.path);
-          const notes = [scopes[file.scope ?? ''], file.exists ? '' : 'not there yet'].filter(Boolean).join(', ');
+          const notes = [scopes[file.scope ?? ''], file.exists ? '' : t('not there yet')].filter(Boolean).join(', ');
           return [
             h('option', { value: file.path, text: notes ? `${visible(file.path)} (${notes})` : visible(file.path) }),
           ];
@@ -46,7 +47,10 @@ export function fileChoice({ ask, surface }, changed) {
       if (first?.path) select.value = first.path;
       const bad = files.filter((file) => file.notWritable);
       show(why, bad.length > 0);
-      replace(why.firstElementChild ?? why, `Not possible: ${bad.length} other ${bad.length === 1 ? 'file' : 'files'}`);
+      replace(
+        why.firstElementChild ?? why,
+        plural(bad.length, 'Not possible: {0} other file', 'Not possible: {0} other files'),
+      );
       replace(
         others,
         ...bad.map((file) => h('li', {}, placeLink(surface, file.path, file.line), ` ${visible(file.notWritable)}`)),
@@ -55,7 +59,9 @@ export function fileChoice({ ask, surface }, changed) {
         reply.error
           ? (reply.error.message ?? '')
           : good.length === 0
-            ? 'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.'
+            ? t(
+                'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.',
+              )
             : '',
       );
     },
@@ -65,11 +71,14 @@ export function fileChoice({ ask, surface }, changed) {
       const here = having.some((file) => file.path === select.value);
       return {
         here: here
-          ? `“${shortName(name)}” stands in this file already: choose another name, or change that entry.`
+          ? t('“{0}” stands in this file already: choose another name, or change that entry.', shortName(name))
           : '',
         elsewhere:
           !here && having[0]
-            ? `${visible(having[0].path)} has an entry of this name, too. One of them counts: the one of the later file.`
+            ? t(
+                '{0} has an entry of this name, too. One of them counts: the one of the later file.',
+                visible(having[0].path),
+              )
             : '',
       };
     },

@@ -1,5 +1,6 @@
 // What the forms of entries have around them, and what they show of a write.
 
+import { t } from '../words/t.js';
 import { h } from '../elements/dom.js';
 import { iconButton } from '../elements/icon.js';
 import { visible } from '../words/text.js';
@@ -22,9 +23,9 @@ export function written({ linesBefore = '', linesAfter = '' }) {
     );
   return h(
     'ul',
-    { 'class': 'diff', 'tabindex': 0, 'aria-label': 'Lines of the file' },
-    part('del', 'Removed', linesBefore),
-    part('ins', 'Added', linesAfter),
+    { 'class': 'diff', 'tabindex': 0, 'aria-label': t('Lines of the file') },
+    part('del', t('Removed'), linesBefore),
+    part('ins', t('Added'), linesAfter),
   );
 }
 
@@ -38,13 +39,13 @@ export function frame(title, parts, buttons, close) {
   const element = h(
     'div',
     { 'class': 'card adding', 'role': 'group', 'aria-label': title, 'dataset': { testid: 'adding' } },
-    h('div', { class: 'card-head' }, heading, closeButton('Close; what was typed is kept', close)),
+    h('div', { class: 'card-head' }, heading, closeButton(t('Close; what was typed is kept'), close)),
     h('div', { class: 'card-body' }, ...parts),
     h(
       'div',
       { class: 'card-buttons' },
       ...buttons,
-      h('button', { type: 'button', class: 'secondary', text: 'Cancel', onclick: close }),
+      h('button', { type: 'button', class: 'secondary', text: t('Cancel'), onclick: close }),
     ),
   );
   return { element, heading, focus: () => heading.focus({ preventScroll: true }) };

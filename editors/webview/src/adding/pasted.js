@@ -3,7 +3,7 @@
 import { h, replace, show } from '../elements/dom.js';
 import { labelled, linesBox } from './field.js';
 import { proposalOf } from './proposal.js';
-import { plural } from '../words/t.js';
+import { plural, t } from '../words/t.js';
 import { bytes, shortName, visible } from '../words/text.js';
 
 /** What the hub reads at most. */
@@ -14,18 +14,18 @@ const mostText = 256 << 10;
  * @param {(proposal: import('./proposal.js').Proposal) => void} propose
  */
 export function pastedText({ ask, announce }, propose) {
-  const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: '{ "mcpServers": { … } }' });
+  const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
   const read = h('button', {
     type: 'button',
     class: 'primary',
-    text: 'Read it',
+    text: t('Read it'),
     dataset: { testid: 'adding-read' },
     onclick: () => void look(),
   });
-  const field = labelled('Config as instructions have it', box, {
-    hint: 'JSON of any editor, or TOML of Codex: an entry, a file with servers, or a part of one.',
+  const field = labelled(t('Config as instructions have it'), box, {
+    hint: t('JSON of any editor, or TOML of Codex: an entry, a file with servers, or a part of one.'),
   });
-  const found = h('div', { 'role': 'group', 'aria-label': 'Servers in the text' });
+  const found = h('div', { 'role': 'group', 'aria-label': t('Servers in the text') });
   const element = h('div', { class: 'fields' }, field.element, read, found);
   let asked = 0;
   box.addEventListener('paste', (event) => {
@@ -38,14 +38,18 @@ export function pastedText({ ask, announce }, propose) {
 
   /** @param {number} length */
   const tooLong = (length) =>
-    `This text is too long: ${bytes(length)}, of which at most ${bytes(mostText)} are read. Paste the part with the servers.`;
+    t(
+      'This text is too long: {0}, of which at most {1} are read. Paste the part with the servers.',
+      bytes(length),
+      bytes(mostText),
+    );
 
   async function look() {
     const text = box.value;
     const mine = ++asked;
     replace(found);
     if (text.trim() === '') {
-      field.say('Paste the text first.');
+      field.say(t('Paste the text first.'));
       box.focus();
       return;
     }
@@ -58,7 +62,7 @@ export function pastedText({ ask, announce }, propose) {
     if (mine !== asked) return;
     const entries = reply.readConfigText?.entries ?? [];
     const faults = (reply.readConfigText?.problems ?? []).filter((p) => p.fatal || entries.length === 0);
-    const at = (/** @type {number | undefined} */ line) => (line ? `Line ${line}: ` : '');
+    const at = (/** @type {number | undefined} */ line) => (line ? t('Line {0}: ', line) : '');
     field.say(reply.error?.message ?? faults.map((p) => `${at(p.line)}${p.message ?? ''}`).join('\n'));
     const [one] = entries;
     if (entries.length === 1 && one?.form) {
@@ -74,7 +78,7 @@ export function pastedText({ ask, announce }, propose) {
         }),
       ...entries.map((entry) => {
         const why = entry.problems?.filter((p) => p.fatal) ?? [];
-        const name = shortName(entry.server) || 'the server';
+        const name = shortName(entry.server) || t('the server');
         return h(
           'div',
           { class: 'line' },

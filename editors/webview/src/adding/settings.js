@@ -1,6 +1,7 @@
 // What an entry says beside how its server is reached: on or off, clocks, and which tools are called without a
 // question. Only what was changed is sent.
 
+import { t } from '../words/t.js';
 import { h } from '../elements/dom.js';
 import { labelled, textBox } from './field.js';
 
@@ -10,17 +11,17 @@ import { labelled, textBox } from './field.js';
 
 /** @type {[Clock, string][]} */
 const clocks = [
-  ['connect', 'Start'],
-  ['total', 'One call'],
-  ['idle', 'Silence in a call'],
-  ['human', 'A question to you'],
+  ['connect', t('Start')],
+  ['total', t('One call')],
+  ['idle', t('Silence in a call')],
+  ['human', t('A question to you')],
 ];
 
 /** @type {[Policy, string][]} */
 export const policyWords = [
-  ['APPROVAL_POLICY_ALLOW', 'Always allow'],
-  ['APPROVAL_POLICY_ASK', 'Ask first'],
-  ['APPROVAL_POLICY_DENY', 'Never call'],
+  ['APPROVAL_POLICY_ALLOW', t('Always allow')],
+  ['APPROVAL_POLICY_ASK', t('Ask first')],
+  ['APPROVAL_POLICY_DENY', t('Never call')],
 ];
 
 /** Seconds of "90s", "5m", "1h", "90"; '': not said; undefined: none of these. @param {string} text */
@@ -39,11 +40,11 @@ const spelled = (text) => (text === undefined ? '' : text);
 /** @param {() => void} changed */
 export function settingsFields(changed) {
   const enabled = h('input', { type: 'checkbox', onchange: changed, dataset: { testid: 'adding-enabled' } });
-  const on = h('label', { class: 'check' }, enabled, 'Enabled, also for later sessions');
+  const on = h('label', { class: 'check' }, enabled, t('Enabled, also for later sessions'));
   const times = clocks.map(([clock, label]) => {
     const box = textBox({
       class: 'number',
-      placeholder: 'default',
+      placeholder: t('default'),
       oninput: changed,
       dataset: { testid: `adding-${clock}` },
     });
@@ -55,7 +56,7 @@ export function settingsFields(changed) {
   const more = h('button', {
     type: 'button',
     class: 'link',
-    text: 'Add a tool',
+    text: t('Add a tool'),
     onclick: () => {
       addRow('', 'APPROVAL_POLICY_ALLOW').name.focus();
       changed();
@@ -66,20 +67,20 @@ export function settingsFields(changed) {
 
   /** @param {string} tool @param {Policy} policy */
   function addRow(tool, policy) {
-    const name = textBox({ value: tool, placeholder: 'name or pattern', oninput: changed });
+    const name = textBox({ value: tool, placeholder: t('name or pattern'), oninput: changed });
     const choice = h(
       'select',
       { onchange: changed },
       ...policyWords.map(([value, text]) => h('option', { value, text })),
     );
     choice.value = policy;
-    name.setAttribute('aria-label', 'Tool, or a pattern with * and ?');
-    choice.setAttribute('aria-label', `What happens to calls of ${tool || 'this tool'}`);
+    name.setAttribute('aria-label', t('Tool, or a pattern with * and ?'));
+    choice.setAttribute('aria-label', t('What happens to calls of {0}', tool || t('this tool')));
     const drop = h('button', {
       'type': 'button',
       'class': 'link',
-      'text': 'Remove',
-      'aria-label': `Remove ${tool || 'this tool'}`,
+      'text': t('Remove'),
+      'aria-label': t('Remove {0}', tool || t('this tool')),
       'onclick': () => {
         rows = rows.filter((one) => one !== row);
         row.element.remove();
@@ -96,22 +97,24 @@ export function settingsFields(changed) {
   const element = h(
     'details',
     { dataset: { testid: 'adding-settings' } },
-    h('summary', { text: 'Enabled, timeouts, tools' }),
+    h('summary', { text: t('Enabled, timeouts, tools') }),
     on,
     h(
       'fieldset',
       { class: 'field' },
-      h('legend', { text: 'Timeouts' }),
-      h('p', { class: 'field-hint', text: '90s, 5m or 1h; 0 is no limit; nothing leaves the default.' }),
+      h('legend', { text: t('Timeouts') }),
+      h('p', { class: 'field-hint', text: t('90s, 5m or 1h; 0 is no limit; nothing leaves the default.') }),
       h('div', { class: 'clocks' }, ...times.map(({ field }) => field.element)),
     ),
     h(
       'fieldset',
       { class: 'field' },
-      h('legend', { text: 'Tools, in the config file' }),
+      h('legend', { text: t('Tools, in the config file') }),
       h('p', {
         class: 'field-hint',
-        text: 'This is written into the file and holds for everybody who uses it. What you allow on a question is kept by McpHub alone.',
+        text: t(
+          'This is written into the file and holds for everybody who uses it. What you allow on a question is kept by McpHub alone.',
+        ),
       }),
       list,
       more,
@@ -136,7 +139,7 @@ export function settingsFields(changed) {
     check: () => {
       const wrong = times.filter(({ box, field }) => {
         const bad = secondsOf(box.value) === undefined;
-        field.say(bad ? 'Write it as 90s, 5m or 1h.' : '');
+        field.say(bad ? t('Write it as 90s, 5m or 1h.') : '');
         return bad;
       });
       return wrong[0]?.box;

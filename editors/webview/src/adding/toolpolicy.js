@@ -1,6 +1,7 @@
 // What the config file says of calls of one tool. It is another thing than a yes on a question, which McpHub keeps for
 // itself: this is written into a file, and holds for everybody who uses that.
 
+import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { fileName, shortName, visible } from '../words/text.js';
 import { writer } from './entryform.js';
@@ -16,12 +17,15 @@ export function toolPolicy(page, { server = '', name = '' }) {
     'select',
     { dataset: { testid: `policy-${name}` }, onchange: () => void write() },
     ...policyWords.map(([value, text]) => h('option', { value, text })),
-    h('option', { value: 'APPROVAL_POLICY_UNSPECIFIED', text: 'Not said for this tool' }),
+    h('option', { value: 'APPROVAL_POLICY_UNSPECIFIED', text: t('Not said for this tool') }),
   );
   const file = fileName(page.state.servers.get(server)?.configFile);
   const note = h('p', { class: 'muted', role: 'status', hidden: true });
-  const field = labelled(`In the config file, for calls of ${shortName(name)}`, select, {
-    hint: `Written into ${visible(file)}, for everybody who uses that file. What you allow on a question is kept by McpHub alone.`,
+  const field = labelled(t('In the config file, for calls of {0}', shortName(name)), select, {
+    hint: t(
+      'Written into {0}, for everybody who uses that file. What you allow on a question is kept by McpHub alone.',
+      visible(file),
+    ),
     after: note,
   });
   /** @type {Policy} */
@@ -50,10 +54,10 @@ export function toolPolicy(page, { server = '', name = '' }) {
       return;
     }
     if (chosen !== 'APPROVAL_POLICY_UNSPECIFIED') shown = chosen;
-    page.adding?.wrote(reply.configWrite, `was changed: ${shortName(name)}`);
+    page.adding?.wrote(reply.configWrite, t('was changed: {0}', shortName(name)));
     replace(note);
     show(note, reply.configWrite.needsConsent === true && chosen === 'APPROVAL_POLICY_ALLOW');
-    setText(note, 'It counts once you have agreed to the entry as it is now: you are asked at the next start.');
+    setText(note, t('It counts once you have agreed to the entry as it is now: you are asked at the next start.'));
   }
 
   return {

@@ -2,6 +2,7 @@
 // environment. A secret in a file can be read by whoever can read the file, so the other two are offered where the
 // file's dialect has words for them.
 
+import { t } from '../words/t.js';
 import { h, show } from '../elements/dom.js';
 import { labelled, sayer, textBox } from './field.js';
 import { looksSecret } from './proposal.js';
@@ -13,9 +14,9 @@ import { visible } from '../words/text.js';
 
 /** @type {[Way, string][]} */
 const ways = [
-  ['text', 'Write it down'],
-  ['ask', 'Ask for it at the start'],
-  ['env', 'Environment variable'],
+  ['text', t('Write it down')],
+  ['ask', t('Ask for it at the start')],
+  ['env', t('Environment variable')],
 ];
 
 /** The ways that a file has. @param {ConfigFile | undefined} file @returns {Way[]} */
@@ -37,7 +38,7 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
     ? h(
         'select',
         {},
-        h('option', { value: '', text: 'Choose…' }),
+        h('option', { value: '', text: t('Choose…') }),
         ...options.map((text) => h('option', { value: text, text })),
       )
     : textBox();
@@ -53,7 +54,7 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
   const plain = h('p', {
     class: 'warning',
     hidden: true,
-    text: 'It would stand in the file for everybody to read who can read the file.',
+    text: t('It would stand in the file for everybody to read who can read the file.'),
   });
   const element = h('div', { class: 'value' }, h('div', { class: 'row' }, typed, way), plain);
   typed.addEventListener('input', () => {
@@ -79,8 +80,8 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
     const leaves = moved || (!chosen && (ask || looksSecret(label())) && (typed.value === '' || ask));
     way.value = chosen && possible.includes(before) ? before : leaves ? better : 'text';
     if (moved && better === 'env') typed.value = label();
-    typed.setAttribute('aria-label', now() === 'env' ? `Variable for ${label()}` : `Value of ${label()}`);
-    way.setAttribute('aria-label', `How ${label()} is given`);
+    typed.setAttribute('aria-label', now() === 'env' ? t('Variable for {0}', label()) : t('Value of {0}', label()));
+    way.setAttribute('aria-label', t('How {0} is given', label()));
     show(way, possible.length > 1);
     show(typed, now() !== 'ask');
     show(plain, now() === 'text' && isSecret() && typed.value !== '' && !refers());
@@ -138,7 +139,7 @@ export function inputFields(inputs, changed) {
     element: h(
       'fieldset',
       { class: 'field', hidden: inputs.length === 0 },
-      h('legend', { text: 'Values that it needs' }),
+      h('legend', { text: t('Values that it needs') }),
       ...fields.map(({ field }) => field.element),
     ),
     fits: (/** @type {ConfigFile | undefined} */ file) => fields.forEach(({ control }) => control.fits(file)),
@@ -146,7 +147,7 @@ export function inputFields(inputs, changed) {
     missing: () => {
       const found = fields.filter(({ input, control, field }) => {
         const lacks = input.required === true && control.empty();
-        field.say(lacks ? 'It is needed.' : '');
+        field.say(lacks ? t('It is needed.') : '');
         return lacks;
       });
       return found[0]?.control;
@@ -192,12 +193,12 @@ export function pairs({ legend, one, add, changed }) {
 
   /** @param {string} given @param {string} value */
   function addRow(given, value) {
-    const name = textBox({ placeholder: 'NAME', value: given });
+    const name = textBox({ placeholder: t('NAME'), value: given });
     const control = valueControl(() => name.value.trim() || one, { value, changed });
     const drop = h('button', {
       type: 'button',
       class: 'link',
-      text: 'Remove',
+      text: t('Remove'),
       onclick: () => {
         const at = rows.indexOf(row);
         rows.splice(at, 1);
@@ -216,8 +217,8 @@ export function pairs({ legend, one, add, changed }) {
       say: sayer(error, [name, control.typed]).say,
     };
     const relabel = () => {
-      name.setAttribute('aria-label', `Name of the ${one}`);
-      drop.setAttribute('aria-label', `Remove ${name.value.trim() || `the ${one} without a name`}`);
+      name.setAttribute('aria-label', t('Name of the {0}', one));
+      drop.setAttribute('aria-label', t('Remove {0}', name.value.trim() || t('the {0} without a name', one)));
       control.paint();
     };
     name.addEventListener('input', () => {
@@ -253,11 +254,11 @@ export function pairs({ legend, one, add, changed }) {
         const key = text.toLowerCase();
         const fault =
           text === '' && !control.empty()
-            ? 'It needs a name.'
+            ? t('It needs a name.')
             : text !== '' && seen.has(key)
-              ? 'It is there twice.'
+              ? t('It is there twice.')
               : control.way() === 'env' && text !== '' && !/^[A-Za-z_]\w*$/.test(control.typed.value.trim())
-                ? 'It needs the name of a variable.'
+                ? t('It needs the name of a variable.')
                 : '';
         seen.add(key);
         say(fault);

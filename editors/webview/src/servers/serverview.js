@@ -146,8 +146,8 @@ export function serverView(page, name) {
 
   // Of an entry that stands in a file: a text that a host handed over has no place to write to.
   const entryButtons = [
-    { label: 'Edit…', testid: 'edit-entry', act: () => page.adding?.openEditForm(name) },
-    { label: 'Remove…', testid: 'remove-entry', act: () => page.adding?.openRemove(name) },
+    { label: t('Edit…'), testid: 'edit-entry', act: () => page.adding?.openEditForm(name) },
+    { label: t('Remove…'), testid: 'remove-entry', act: () => page.adding?.openRemove(name) },
   ].map(({ label, testid, act }) =>
     h('button', {
       'type': 'button',

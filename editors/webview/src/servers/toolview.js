@@ -117,7 +117,7 @@ export function toolView(page, tool) {
       problem,
       h('div', { class: 'line' }, status, where),
       outcome,
-      written && h('details', {}, h('summary', { text: 'Always allow, or never' }), written.element),
+      written && h('details', {}, h('summary', { text: t('Always allow, or never') }), written.element),
     );
   }
 
