@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -139,6 +140,7 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 		}
 		return v
 	}
+	r.called(v.tool)
 	terms := st.terms(r, v.tool)
 	switch {
 	case p.call.Preapproved, terms == p.agreed,
@@ -164,6 +166,9 @@ func (st *state) toolNow(r *request, p *passage) *mcp.Tool {
 	}
 	return nil
 }
+
+// called notes what the tool of r calls itself.
+func (r *request) called(tool *mcp.Tool) { r.title = bounds.Cut(tool.Title, bounds.ToolTitleBytes) }
 
 // get gets what a look has found r to need.
 func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {

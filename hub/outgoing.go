@@ -16,6 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/preview"
+	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -146,6 +147,10 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown, arguments: o.given,
 		questions: o.Questions,
 		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
+	known, _ := s.Tools()
+	if tool, ok := servers.FindTool(known, r.tool); ok {
+		r.called(tool)
+	}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {
 		case call != nil:

@@ -32,6 +32,7 @@ type request struct {
 	callerName       string
 	arguments        string    // JSON text, to be kept at its end; "" = none
 	preview          string    // of them
+	title            string    // of its tool; untrusted
 	questions        Questions // who is asked what the server asks
 	expire           func()    // what happens when the total clock runs out; nil: the request is cancelled
 	ctx              context.Context
@@ -257,7 +258,7 @@ func (st *state) end(r *request, e ending) bool {
 	if e.state == event.StateCancelled {
 		st.emit(&event.RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-			Caller: r.callerName, Preview: r.preview,
+			Caller: r.callerName, Preview: r.preview, Title: r.title,
 			Cancellation: *r.cancellation, WireID: r.wireID, Sending: e.sending, ServerMayContinue: e.mayContinue,
 			Timings: r.timings, Era: r.server.Era(), Err: r.cause.Err, Task: r.task,
 		})
@@ -269,7 +270,7 @@ func (st *state) end(r *request, e ending) bool {
 	}
 	st.emit(&event.RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-		Caller: r.callerName, Preview: r.preview,
+		Caller: r.callerName, Preview: r.preview, Title: r.title,
 		State: e.state, IsError: e.isError, McpError: e.mcpError.Shown(), Err: e.err, ServerMayContinue: e.mayContinue,
 		Timings: r.timings, Task: r.task,
 		Result: e.result, ResultSize: len(e.raw),
@@ -368,7 +369,7 @@ func (r *request) info() event.RequestInfo {
 	i := event.RequestInfo{
 		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 		State: r.state, Task: r.task, TaskLabel: r.taskLabel, Caller: r.callerName, Start: r.start, WireID: r.wireID,
-		Preview: r.preview, Progress: r.progress, Cancellation: r.cancellation,
+		Preview: r.preview, Title: r.title, Progress: r.progress, Cancellation: r.cancellation,
 	}
 	if r.parent != nil {
 		i.ParentRequestID = r.parent.id

@@ -77,7 +77,7 @@ func (c converter) requestCancelled(b *event.RequestCancelled) *mcphubv1.McpRequ
 		ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
 		Subject: c.text(b.Subject), Task: c.task(b.Task), Delivery: deliveries.proto(b.Sending.Delivery),
 		DeliveryError: c.text(b.Sending.Err),
-		Caller:        c.text(b.Caller), ArgumentsPreview: c.text(b.Preview),
+		Caller:        c.text(b.Caller), ArgumentsPreview: c.text(b.Preview), Title: c.text(b.Title),
 	}
 }
 
@@ -89,7 +89,7 @@ func (c converter) requestFinished(b *event.RequestFinished) *mcphubv1.McpReques
 		HubError: c.hubError(b.Err), Timings: timings(b.Timings),
 		ServerMayContinue: b.ServerMayContinue, Subject: c.text(b.Subject), Task: c.task(b.Task),
 		ResultJson: c.text(b.Result), ResultSizeBytes: int64(b.ResultSize),
-		Caller: c.text(b.Caller), ArgumentsPreview: c.text(b.Preview),
+		Caller: c.text(b.Caller), ArgumentsPreview: c.text(b.Preview), Title: c.text(b.Title),
 	}
 }
 

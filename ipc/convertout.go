@@ -84,7 +84,7 @@ func (c converter) request(r event.RequestInfo) *mcphubv1.Request {
 		WireIdJson: c.text(r.WireID), Progress: c.progress(r.Progress), OpenPromptIds: c.texts(r.OpenPromptIDs),
 		Cancellation: c.cancellation(r.Cancellation),
 		Subject:      c.text(r.Subject), Task: c.task(r.Task), Caller: c.text(r.Caller),
-		ArgumentsPreview: c.text(r.Preview),
+		ArgumentsPreview: c.text(r.Preview), Title: c.text(r.Title),
 	}
 }
 

@@ -62,6 +62,9 @@ const (
 	NameBytes         = 1 << 10 // its name, title and version
 )
 
+// ToolTitleBytes bounds the title of a tool in each request of it. The list of tools has it whole.
+const ToolTitleBytes = 256
+
 // ResultBytes bounds the results of calls that the hub holds at once, from the first part read to the last byte handed
 // on, for all servers; and every other message that is long, while it is read. One server may hold half of it, and 192
 // MiB with its share (see Budget): three results of the largest size (maxMessageBytes, 64 MiB).

@@ -55,6 +55,7 @@ type RequestCancelled struct {
 	Method, Tool      string
 	Subject           string
 	Caller, Preview   string // as in RequestInfo
+	Title             string // as in RequestInfo
 	Cancellation      Cancellation
 	WireID            string
 	Sending           Sending // of the cancel to the server
@@ -88,6 +89,7 @@ type RequestFinished struct {
 	Method, Tool      string
 	Subject           string
 	Caller, Preview   string       // as in RequestInfo
+	Title             string       // as in RequestInfo
 	State             RequestState // StateDone or StateFailed
 	IsError           bool
 	McpError          *McpError

@@ -149,6 +149,7 @@ type RequestInfo struct {
 	ID, Server      string
 	Direction       Direction
 	Method, Tool    string
+	Title           string // of the tool, as far as it is known; untrusted
 	Subject         string // URI of a resource or name of a prompt template
 	State           RequestState
 	ParentRequestID string

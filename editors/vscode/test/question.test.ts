@@ -10,6 +10,7 @@ const ask = (kind: string, value: object): Prompt =>
 const approval = (more: object = {}): Prompt =>
   ask('toolApproval', {
     tool: 'delete',
+    title: '',
     argumentsJson: '{"path":"/a"}',
     definitionJson: '{"name":"delete"}',
     previousDefinitionJson: '',
@@ -59,6 +60,12 @@ const every: readonly Prompt[] = [
   ask('configInput', { inputId: 'token', description: '', configFile: '/f', configLine: 1 }),
   ask('somethingNew', {}),
 ];
+
+test('a tool is called by its title, with its name behind it', () => {
+  assert.match(question(approval({ title: 'Delete a file' })).title, /“Delete a file” \(“delete”\)/);
+  assert.match(question(approval({ title: 'delete' })).title, /[^(]“delete” /);
+  assert.match(question(approval()).title, /[^(]“delete” /);
+});
 
 test('the first choice, which has the focus, never allows anything', () => {
   for (const prompt of every) {

@@ -335,6 +335,19 @@ try {
       snapshot: { servers: [server('files')], requests: [request('r-1', /** @type {object} */ (slow))] },
     });
   }
+  // Its words are longer than the English ones.
+  const german = { theme: /** @type {const} */ ('dark'), surface: { language: 'de' } };
+  for (const name of promptNames)
+    await shoot(`${shots}german-${name}.png`, {
+      ...german,
+      snapshot: { servers: [server('files')], prompts: [prompts[name]] },
+      viewport: { width: 320, height: 1_200 },
+    });
+  await shoot(
+    `${shots}german-page.png`,
+    { ...german, snapshot: busySnapshot(), viewport: { width: 320, height: 2_600 } },
+    unfoldTools,
+  );
 } finally {
   await stop();
 }

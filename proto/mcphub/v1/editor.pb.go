@@ -2953,8 +2953,10 @@ type McpRequestCancelled struct {
 	Caller string `protobuf:"bytes,17,opt,name=caller,proto3" json:"caller,omitempty"`
 	// As in Request.
 	ArgumentsPreview string `protobuf:"bytes,18,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// As in Request.
+	Title         string `protobuf:"bytes,19,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *McpRequestCancelled) Reset() {
@@ -3113,6 +3115,13 @@ func (x *McpRequestCancelled) GetArgumentsPreview() string {
 	return ""
 }
 
+func (x *McpRequestCancelled) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
 // McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
 // with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
 // connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
@@ -3227,8 +3236,10 @@ type McpRequestFinished struct {
 	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
 	// As in Request.
 	ArgumentsPreview string `protobuf:"bytes,17,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// As in Request.
+	Title         string `protobuf:"bytes,18,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *McpRequestFinished) Reset() {
@@ -3376,6 +3387,13 @@ func (x *McpRequestFinished) GetCaller() string {
 func (x *McpRequestFinished) GetArgumentsPreview() string {
 	if x != nil {
 		return x.ArgumentsPreview
+	}
+	return ""
+}
+
+func (x *McpRequestFinished) GetTitle() string {
+	if x != nil {
+		return x.Title
 	}
 	return ""
 }
@@ -3747,7 +3765,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12;\n" +
-	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xc8\x05\n" +
+	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xde\x05\n" +
 	"\x13McpRequestCancelled\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -3769,13 +3787,14 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\bdelivery\x18\x0f \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12%\n" +
 	"\x0edelivery_error\x18\x10 \x01(\tR\rdeliveryError\x12\x16\n" +
 	"\x06caller\x18\x11 \x01(\tR\x06caller\x12+\n" +
-	"\x11arguments_preview\x18\x12 \x01(\tR\x10argumentsPreview\"\x9e\x01\n" +
+	"\x11arguments_preview\x18\x12 \x01(\tR\x10argumentsPreview\x12\x14\n" +
+	"\x05title\x18\x13 \x01(\tR\x05title\"\x9e\x01\n" +
 	"\x18McpRequestCancelDelivery\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x125\n" +
 	"\bdelivery\x18\x03 \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12\x14\n" +
-	"\x05error\x18\x04 \x01(\tR\x05error\"\x8f\x05\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"\xa5\x05\n" +
 	"\x12McpRequestFinished\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -3796,7 +3815,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"resultJson\x12*\n" +
 	"\x11result_size_bytes\x18\x0f \x01(\x03R\x0fresultSizeBytes\x12\x16\n" +
 	"\x06caller\x18\x10 \x01(\tR\x06caller\x12+\n" +
-	"\x11arguments_preview\x18\x11 \x01(\tR\x10argumentsPreview\"9\n" +
+	"\x11arguments_preview\x18\x11 \x01(\tR\x10argumentsPreview\x12\x14\n" +
+	"\x05title\x18\x12 \x01(\tR\x05title\"9\n" +
 	"\fPromptOpened\x12)\n" +
 	"\x06prompt\x18\x01 \x01(\v2\x11.mcphub.v1.PromptR\x06prompt\"o\n" +
 	"\n" +

@@ -453,8 +453,11 @@ type Request struct {
 	// characters, "…" where something is left out. Known secrets, and values of members that are named as one, are replaced by [redacted]. "" without
 	// arguments, and for what a server asks. The values are those of whoever made the request: untrusted.
 	ArgumentsPreview string `protobuf:"bytes,17,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Title of the tool, for people, as the server has listed it: at most 256 bytes, "" when it has none or is not known yet, as in the first call of a server
+	// that has never been listed. Another tool may have the same: what is called is tool. Untrusted.
+	Title         string `protobuf:"bytes,18,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
@@ -602,6 +605,13 @@ func (x *Request) GetCaller() string {
 func (x *Request) GetArgumentsPreview() string {
 	if x != nil {
 		return x.ArgumentsPreview
+	}
+	return ""
+}
+
+func (x *Request) GetTitle() string {
+	if x != nil {
+		return x.Title
 	}
 	return ""
 }
@@ -997,7 +1007,7 @@ var File_mcphub_v1_request_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x98\x05\n" +
+	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xae\x05\n" +
 	"\aRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1020,7 +1030,8 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\asubject\x18\x0e \x01(\tR\asubject\x12#\n" +
 	"\x04task\x18\x0f \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12\x16\n" +
 	"\x06caller\x18\x10 \x01(\tR\x06caller\x12+\n" +
-	"\x11arguments_preview\x18\x11 \x01(\tR\x10argumentsPreview\"Q\n" +
+	"\x11arguments_preview\x18\x11 \x01(\tR\x10argumentsPreview\x12\x14\n" +
+	"\x05title\x18\x12 \x01(\tR\x05title\"Q\n" +
 	"\x04Task\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +

@@ -62,7 +62,7 @@ async function cancelRequest(world: CommandWorld): Promise<void> {
     return;
   }
   const reason = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Cancel {0}', inMessage(request.tool || request.subject || request.method)),
+    title: vscode.l10n.t('Cancel {0}', inMessage(request.title || request.tool || request.subject || request.method)),
     prompt: vscode.l10n.t('Why? The server is told. May be left empty.'),
   });
   if (reason !== undefined) {
@@ -142,8 +142,8 @@ async function pickTraced(world: CommandWorld): Promise<string | undefined> {
       ? []
       : [
           {
-            label: inPick(request.tool || request.subject || request.method),
-            description: inPick(request.server),
+            label: inPick(request.title || request.tool || request.subject || request.method),
+            description: inPick([request.title && request.tool, request.server].filter(Boolean).join(' · ')),
             id: request.requestId,
           },
         ],

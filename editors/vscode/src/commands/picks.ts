@@ -56,8 +56,8 @@ export async function pickRequest(world: CommandWorld, title: string): Promise<R
     return undefined;
   }
   const items = requests.map((request) => ({
-    label: inPick(request.tool || request.subject || request.method),
-    description: inPick(request.server),
+    label: inPick(request.title || request.tool || request.subject || request.method),
+    description: inPick([request.title && request.tool, request.server].filter(Boolean).join(' · ')),
     detail: inPick([request.argumentsPreview, request.progress?.message].filter(Boolean).join(' · ')),
     request,
   }));

@@ -43,7 +43,8 @@ export function question(prompt: Prompt): Question {
   const asked = prompt.question;
   switch (asked.case) {
     case 'toolApproval': {
-      const { tool, argumentsJson, definitionJson, previousDefinitionJson } = asked.value;
+      const { tool, title, argumentsJson, definitionJson, previousDefinitionJson } = asked.value;
+      const name = title === '' || title === tool ? quoted(tool) : `${quoted(title)} (${quoted(tool)})`;
       const changed = previousDefinitionJson !== '';
       // What a server says of its own tool is a hint. It may make a question louder, never quieter than a notification.
       const form = changed || saysDestructive(definitionJson) ? 'modal' : 'notification';
@@ -52,7 +53,7 @@ export function question(prompt: Prompt): Question {
         : '';
       return {
         form,
-        title: vscode.l10n.t('May the tool {0} of {1} be called?', quoted(tool), server),
+        title: vscode.l10n.t('May the tool {0} of {1} be called?', name, server),
         detail: `${visible(argumentsJson === '' ? vscode.l10n.t('Without arguments.') : vscode.l10n.t('Arguments: {0}', argumentsJson))}${change}`,
         choices: changed
           ? [open, decline(vscode.l10n.t('Deny'))]

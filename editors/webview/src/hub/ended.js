@@ -23,7 +23,7 @@ import { t } from '../words/t.js';
  * @property {Outcome} outcome
  * @property {string} words what the filter looks through
  * @property {number} size of its texts, as far as they are bounded together
- * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' |
+ * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'title' | 'subject' | 'task' |
  * 'parentRequestId' | 'startTime' | 'caller' | 'argumentsPreview'>} about
  * @property {End['cancelled']} cancelled
  * @property {End['finished']} finished
@@ -51,6 +51,7 @@ const aboutKeys = new Set([
   'direction',
   'method',
   'tool',
+  'title',
   'subject',
   'task',
   'parentRequestId',
@@ -89,6 +90,7 @@ function entryOf(end, request) {
   const words = [
     about.server,
     about.tool,
+    about.title,
     about.subject,
     about.method,
     about.caller,

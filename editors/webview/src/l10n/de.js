@@ -252,6 +252,7 @@ export default {
   'Decline and silence {0}': 'Ablehnen und {0} stumm schalten',
   'This and all its questions to come are declined, until somebody starts it anew or allows its questions.':
     'Diese und alle kommenden Fragen des Servers werden abgelehnt, bis jemand ihn neu startet oder seine Fragen erlaubt.',
+  '“{0}”': '„{0}“',
   ', title “{0}”': ', Titel „{0}“',
   'Asked by the call': 'Gefragt vom Aufruf',
   'Deny with a reason': 'Mit einem Grund verweigern',

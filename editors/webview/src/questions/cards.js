@@ -284,7 +284,7 @@ export function promptCard(prompt, actions) {
         'p',
         { class: 'muted' },
         `${t('Asked by the call')} `,
-        exact(shortName(caller?.tool || caller?.subject || prompt.parentRequestId)),
+        exact(shortName(caller?.title || caller?.tool || caller?.subject || prompt.parentRequestId)),
       ),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),

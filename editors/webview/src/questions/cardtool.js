@@ -25,7 +25,9 @@ export function toolCard(ask, kit) {
     title: t('Call {0}?', shortName(ask.tool)),
     body: [
       (ask.tool ?? '').length > longestName && facts([[t('Tool'), fullName(ask.tool)]]),
-      ask.title && ask.title !== ask.tool && h('p', { class: 'muted', dir: 'auto', text: `“${shortName(ask.title)}”` }),
+      ask.title
+        && ask.title !== ask.tool
+        && h('p', { class: 'muted', dir: 'auto', text: t('“{0}”', shortName(ask.title)) }),
       ask.previousDefinitionJson
         && h(
           'div',

@@ -22,20 +22,26 @@ const incoming = {
   'sampling/createMessage': t('Server asks for a completion'),
 };
 
-/** @param {Pick<Request, 'direction' | 'method' | 'tool' | 'subject'>} request */
-export function titleOf({ direction, method = '', tool, subject }) {
+/** @param {Pick<Request, 'direction' | 'method' | 'tool' | 'title' | 'subject'>} request */
+export function titleOf({ direction, method = '', tool, title, subject }) {
   if (direction === 'REQUEST_DIRECTION_INCOMING') return incoming[method] ?? t('Server asks: {0}', shortName(method));
-  if (tool) return shortName(tool);
+  if (tool) return shortName(title || tool);
   const words = outgoing[method];
   return (words ? words(shortName(subject)) : `${shortName(method)} ${shortName(subject)}`).trim();
 }
 
 /**
- * Whose it is: its server, and the client of a gateway that asked for it.
- * @param {Pick<Request, 'server' | 'caller'>} of
+ * Whose it is: its server, and the client of a gateway that asked for it. Before it the name of a tool that is called
+ * by its title: a server may give two tools the same.
+ * @param {Pick<Request, 'server' | 'caller' | 'tool' | 'title'>} of
  */
-export const ofWords = ({ server, caller }) =>
-  caller ? t('{0}, for {1}', shortName(server), shortName(caller)) : shortName(server);
+export const ofWords = ({ server, caller, tool, title }) =>
+  [
+    title && title !== tool && shortName(tool),
+    caller ? t('{0}, for {1}', shortName(server), shortName(caller)) : shortName(server),
+  ]
+    .filter(Boolean)
+    .join(' · ');
 
 /**
  * What is known of the way of a cancel to the server. None of it says that the server has stopped.

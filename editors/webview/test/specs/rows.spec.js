@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { prompts, request, server } from '../harness/world.js';
+import { finished, prompts, request, server } from '../harness/world.js';
 
 const call = request('r-book', { server: 'booking', tool: 'book', state: 'REQUEST_STATE_AWAITING_INPUT' });
 const question = request('r-form', {
@@ -55,5 +55,30 @@ pageTest(
     await by('request-r-write').getByTestId('show-question').waitFor();
     await by(`prompt-${prompts.launch.promptId}`).waitFor();
     assert.equal(await by('request-r-launch').count(), 0);
+  },
+);
+
+const titled = { tool: 'write_file', title: 'Write a file \u202e' };
+pageTest(
+  'a call is named by the title of its tool, and the name of the tool stands behind it',
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [request('r-new', titled), request('r-old', { tool: 'read_file' })],
+      history: [finished('r-gone', titled)],
+    },
+  },
+  async ({ by, page }) => {
+    const row = by('request-r-new');
+    assert.equal(await row.locator('.name').innerText(), 'Write a file ⟨U+202E⟩');
+    assert.match(await row.locator('.status').innerText(), /^write_file · files/);
+    assert.equal(await row.getByTestId('cancel').getAttribute('aria-label'), 'Cancel Write a file ⟨U+202E⟩ of files');
+    assert.equal(await by('request-r-old').locator('.name').innerText(), 'read_file');
+    assert.match(await by('request-r-old').locator('.status').innerText(), /^files/);
+    const ended = by('ended-r-gone');
+    assert.equal(await ended.locator('.name').innerText(), 'Write a file ⟨U+202E⟩');
+    assert.equal(await ended.locator('.of').innerText(), 'write_file · files');
+    await page.getByLabel('Filter the history by text').fill('write a file');
+    assert.equal(await ended.isVisible(), true);
   },
 );
