@@ -59,8 +59,7 @@ export interface McpHub {
   cancelAll(of: { readonly label: string } | { readonly server: McpServerName }, reason?: string): Promise<string[]>;
 
   /**
-   * The configured servers, in the order of the config. Where a name stands in files of two sources, both are there: one
-   * has the name by itself, the other one `NAME@SOURCE`.
+   * The configured servers, in the order of the config. Of two of one name one has it by itself, the other is NAME@SOURCE.
    */
   listServers(): Promise<McpServer[]>;
 
@@ -94,13 +93,10 @@ export interface McpHub {
   setLogLevel(server: McpServerName, level: string): Promise<void>;
 
   /**
-   * Writes an entry into a config file, in its dialect, and resolves when that is applied. So do the others that follow.
-   * The first time the user is asked whether your extension may write servers: an Error with `code: 'permission_denied'`
-   * and `reason: 'NOT_GRANTED'` when not. Only with connect().
-   *
-   * What you wrote starts only after the user has agreed to its exact command or address, in McpHub; no extension can
-   * answer that. To have a tool called without a question takes a permission of its own, which the user gives once for
-   * your extension, too.
+   * Writes an entry into a config file, in its dialect, and resolves when that is applied, as the others that follow do.
+   * The first time the user is asked whether your extension may write servers, and apart from that whether it may have
+   * tools called without a question: `code: 'permission_denied'`, `reason: 'NOT_GRANTED'` when not. Only with connect().
+   * What you wrote starts only after the user has agreed to its exact command or address: no extension can answer that.
    */
   addServer(entry: McpNewServer): Promise<McpWrite>;
   updateServer(server: McpServerName, change: McpServerChange): Promise<McpWrite>;
@@ -192,9 +188,7 @@ export interface McpServerSettings {
   /** The same with all that can be said: `default` takes out what the entry says of just that name. */
   readonly approvals?: Readonly<Record<string, 'allow' | 'ask' | 'deny' | 'default'>>;
   /** Clocks of the server; null takes one out of the entry. Single tools have those of their calls. */
-  readonly timeouts?: {
-    readonly [clock in 'connectMs' | 'idleMs' | 'totalMs' | 'humanMs']?: number | null;
-  };
+  readonly timeouts?: { readonly [clock in 'connectMs' | 'idleMs' | 'totalMs' | 'humanMs']?: number | null };
 }
 
 export interface McpNewServer extends McpServerSettings {
@@ -242,8 +236,6 @@ export interface McpServer {
   readonly configFile: string;
   /** From 1. */
   readonly configLine: number;
-  /** As `source`. */
-  readonly scope: string;
   /** How that file is written: `vscode`, `cursor`, `claude-desktop` and others. */
   readonly dialect: string;
   readonly transport: 'stdio' | 'streamable_http' | 'sse' | '';
@@ -274,7 +266,6 @@ export interface McpServer {
   readonly lastExit: string;
   /** 0: no limit. */
   readonly memoryLimitBytes: number;
-  /** It is to ask no questions: somebody has said so. */
   readonly questionsMuted: boolean;
   /** Entries of the same name that this one goes before. */
   readonly shadows: readonly McpConfigPlace[];

@@ -240,7 +240,7 @@ test('servers and tools are shown with their facts', async () => {
   const mine = scene.api.connect(of('some.body'));
   const [shown] = await mine.listServers();
   assert.deepEqual(
-    [shown?.state, shown?.transport, shown?.scope, shown?.dialect, shown?.configLine, shown?.stderr, shown?.problems],
+    [shown?.state, shown?.transport, shown?.source, shown?.dialect, shown?.configLine, shown?.stderr, shown?.problems],
     [
       'ready',
       'streamable_http',

@@ -127,9 +127,10 @@ test('another setting and the end of the hub make another version, so that the e
 test('who turns the offer on is told which servers the editor starts itself', async () => {
   const scene = new Scene();
   scene.servers = [
-    { name: 'mine', configDialect: 'vscode', state: ServerState.READY },
-    { name: 'off', configDialect: 'vscode', state: ServerState.DISABLED },
-    { name: 'elsewhere', configDialect: 'cursor', state: ServerState.READY },
+    { name: 'mine', configName: 'mine', configDialect: 'vscode', state: ServerState.READY },
+    { name: 'off', configName: 'off', configDialect: 'vscode', state: ServerState.DISABLED },
+    { name: 'elsewhere', configName: 'elsewhere', configDialect: 'cursor', state: ServerState.READY },
+    { name: 'mine@user', configName: 'mine', configDialect: 'vscode', state: ServerState.READY },
   ];
   scene.set('chat.offerServers', true);
   await new Promise(setImmediate);

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { scenario } from '../stage.mjs';
+import { settingsStage } from '../settingsstage.mjs';
 
 scenario(
   'the example of docs/migrating.md: an agent without a hub of its own calls, is shown, and is stopped',
@@ -21,4 +24,44 @@ scenario(
     await window.runCommand('Example Agent: Show Output');
     await window.outputShows(/The\stask\sis\sover/);
   },
+);
+
+scenario(
+  'an extension adds a server: the user lets it, the user agrees to the command, it is called, and it goes',
+  async (act) => {
+    const workspace = act.workspace();
+    const window = await act.open(workspace);
+    const page = await window.openSideBar();
+    await page.server('demo').waitFor();
+    await window.runCommand('Example Agent: Try a Server');
+    const journal = join(workspace.folder, 'tried.jsonl');
+    const entry = { command: act.stage.binary, args: ['demo-server', '--record', journal] };
+    await window.quickPick.locator('.quick-input-box input').fill(JSON.stringify({ mcpServers: { any: entry } }));
+    await window.page.keyboard.press('Enter');
+    const allow = window.dialog.getByRole('button', { name: 'Allow', exact: true });
+
+    await window.dialog
+      .filter({ hasText: 'Allow Example Agent (example.exampleagent) to add, change and remove' })
+      .waitFor();
+    assert.equal(await page.server('tried').count(), 0, 'nothing is written before the yes');
+    await allow.click();
+    await window.dialog.filter({ hasText: 'which MCP tools are called without a question' }).waitFor();
+    await page.server('tried').waitFor();
+    await allow.click();
+
+    // What the extension has written starts only after the person has seen it.
+    const launch = page.card(journal);
+    await launch.waitFor();
+    assert.match(await launch.innerText(), /Example Agent/);
+    assert.match(await launch.innerText(), /sleep/, 'the tool that is to be called without a question');
+    assert.throws(() => readFileSync(journal), /ENOENT/, 'nothing runs before that');
+    await page.accept(launch);
+    await window.runCommand('Example Agent: Show Output');
+    await window.outputShows(/It\swas\sdisabled,\sand\sis\sgone/);
+    await window.outputShows(/The\sserver\ssays/);
+    assert.equal(await page.cards.count(), 0, 'the tool asked nobody');
+    await page.server('tried').waitFor({ state: 'detached' });
+    assert.ok(readFileSync(journal, 'utf8').length > 0);
+  },
+  { stage: settingsStage },
 );

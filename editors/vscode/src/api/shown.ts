@@ -59,7 +59,6 @@ export function server(s: Server): McpServer {
     lastError: s.lastError,
     configFile: s.configFile,
     configLine: s.configLine,
-    scope: s.configScope,
     dialect: s.configDialect,
     transport: transports[s.transport],
     command: s.command,

@@ -3,9 +3,15 @@ import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
 
-/** Those of the files that the editor reads as well: its own, and .vscode/mcp.json of the folders. */
+/**
+ * Those of the files that the editor reads as well: its own, and .vscode/mcp.json of the folders. What is beside another
+ * server of its name is not offered to chat.
+ */
 export function startedTwice(servers: readonly Server[]): Server[] {
-  return servers.filter((server) => server.configDialect === 'vscode' && server.state !== ServerState.DISABLED);
+  return servers.filter(
+    (server) =>
+      server.configDialect === 'vscode' && server.state !== ServerState.DISABLED && server.name === server.configName,
+  );
 }
 
 /** `names` are fit for a message. */

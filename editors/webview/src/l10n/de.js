@@ -519,6 +519,9 @@ export default {
   'silenced: declined without asking you, until the server is restarted by hand':
     'stumm: ohne Frage an Sie abgelehnt, bis der Server von Hand neu gestartet wird',
   'Launch consent': 'Erlaubnis zum Start',
+  'Name in the config': 'Name in der Konfiguration',
+  '{0}, which another entry has by itself: calls for {1} reach this one':
+    '{0}; so heißt schon ein anderer Eintrag: Aufrufe für {1} erreichen diesen',
   'Config file': 'Konfigurationsdatei',
   'Config format': 'Konfigurationsformat',
   'Waiting for your consent': 'Wartet auf Ihre Zustimmung',

@@ -66,6 +66,16 @@ export function serverFacts(surface, server) {
         server.questionsMuted && t('silenced: declined without asking you, until the server is restarted by hand'),
       ],
       [t('Launch consent'), words[server.launchConsent ?? '']],
+      [
+        t('Name in the config'),
+        server.configName !== server.name
+          && server.configName
+          && t(
+            '{0}, which another entry has by itself: calls for {1} reach this one',
+            visible(server.configName),
+            visible(server.name),
+          ),
+      ],
       [t('Config file'), placeLink(surface, server.configFile, server.configLine)],
       [t('Config format'), list([server.configDialect, server.configScope])],
       [

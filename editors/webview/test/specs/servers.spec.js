@@ -87,6 +87,32 @@ pageTest('what a server writes later stands behind what it wrote before', setup,
     .waitFor();
 });
 
+// A name that stands in files of two scopes: both are there, and the one beside says what it is.
+const both = [
+  server('notes', { configName: 'notes', configScope: 'workspace' }),
+  server('notes@user', { configName: 'notes', configScope: 'user' }),
+];
+pageTest(
+  'of two servers of one name both are listed, and orders are for the one that is meant',
+  { snapshot: { servers: both } },
+  async ({ by, hub, settle }) => {
+    await by('server-notes@user').getByRole('button').first().click();
+    await by('server-notes@user').getByText('Details', { exact: true }).click();
+    await settle();
+    const text = await by('server-notes@user').innerText();
+    assert.match(text, /notes, which another entry has by itself: calls for notes@user reach this one/);
+    await by('server-notes').getByRole('button').first().click();
+    await by('server-notes').getByText('Details', { exact: true }).click();
+    await settle();
+    assert.doesNotMatch(await by('server-notes').innerText(), /which another entry has by itself/);
+    await by('server-notes@user')
+      .getByRole('button', { name: /^Disable/ })
+      .click();
+    const sent = await hub.next('setServerEnabled');
+    assert.deepEqual(sent.setServerEnabled, { server: 'notes@user', enabled: false });
+  },
+);
+
 // Finding C3.
 const waiting = server('shared', {
   configFile: '/config/mcp.json',

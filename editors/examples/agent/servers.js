@@ -1,0 +1,133 @@
+// What a class that manages MCP servers does for an extension with an agent, without a hub of its own: by the API of
+// McpHub. The types are those of @mcphub/vscode-api; here they are taken from the repository.
+'use strict';
+const vscode = require('vscode');
+
+/**
+ * @typedef {import('../../vscode/api.js').McpHubApi} McpHubApi
+ * @typedef {import('../../vscode/api.js').McpHub} McpHub
+ * @typedef {import('../../vscode/api.js').McpServer} McpServer
+ * @typedef {import('../../vscode/api.js').McpServerName} McpServerName
+ */
+
+/** A tool as its server defines it. @type {(text: string) => { inputSchema?: unknown }} */
+const read = JSON.parse;
+
+/** The servers of the user, as an agent needs them: for its prompt, for its calls, and for its page. */
+class Servers {
+  /** @type {McpHub} */
+  #mcphub;
+  /** @type {vscode.EventEmitter<void>} */
+  #changed = new vscode.EventEmitter();
+  /** @type {{ dispose(): void }[]} */
+  #listening;
+
+  /** Fires when a page, or the prompt for the model, is to be made anew. */
+  onDidChange = this.#changed.event;
+
+  /** @param {McpHub} mcphub @param {(line: string) => void} log */
+  constructor(mcphub, log) {
+    this.#mcphub = mcphub;
+    this.#listening = [
+      mcphub.onDidChangeServers(() => this.#changed.fire()),
+      mcphub.onDidChangeTools(() => this.#changed.fire()),
+      mcphub.onDidLog(({ server, level, dataJson }) => {
+        if (level === 'error' || level === 'warning') log(`${server} ${level} ${dataJson}`);
+      }),
+    ];
+  }
+
+  /** @param {vscode.ExtensionContext} context @param {(line: string) => void} log */
+  static async open(context, log) {
+    /** @type {vscode.Extension<McpHubApi> | undefined} */
+    const extension = vscode.extensions.getExtension('mcphub.mcphub');
+    if (extension === undefined) throw new Error('The extension McpHub (mcphub.mcphub) is not installed.');
+    return new Servers((await extension.activate()).connect(context.extension), log);
+  }
+
+  /** All that are configured, in both sources. */
+  all() {
+    return this.#mcphub.listServers();
+  }
+
+  /** Those that are there and not switched off. */
+  async list() {
+    return (await this.all()).filter(({ state }) => state !== 'disabled');
+  }
+
+  /** What a model is told of the tools of all servers; one that cannot be reached has none. */
+  async describe() {
+    const tools = (await this.#mcphub.listTools()).filter(({ policy }) => policy !== 'deny');
+    return tools.map(({ server, name, description, definitionJson }) => {
+      return { name: `${server}/${name}`, description, parameters: read(definitionJson).inputSchema };
+    });
+  }
+
+  /**
+   * One call of the model. Its task is one label: stop ends all of them.
+   *
+   * @param {string} task
+   * @param {{ name: string, arguments: Record<string, unknown> }} call
+   * @param {AbortSignal} signal
+   * @param {(text: string) => void} report
+   */
+  async call(task, { name, arguments: given }, signal, report) {
+    const [server = '', ...rest] = name.split('/');
+    const result = await this.#mcphub.callTool({
+      server,
+      tool: rest.join('/'),
+      arguments: given,
+      label: task,
+      signal,
+      onProgress: ({ progress, total, message }) => report(`${progress}${total ? ` of ${total}` : ''} ${message}`),
+    });
+    return { text: result.resultJson, failed: result.isError };
+  }
+
+  /** The user has stopped a task. The servers hear why. @param {string} task */
+  stop(task) {
+    return this.#mcphub.cancelAll({ label: task }, 'the user has stopped the task');
+  }
+
+  /** @param {McpServerName} server @param {string} uri */
+  async read(server, uri) {
+    return (await this.#mcphub.readResource({ server, uri })).resultJson;
+  }
+
+  /** @param {McpServerName} server */
+  restart(server) {
+    return this.#mcphub.restartServer(server, 'the user wants it anew');
+  }
+
+  /** Into the user's file. It starts once the user has agreed to it. @param {string} name @param {string} entry */
+  add(name, entry) {
+    return this.#mcphub.addServer({ name, entry, source: 'user' });
+  }
+
+  /** For good, as what follows. @param {McpServerName} server @param {boolean} enabled */
+  enable(server, enabled) {
+    return this.#mcphub.updateServer(server, { enabled });
+  }
+
+  /** @param {McpServerName} server @param {string} tool @param {boolean} allowed */
+  alwaysAllow(server, tool, allowed) {
+    return this.#mcphub.updateServer(server, { alwaysAllow: { [tool]: allowed } });
+  }
+
+  /** @param {McpServerName} server @param {number} seconds */
+  setTimeout(server, seconds) {
+    return this.#mcphub.updateServer(server, { timeouts: { totalMs: seconds * 1000 } });
+  }
+
+  /** @param {McpServerName} server */
+  remove(server) {
+    return this.#mcphub.removeServer(server);
+  }
+
+  dispose() {
+    this.#listening.forEach((one) => one.dispose());
+    this.#changed.dispose();
+  }
+}
+
+module.exports = { Servers };
