@@ -48,7 +48,8 @@ func (p *Proposal) Outline() Entry {
 }
 
 // Fill makes an entry. Of an input without a value the default counts; a required secret without one stays a reference,
-// which is asked for when the server starts; and what else has none is left out with all that belongs to it.
+// which is asked for when the server starts, as does any input whose value is its own reference; and what else has none
+// is left out with all that belongs to it.
 func (p *Proposal) Fill(given map[string][]string) (Entry, error) {
 	f := filling{p: p, values: map[string][]string{}}
 	for id := range given {
@@ -61,9 +62,10 @@ func (p *Proposal) Fill(given map[string][]string) (Entry, error) {
 		if _, said := given[in.ID]; !said {
 			values = in.Defaults
 		}
-		if len(values) == 0 {
+		later := len(values) == 1 && values[0] == reference(in.ID)
+		if len(values) == 0 || later {
 			switch {
-			case in.Required && in.Secret:
+			case later, in.Required && in.Secret:
 				f.asked = append(f.asked, in)
 				f.values[in.ID] = []string{reference(in.ID)}
 			case in.Required:

@@ -46,6 +46,7 @@ func TestDefaults(t *testing.T) {
 		{nil, []string{"--unit", "c"}, []string{"need"}},
 		{map[string][]string{"u": {"f"}, "need": {"n"}}, []string{"--unit", "f", "n"}, nil},
 		{map[string][]string{"u": {}, "need": {"n"}}, []string{"n"}, nil},
+		{map[string][]string{"u": {"${input:u}"}, "need": {"n"}}, []string{"--unit", "${input:u}", "n"}, nil},
 		{map[string][]string{"u": {""}, "need": {""}}, nil, []string{"need"}},
 	} {
 		e, err := p.Fill(tt.given)

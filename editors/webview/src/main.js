@@ -1,5 +1,8 @@
 // The page: messages change the state, the state is painted, clicks become messages.
 
+import { moreWays } from './adding/addform.js';
+import { bundleWay } from './adding/bundle.js';
+import { registryWay } from './adding/registry.js';
 import { announce } from './elements/announce.js';
 import { awayPainter } from './away.js';
 import { bannerPainter } from './connection.js';
@@ -47,6 +50,7 @@ byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-key
 
 const paintBanner = bannerPainter(page);
 const paintAway = awayPainter(page);
+moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 /** @type {import('./page.js').Section[]} */
 const sections = [
   { paint: (changed) => changed.connection && paintBanner() },

@@ -1063,8 +1063,8 @@ type FillProposalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The proposal.
 	ProposalId string `protobuf:"bytes,1,opt,name=proposal_id,json=proposalId,proto3" json:"proposal_id,omitempty"`
-	// Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A secret that is absent stays ${input:ID}, which a
-	// person is asked for when the server starts.
+	// Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A required secret that is absent, and any
+	// input whose value is ${input:ID} with its own id, stays so: a person is asked for it when the server starts.
 	Values        map[string]*InputValues `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

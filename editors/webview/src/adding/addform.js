@@ -90,6 +90,7 @@ export function addForm(page, done, close) {
             writtenBy: writer,
             inputs,
             preview,
+            ...(proposal.proposalId && { proposalId: proposal.proposalId }),
           },
         };
       },

@@ -11,6 +11,7 @@ import { nativeParse } from '../words/jsontext.js';
  * A value that a person has to fill in. ${input:ID} stands for it in the texts of the proposal.
  * @typedef {object} ProposedInput
  * @property {string} id
+ * @property {string} [title] for people, instead of the id
  * @property {string} [description]
  * @property {boolean} [secret]
  * @property {boolean} [required]
@@ -35,6 +36,7 @@ import { nativeParse } from '../words/jsontext.js';
  * @property {'' | 'http' | 'sse'} [transport] of a url; '': both are tried
  * @property {Record<string, string>} [headers]
  * @property {ProposedInput[]} [inputs]
+ * @property {string} [proposalId] of the hub, which has to know what the entry was made of
  * @property {ConfigEntry} [entry] as the hub has read it of a text; what the form does not show of it is kept
  * @property {string} [text] to be read by the hub, as if it had been pasted
  */

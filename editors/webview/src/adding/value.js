@@ -122,14 +122,14 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
  */
 export function inputFields(inputs, changed) {
   const fields = inputs.map((input) => {
-    const control = valueControl(() => input.id, {
+    const control = valueControl(() => input.title ?? input.id, {
       secret: input.secret ?? false,
       ...(input.ask && { ask: true }),
       value: input.default ?? '',
       ...(input.options && { options: input.options }),
       changed,
     });
-    const field = labelled(`${input.id}${input.required && !input.ask ? ' (required)' : ''}`, control.typed, {
+    const field = labelled(`${visible(input.title ?? input.id)}${input.required && !input.ask ? ' (required)' : ''}`, control.typed, {
       ...(input.description && { hint: visible(input.description) }),
       body: control.element,
     });

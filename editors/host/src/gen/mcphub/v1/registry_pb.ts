@@ -1051,8 +1051,8 @@ export type FillProposalRequest = Message<"mcphub.v1.FillProposalRequest"> & {
   proposalId: string;
 
   /**
-   * Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A secret that is absent stays ${input:ID}, which a
-   * person is asked for when the server starts.
+   * Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A required secret that is absent, and any
+   * input whose value is ${input:ID} with its own id, stays so: a person is asked for it when the server starts.
    *
    * @generated from field: map<string, mcphub.v1.InputValues> values = 2;
    */
@@ -1073,8 +1073,8 @@ export type FillProposalRequestJson = {
   proposalId?: string;
 
   /**
-   * Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A secret that is absent stays ${input:ID}, which a
-   * person is asked for when the server starts.
+   * Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A required secret that is absent, and any
+   * input whose value is ${input:ID} with its own id, stays so: a person is asked for it when the server starts.
    *
    * @generated from field: map<string, mcphub.v1.InputValues> values = 2;
    */

@@ -1,0 +1,265 @@
+// The ways in which a server of a registry, or of a bundle, can be had: one is chosen, what it needs is filled in, and
+// the form for the entry is opened with it. All texts are a stranger's.
+
+import { h, replace, show } from '../elements/dom.js';
+import { shortName, visible } from '../words/text.js';
+import { labelled, linesBox, textBox } from './field.js';
+import { ofLines, proposalOf } from './proposal.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/registry_pb.js').ServerProposalJson} ServerProposal */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/registry_pb.js').ProposalInputJson} ProposalInput */
+/** @typedef {import('./proposal.js').Proposal} Proposal */
+
+/** What is said of what is offered. @typedef {{ title: string, description: string, source: string }} About */
+
+/** @type {Record<string, string>} */
+const kinds = {
+  npm: 'npm package',
+  pypi: 'Python package',
+  oci: 'container image',
+  nuget: '.NET package',
+  mcpb: 'bundle',
+  remote: 'at an address',
+};
+export const kindWord = (/** @type {string | undefined} */ kind) => kinds[kind ?? ''] ?? visible(kind);
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {About} about
+ * @param {ServerProposal[]} offered
+ * @param {{ propose: (proposal: Proposal) => void, download?: (proposalId: string) => void }} how
+ */
+export function offers(page, about, offered, { propose, download }) {
+  const name = `offer-${crypto.randomUUID()}`;
+  const values = h('div', { class: 'fields' });
+  const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1 });
+  const go = h('button', {
+    type: 'button',
+    class: 'primary',
+    dataset: { testid: 'offer-go' },
+    onclick: () => void next(),
+  });
+  let chosen = offered.find((one) => !one.unusable);
+  /** @type {ReturnType<typeof inputField>[]} */
+  let fields = [];
+  let busy = false;
+
+  const choices = offered.map((one) =>
+    h(
+      'div',
+      { class: 'fields', dataset: { testid: `offer-${one.kind ?? ''}` } },
+      h(
+        'label',
+        { class: 'check' },
+        h('input', {
+          type: 'radio',
+          name,
+          checked: one === chosen,
+          disabled: Boolean(one.unusable),
+          onchange: () => choose(one),
+        }),
+        h(
+          'span',
+          {},
+          h('span', { class: 'code exact', text: visible(one.subject) }),
+          h('span', { class: 'muted', text: ` ${kindWord(one.kind)}` }),
+        ),
+      ),
+      one.unusable && h('p', { class: 'muted', text: `Cannot be added here. ${visible(one.unusable)}` }),
+      ...(one.warnings ?? []).map((text) => h('p', { class: 'warning', text: visible(text) })),
+    ),
+  );
+  const element = h(
+    'div',
+    { class: 'fields' },
+    h('fieldset', { class: 'field' }, h('legend', { text: offered.length > 1 ? 'Which one' : 'What' }), ...choices),
+    values,
+    problem,
+    go,
+  );
+  paint();
+
+  /** @param {ServerProposal} one */
+  function choose(one) {
+    chosen = one;
+    paint();
+  }
+  function paint() {
+    fields = (chosen?.inputs ?? []).flatMap((input) => {
+      // Required secrets are for the form of the entry, which knows how a file can keep them.
+      return input.secret && input.required ? [] : [inputField(input)];
+    });
+    replace(values, ...fields.map(({ element: one }) => one));
+    replace(problem);
+    show(go, chosen !== undefined);
+    go.textContent = chosen?.needsDownload ? 'Download and look at it' : 'Continue';
+    if (!chosen)
+      problem.textContent =
+        offered.length > 0 ? 'None of these can be added here.' : 'Its publisher names no way to have it.';
+  }
+
+  async function next() {
+    if (busy || !chosen?.proposalId) return;
+    const { proposalId } = chosen;
+    if (chosen.needsDownload) {
+      download?.(proposalId);
+      return;
+    }
+    for (const field of fields) field.say('');
+    busy = true;
+    go.setAttribute('aria-disabled', 'true');
+    const given = Object.fromEntries(fields.map((field) => [field.id, { values: field.read() }]));
+    const { error, fillProposal } = await page.ask({ fillProposal: { proposalId, values: given } });
+    busy = false;
+    go.removeAttribute('aria-disabled');
+    const missing = new Set(fillProposal?.missing);
+    const wrong = fields.filter(({ id }) => missing.has(id));
+    for (const field of wrong) field.say('It is needed.');
+    if (wrong[0]) {
+      wrong[0].focus();
+      return;
+    }
+    if (error || !fillProposal?.form) {
+      const place = fields.find((field) => error?.message?.startsWith(`${field.title}: `));
+      if (place) {
+        place.say(error?.message ?? '');
+        place.focus();
+      } else {
+        problem.textContent = visible(error?.message);
+        problem.focus();
+      }
+      return;
+    }
+    const asked = (chosen.inputs ?? []).filter(({ id }) => fillProposal.entryJson?.includes(`\${input:${id}}`));
+    propose({
+      ...proposalOf({
+        server: chosen.server ?? '',
+        form: fillProposal.form,
+        entryJson: fillProposal.entryJson ?? '',
+        dialect: 'vscode',
+        environmentReference: '${env:NAME}',
+      }),
+      ...about,
+      warnings: chosen.warnings ?? [],
+      proposalId,
+      inputs: asked.map(({ id = '', title, description, secret, required, choices: options }) => ({
+        id,
+        ...(title && { title }),
+        ...(description && { description }),
+        ...(secret && { secret }),
+        ...(required && { required }),
+        ...(options?.length && { options }),
+        ask: true,
+      })),
+    });
+  }
+
+  return {
+    element,
+    focus: () => {
+      const first = element.querySelector('input:checked');
+      (first instanceof HTMLElement ? first : problem).focus();
+    },
+  };
+}
+
+/** A value to be filled in, by its type. @param {ProposalInput} input */
+function inputField(input) {
+  const { id = '', type, choices = [], defaults = [], multiple = false, secret = false } = input;
+  const title = input.title || id;
+  const [first = ''] = defaults;
+  const hint = [
+    visible(input.description),
+    secret && 'It is asked for when the server starts, or filled in on the next page.',
+    multiple && 'One a line.',
+  ]
+    .filter(Boolean)
+    .join('\n');
+  const label = `${shortName(title)}${input.required ? ' (required)' : ''}`;
+  const dataset = { testid: `offer-input-${title}` };
+  if (secret) {
+    const box = h('input', { type: 'checkbox', dataset });
+    const field = labelled(`Give ${label}`, box, { hint });
+    return { ...field, id, title, read: () => (box.checked ? [`\${input:${id}}`] : []) };
+  }
+  const options = type === 'PROPOSAL_INPUT_TYPE_BOOLEAN' && choices.length === 0 ? ['true', 'false'] : choices;
+  if (options.length > 0 && !multiple) {
+    const box = h(
+      'select',
+      { dataset },
+      h('option', { value: '', text: input.required ? 'Choose…' : 'Not given' }),
+      ...options.map((value) => h('option', { value, text: visible(value) })),
+    );
+    box.value = first;
+    return { ...labelled(label, box, { hint }), id, title, read: () => (box.value === '' ? [] : [box.value]) };
+  }
+  const placeholder = visible(input.placeholder);
+  if (multiple) {
+    const box = linesBox({ dataset, placeholder });
+    box.value = defaults.join('\n');
+    return { ...labelled(label, box, { hint }), id, title, read: () => ofLines(box.value) };
+  }
+  const box = textBox({
+    dataset,
+    placeholder,
+    value: first,
+    ...(type === 'PROPOSAL_INPUT_TYPE_NUMBER' && { inputmode: 'decimal' }),
+  });
+  return { ...labelled(label, box, { hint }), id, title, read: () => (box.value === '' ? [] : [box.value]) };
+}
+
+/**
+ * A request that takes its time: says so, can be stopped, and forgets the answer to an earlier one.
+ * @param {import('../page.js').Page} page
+ */
+export function waiting(page) {
+  const said = h('span', { role: 'status' });
+  let mine = 0;
+  let waits = '';
+  const stop = h('button', {
+    type: 'button',
+    class: 'link',
+    hidden: true,
+    text: 'Stop',
+    dataset: { testid: 'finding-stop' },
+    onclick: () => giveUp(true),
+  });
+  const problem = h('p', { class: 'problem', role: 'alert', dataset: { testid: 'finding-problem' } });
+  const element = h('div', { class: 'fields' }, h('div', { class: 'line' }, said, stop), problem);
+
+  /** @param {boolean} tell */
+  function giveUp(tell) {
+    if (waits === '') return;
+    void page.ask({ giveUp: { messageId: waits } });
+    mine++;
+    waits = '';
+    show(stop, false);
+    said.textContent = tell ? 'Stopped.' : '';
+  }
+  return {
+    element,
+    say: (/** @type {string} */ text) => {
+      said.textContent = text;
+    },
+    /**
+     * @param {string} doing
+     * @param {import('../hub/stream.js').AttachRequest} message
+     * @returns {Promise<import('../page.js').Reply | undefined>} undefined: it failed, which was said, or was given up
+     */
+    ask: async (doing, message) => {
+      giveUp(false);
+      const own = ++mine;
+      problem.textContent = '';
+      said.textContent = doing;
+      show(stop, true);
+      const reply = await page.ask(message, (id) => (waits = id));
+      if (own !== mine) return undefined;
+      waits = '';
+      show(stop, false);
+      said.textContent = '';
+      if (!reply.error) return reply;
+      if (reply.error.code !== 'CANCELLED') problem.textContent = visible(reply.error.message);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+// A search in the registry that the host has chosen. Nothing is sent before a person asks for it.
+
+import { h, replace, show } from '../elements/dom.js';
+import { roving } from '../elements/roving.js';
+import { plural, shortName, visible } from '../words/text.js';
+import { labelled, textBox } from './field.js';
+import { kindWord, offers, waiting } from './offer.js';
+import { readBundle } from './bundle.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/registry_pb.js').RegistryServerJson} RegistryServer */
+
+/** Longest text to search for, in characters. */
+const mostQuery = 200;
+
+/** @type {import('./addform.js').Way} */
+export const registryWay = { id: 'registry', label: 'Registry', make: registrySearch };
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {(proposal: import('./proposal.js').Proposal) => void} propose
+ */
+function registrySearch(page, propose) {
+  let query = '';
+  let cursor = '';
+  /** @type {HTMLElement | undefined} */
+  let opener;
+  const box = textBox({
+    type: 'search',
+    maxlength: mostQuery,
+    dataset: { testid: 'registry-query' },
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === 'Enter' && !event.isComposing) {
+        event.preventDefault();
+        void search();
+      } else if (event.key === 'ArrowDown' && results.firstElementChild) {
+        event.preventDefault();
+        results.querySelector('button')?.focus();
+      }
+    },
+  });
+  const field = labelled('Search for', box, {
+    hint: 'A part of the name. It is sent to the registry when you press Enter.',
+    body: h(
+      'div',
+      { class: 'row' },
+      box,
+      h('button', {
+        type: 'button',
+        class: 'secondary',
+        text: 'Search',
+        dataset: { testid: 'registry-search' },
+        onclick: () => void search(),
+      }),
+    ),
+  });
+  const wait = waiting(page);
+  const results = h('ul', { class: 'lines found', role: 'list', dataset: { testid: 'registry-results' } });
+  results.setAttribute('aria-label', 'Servers of the registry');
+  const rows = roving(results, () => [...results.querySelectorAll('button')]);
+  const more = h('button', {
+    type: 'button',
+    class: 'link',
+    hidden: true,
+    text: 'Show more',
+    dataset: { testid: 'registry-more' },
+    onclick: () => void nextPage(),
+  });
+  const list = h('div', { class: 'fields' }, results, more);
+  const one = h('div', { class: 'fields' });
+  const element = h('div', { class: 'fields' }, field.element, wait.element, list, one);
+
+  async function search() {
+    query = box.value.trim();
+    replace(results);
+    replace(one);
+    show(list, true);
+    show(more, false);
+    cursor = '';
+    const found = await takePage();
+    if (!found) return;
+    const count = results.childElementCount;
+    const text = count === 0 ? 'The registry has no server of this name.' : `${plural(count, 'server')} found.`;
+    wait.say(text);
+  }
+  async function nextPage() {
+    const last = results.lastElementChild;
+    if (!(await takePage())) return;
+    const next = last?.nextElementSibling?.querySelector('button');
+    if (next) next.focus();
+  }
+
+  async function takePage() {
+    const reply = await wait.ask('Searching…', { searchRegistry: { query, cursor } });
+    const found = reply?.searchRegistry;
+    if (!found) return false;
+    results.append(...(found.servers ?? []).map(row));
+    rows.refresh();
+    cursor = found.nextCursor ?? '';
+    show(more, cursor !== '');
+    return true;
+  }
+
+  /** @param {RegistryServer} server */
+  function row(server) {
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'found-server',
+        dataset: { testid: `registry-${server.name ?? ''}` },
+        onclick: () => {
+          opener = button;
+          void look(server);
+        },
+      },
+      h(
+        'span',
+        { class: 'line' },
+        h('span', { class: 'name', dir: 'auto', text: shortName(server.title || server.name) }),
+        h('span', { class: 'muted', text: visible(server.version) }),
+        server.status === 'REGISTRY_STATUS_DEPRECATED' && h('span', { class: 'badge', text: 'deprecated' }),
+        ...(server.kinds ?? []).map((kind) => h('span', { class: 'badge', text: kindWord(kind) })),
+      ),
+      h('span', { class: 'of', dir: 'auto', text: visible(server.description) }),
+      h('span', { class: 'muted code', text: visible(server.name) }),
+    );
+    return h('li', {}, button);
+  }
+
+  /** @param {RegistryServer} known */
+  async function look(known) {
+    const reply = await wait.ask('Asking for it…', {
+      getRegistryServer: { name: known.name ?? '', version: known.version ?? '' },
+    });
+    const found = reply?.getRegistryServer;
+    if (!found) return;
+    const server = found.server ?? {};
+    const back = () => {
+      replace(one);
+      show(list, true);
+      (opener?.isConnected ? opener : box).focus();
+    };
+    const about = {
+      title: server.title || server.name || '',
+      description: server.description ?? '',
+      source: `the registry: ${server.name ?? ''} ${server.version ?? ''}`,
+    };
+    const choice = offers(page, about, found.proposals ?? [], {
+      propose,
+      download: (proposalId) => void readBundle(page, wait, { readBundle: { proposalId } }, one, propose, back),
+    });
+    replace(
+      one,
+      h('button', { type: 'button', class: 'link', text: 'Back to the list', onclick: back }),
+      h('h4', { dir: 'auto', text: shortName(about.title) }),
+      h('p', {
+        class: 'muted',
+        text: `${visible(server.name)} ${visible(server.version)}, published by ${visible(server.publisher)}. A registry shows who published it, not what it does.`,
+      }),
+      server.status === 'REGISTRY_STATUS_DEPRECATED'
+        && h('p', { class: 'warning', text: `Deprecated. ${visible(server.statusMessage)}` }),
+      h('p', { class: 'prose long', dir: 'auto', text: visible(server.description) }),
+      ...[server.repositoryUrl, server.websiteUrl].map((url) => url && h('p', { class: 'code', text: visible(url) })),
+      choice.element,
+    );
+    show(list, false);
+    choice.focus();
+  }
+
+  return { element, focus: () => box.focus() };
+}
