@@ -42,6 +42,7 @@ func (l *commandLine) addCommands() {
 	l.addGateway()
 	l.addLists()
 	l.addConfig()
+	l.addRegistry()
 	l.addMore()
 }
 

@@ -31,6 +31,7 @@ type writeOptions struct {
 
 	url, transport, json, dir string   // add
 	env, headers              []string // add
+	proposed                  proposalOptions
 
 	enabled, patch             string   // set
 	allow, asks, deny, timeout []string // set
@@ -60,18 +61,36 @@ func (l *commandLine) addConfigWrites(c *cobra.Command, o *configOptions) {
 	set.StringArrayVar(&add.env, "env", nil, "NAME=VALUE\tenvironment variable of the command")
 	set.StringVar(&add.dir, "cwd", "", "DIR\tworking directory of the command")
 	set.StringVar(&add.json, "entry", "", "JSON\tentry as instructions have it, in any dialect; - reads stdin")
+	add.proposed.register(set)
 	l.add(c, spec{
-		use:   "add NAME [FLAGS] [-- COMMAND ARG...]",
+		use:   "add [NAME] [FLAGS] [-- COMMAND ARG...]",
 		short: "add a server to a config file",
 		page: `Adds a server: a command with its arguments behind --, an address (--url), or an entry as instructions
 have it (--entry), which is written in the words of the file. Without --file it is the strongest file of yours that is in a
 known place. A file that is named and not there is made.
 
-` + changeHelp,
+` + proposalHelp + "\n" + changeHelp,
 		example: `  mcphub config add files --file .vscode/mcp.json -- npx -y @modelcontextprotocol/server-filesystem .
-  mcphub config add tickets --url https://tickets.example.com/mcp`,
+  mcphub config add tickets --url https://tickets.example.com/mcp
+  mcphub config add --from-registry io.example/weather \
+      --registry https://registry.example.com --input KEY=@WEATHER_KEY
+  mcphub config add --bundle notes.mcpb`,
 		most: manyFiles, flags: set,
-		run: func(words []string) int { return l.writeConfig("add", add, words, add.add) },
+		run: func(words []string) int {
+			if !add.proposed.offered() {
+				return l.writeConfig("add", add, words, add.add)
+			}
+			if len(words) == 0 {
+				words = []string{""} // the proposal has a name
+			}
+			return l.writeConfig("add", add, words, func(f *sources.Files, to sources.Target,
+				command []string) (sources.Written, error) {
+				if len(command) > 0 {
+					return sources.Written{}, errUsage{errors.New("what is offered says its command itself")}
+				}
+				return l.addOffered(add, f, to)
+			})
+		},
 	})
 	change := &writeOptions{configOptions: o}
 	set = flags("set", change)

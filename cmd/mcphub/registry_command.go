@@ -1,0 +1,328 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcphub-go/mcphub/hub/catalog"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/proposal"
+	"github.com/mcphub-go/mcphub/hub/registry"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// envRegistry names the registry of the commands that are given no --registry.
+const envRegistry = "MCPHUB_REGISTRY"
+
+const (
+	defaultFound = 30
+	maxFound     = 500
+)
+
+// registryOptions are the flags of mcphub registry.
+type registryOptions struct {
+	address string
+	version string
+	limit   int
+	json    bool
+}
+
+func (o *registryOptions) registerAddress(set *pflag.FlagSet) {
+	set.StringVar(&o.address, "registry", os.Getenv(envRegistry),
+		"URL\taddress of the registry, before /v0.1; default: the environment variable "+envRegistry)
+	set.Lookup("registry").DefValue = ""
+}
+
+const registryHelp = `A registry is a list of servers that others have published, by the API v0.1 of the official one.
+None is asked by default: https://registry.modelcontextprotocol.io is the official one, whose makers mean it for other
+registries rather than for people's programs; a company's own, or one that copies it, speaks the same. It shows who
+has published a server, not what the server does.
+
+Exit status: 0 found, 1 not found or no answer, 2 usage.
+`
+
+// addRegistry adds the commands that ask a registry.
+func (l *commandLine) addRegistry() {
+	c := l.add(l.root, spec{
+		group: groupLook, use: "registry COMMAND [FLAGS]", short: "search a registry for servers",
+		page: "Asks a registry of MCP servers. mcphub config add --from-registry adds one.\n",
+		run: func([]string) int {
+			return usageError(l.env, "registry", errors.New("what of it? registry search or show"))
+		},
+	})
+	search := new(registryOptions)
+	set := newFlags("registry search")
+	search.registerAddress(set)
+	set.IntVar(&search.limit, "limit", defaultFound, fmt.Sprintf("N\tmost servers to show, at most %d", maxFound))
+	set.BoolVar(&search.json, "json", false, "print one JSON object on one line")
+	l.add(c, spec{
+		use: "search WORDS... [FLAGS]", short: "servers whose name has a text in it",
+		page: `Lists the latest versions of the servers whose name, or with many registries description, has the words
+in it.
+
+` + registryHelp,
+		example: "  mcphub registry search weather --registry https://registry.example.com",
+		most:    manyFiles, flags: set, words: func([]string) []string { return nil },
+		run: func(words []string) int { return l.searchRegistry(search, strings.Join(words, " ")) },
+	})
+	show := new(registryOptions)
+	set = newFlags("registry show")
+	show.registerAddress(set)
+	set.StringVar(&show.version, "version", "", "V\tversion; default: the latest")
+	set.BoolVar(&show.json, "json", false, "print one JSON object on one line")
+	l.add(c, spec{
+		use: "show NAME [FLAGS]", short: "one server, and the ways to have it",
+		page: "Shows one server, what it would run or connect to, and what it needs.\n\n" + registryHelp,
+		most: 1, flags: set, words: func([]string) []string { return nil },
+		run: func(words []string) int { return l.showRegistry(show, words) },
+	})
+}
+
+// newCatalog finds servers with the state of the command line.
+func newCatalog() *catalog.Catalog {
+	state, chosen := os.LookupEnv(handshake.EnvStateDir)
+	if !chosen {
+		state = ownStateDir()
+	}
+	return catalog.New(catalog.Options{StateDir: state})
+}
+
+// trouble says what kept a command from its end.
+func (l *commandLine) trouble(command string, err error) int {
+	if wrong, ok := errors.AsType[errUsage](err); ok {
+		return usageError(l.env, command, wrong.error)
+	}
+	e := event.AsError(err)
+	if e.Reason == event.ReasonRegistryNotSet {
+		return usageError(l.env, command, errors.New("no registry is chosen: say --registry URL or set "+envRegistry))
+	}
+	l.env.tell("mcphub %s: %s", command, escape(e.Message))
+	return exitBroken
+}
+
+func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
+	if o.limit < 1 || o.limit > maxFound {
+		return usageError(l.env, "registry search", fmt.Errorf("--limit %d: it is 1 to %d", o.limit, maxFound))
+	}
+	if len(words) > 200 {
+		return usageError(l.env, "registry search", errors.New("the words are too long: at most 200 bytes"))
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	c := newCatalog()
+	defer c.Close()
+	var found []registry.Server
+	q := registry.Query{Text: words}
+	for {
+		q.Size = min(o.limit-len(found), registry.MaxPage)
+		page, err := c.Search(ctx, o.address, q)
+		if err != nil {
+			return l.trouble("registry search", err)
+		}
+		found = append(found, page.Servers...)
+		again := page.Next == q.Cursor
+		if q.Cursor = page.Next; q.Cursor == "" || len(found) >= o.limit || again {
+			break
+		}
+	}
+	if o.json {
+		list := make([]foundServer, len(found))
+		for i, s := range found {
+			list[i] = foundOf(s)
+		}
+		printConfigJSON(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != ""})
+		return exitOK
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(l.env.stdout, "no server was found")
+		return exitBroken
+	}
+	rows := make([][]string, len(found))
+	for i, s := range found {
+		about := s.Description
+		if s.Status == registry.Deprecated {
+			about = "deprecated. " + about
+		}
+		rows[i] = []string{s.Name, orDash(s.Version), orDash(strings.Join(s.Kinds, ",")), about}
+	}
+	table{header: []string{"NAME", "VERSION", "AS", "DESCRIPTION"}, rows: rows}.write(l.env.stdout)
+	if q.Cursor != "" {
+		l.env.tell("There are more; --limit %d shows them.", min(2*o.limit, maxFound))
+	}
+	return exitOK
+}
+
+// foundServer is a server as --json prints it.
+type foundServer struct {
+	Name          string   `json:"name"`
+	Publisher     string   `json:"publisher"`
+	Title         string   `json:"title,omitempty"`
+	Description   string   `json:"description,omitempty"`
+	Version       string   `json:"version"`
+	Status        string   `json:"status,omitempty"`
+	StatusMessage string   `json:"statusMessage,omitempty"`
+	Repository    string   `json:"repository,omitempty"`
+	Website       string   `json:"website,omitempty"`
+	Published     string   `json:"published,omitempty"`
+	Kinds         []string `json:"kinds"`
+}
+
+func foundOf(s registry.Server) foundServer {
+	f := foundServer{Name: s.Name, Publisher: s.Publisher(), Title: s.Title, Description: s.Description,
+		Version: s.Version, Status: string(s.Status), StatusMessage: s.StatusMessage, Repository: s.Repository,
+		Website: s.Website, Kinds: append([]string{}, s.Kinds...)}
+	if !s.Published.IsZero() {
+		f.Published = s.Published.UTC().Format(time.RFC3339)
+	}
+	return f
+}
+
+// offeredWay is a proposal as --json prints it.
+type offeredWay struct {
+	Kind     string         `json:"kind"`
+	Subject  string         `json:"subject"`
+	Unusable string         `json:"unusable,omitempty"`
+	Warnings []string       `json:"warnings,omitempty"`
+	Inputs   []offeredInput `json:"inputs"`
+	Command  []string       `json:"command,omitempty"`
+	URL      string         `json:"url,omitempty"`
+}
+
+type offeredInput struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Required    bool     `json:"required"`
+	Secret      bool     `json:"secret"`
+	Choices     []string `json:"choices,omitempty"`
+	Defaults    []string `json:"defaults,omitempty"`
+}
+
+func offeredOf(p *proposal.Proposal) offeredWay {
+	w := offeredWay{Kind: p.Kind, Subject: p.Subject, Unusable: p.Unusable, Warnings: p.Warnings,
+		Inputs: []offeredInput{}}
+	for _, in := range p.Inputs {
+		w.Inputs = append(w.Inputs, offeredInput{nameOfInput(in), in.Description, in.Required, in.Secret, in.Choices,
+			in.Defaults})
+	}
+	if e := p.Outline(); e.Command != "" {
+		w.Command = append([]string{e.Command}, e.Args...)
+	} else {
+		w.URL = e.URL
+	}
+	return w
+}
+
+// nameOfInput is how --input names it.
+func nameOfInput(in proposal.Input) string { return in.ID[strings.IndexByte(in.ID, '.')+1:] }
+
+func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
+	if len(words) == 0 {
+		return usageError(l.env, "registry show", errors.New("NAME is missing"))
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	c := newCatalog()
+	defer c.Close()
+	s, offers, err := c.Server(ctx, o.address, words[0], o.version)
+	if err != nil {
+		return l.trouble("registry show", err)
+	}
+	if o.json {
+		ways := make([]offeredWay, len(offers))
+		for i, offer := range offers {
+			ways[i] = offeredOf(offer.Proposal)
+		}
+		printConfigJSON(l.env.stdout, map[string]any{"server": foundOf(s), "proposals": ways})
+		return exitOK
+	}
+	f := foundOf(s)
+	out := l.env.stdout
+	field := func(name, value string) {
+		if value != "" {
+			fmt.Fprint(out, toRead(out, fmt.Sprintf("%-10s  %s", name, escape(value))))
+		}
+	}
+	for _, row := range [][2]string{{"name", f.Name}, {"title", f.Title}, {"about", f.Description}, {"version", f.Version},
+		{"published", strings.TrimSpace(f.Published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
+		field(row[0], row[1])
+	}
+	if s.Status != registry.Active && s.Status != "" {
+		field("status", f.Status+" "+f.StatusMessage)
+	}
+	for _, offer := range offers {
+		fmt.Fprintln(out)
+		printOffer(out, offer.Proposal)
+	}
+	return exitOK
+}
+
+// printOffer tells a person what a proposal would run or connect to, and what it needs. Nothing of that is cut.
+func printOffer(w io.Writer, p *proposal.Proposal) {
+	line := func(format string, args ...any) { fmt.Fprint(w, toRead(w, fmt.Sprintf(format, args...))) }
+	line("%s: %s", escape(p.Kind), escape(p.Subject))
+	printEntry(w, p.Outline())
+	for _, in := range p.Inputs {
+		how := "may be given"
+		if in.Required {
+			how = "needed"
+		}
+		if in.Secret {
+			how += ", secret"
+		}
+		if len(in.Defaults) > 0 {
+			how += ", default " + strings.Join(in.Defaults, " ")
+		}
+		if len(in.Choices) > 0 {
+			how += ", one of " + strings.Join(in.Choices, ", ")
+		}
+		line("  --input %s (%s) %s", escape(nameOfInput(in)), escape(how), escape(in.Description))
+	}
+	if p.Download != nil {
+		line("  downloads: %s", escape(p.Download.URL))
+	}
+	for _, text := range p.Warnings {
+		line("  warning: %s", escape(text))
+	}
+	if p.Unusable != "" {
+		line("  cannot be added: %s", escape(p.Unusable))
+	}
+}
+
+// printEntry shows the whole of what an entry would start or connect to.
+func printEntry(w io.Writer, e proposal.Entry) {
+	line := func(format string, args ...any) { fmt.Fprint(w, toRead(w, fmt.Sprintf(format, args...))) }
+	if e.Command != "" {
+		words := []string{quotedWord(e.Command)}
+		for _, arg := range e.Args {
+			words = append(words, quotedWord(arg))
+		}
+		line("  runs: %s", strings.Join(words, " "))
+	} else if e.URL != "" {
+		line("  connects to: %s", escape(e.URL))
+	}
+	for what, values := range map[string]map[string]string{"variable": e.Env, "header": e.Headers} {
+		names := make([]string, 0, len(values))
+		for name := range values {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			line("  %s: %s=%s", what, escape(name), escape(values[name]))
+		}
+	}
+}
+
+// quotedWord is a word of a command line as a person can tell it from the next one.
+func quotedWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\n\"'\\$`;&|<>()*?[]#~") {
+		return "'" + escape(strings.ReplaceAll(s, "'", `'\''`)) + "'"
+	}
+	return escape(s)
+}
