@@ -70,6 +70,8 @@ type Client struct {
 	Gateways mcphubv1.GatewayServiceClient
 	// Configs adds, changes and removes servers in the config files.
 	Configs mcphubv1.ConfigServiceClient
+	// Registries finds servers in registries and bundles; it writes nothing.
+	Registries mcphubv1.RegistryServiceClient
 
 	conn     *grpc.ClientConn
 	proc     *process
@@ -166,6 +168,7 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 	c.Models = mcphubv1.NewModelToolServiceClient(c.conn)
 	c.Gateways = mcphubv1.NewGatewayServiceClient(c.conn)
 	c.Configs = mcphubv1.NewConfigServiceClient(c.conn)
+	c.Registries = mcphubv1.NewRegistryServiceClient(c.conn)
 	info, err := c.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{})
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", errNoAnswer, err)
