@@ -1,7 +1,7 @@
 // The TypeScript host of McpHub: it spawns a hub, speaks with it, and ends it in order. It knows no editor.
 export { Hub } from './hub.js';
 export type { HubState } from './hubstate.js';
-export type { HubOptions, Relay, RelayOptions } from './options.js';
+export type { AddServerProposed, HubOptions, Relay, RelayOptions } from './options.js';
 // The class stands before the message of the same name, which a window's replies carry.
 export { HubError } from './failure.js';
 export type { HubErrorCode } from './failure.js';

@@ -78,6 +78,14 @@ export interface RelayOptions {
   readonly actsFor?: string;
 }
 
+/** What the form that adds a server is opened with. */
+export interface AddServerProposed {
+  readonly server?: string;
+  readonly entryText?: string;
+  /** The page asks at once for a bundle, by the hook `chooseBundle`. */
+  readonly bundle?: boolean;
+}
+
 /** Between one page and the hub. */
 export interface Relay {
   /** The id under which the hub knows the window; '' before the first welcome. */
@@ -96,7 +104,7 @@ export interface Relay {
    * Has the page open its form that adds a server, with a name and a text in any dialect to read an entry from, if they
    * are given. Nothing is written before a person says so. A page that is not there yet hears of the last one when it is.
    */
-  openAddServer(proposed?: { readonly server?: string; readonly entryText?: string }): void;
+  openAddServer(proposed?: AddServerProposed): void;
   /** The page is gone for good: half-close. */
   dispose(): void;
 }

@@ -6,6 +6,7 @@ import type { AttachResponse, AttachResponseJson } from './gen/mcphub/v1/editor_
 import type { HubError } from './failure.js';
 import { replyOfFailure } from './failure.js';
 import type { HubState } from './hubstate.js';
+import type { AddServerProposed } from './options.js';
 
 /** What a webview is. */
 export interface PageEnd {
@@ -52,7 +53,7 @@ export class PageVoice {
     this.#say({ case: 'revealPrompt', value: { promptId } });
   }
 
-  openAddServer(proposed: { readonly server?: string; readonly entryText?: string }): void {
+  openAddServer(proposed: AddServerProposed): void {
     this.#say({ case: 'openAddServer', value: proposed });
   }
 

@@ -15,7 +15,7 @@ import type { Attached, Unanswered } from './attached.js';
 import { HubError, asHubError } from './failure.js';
 import type { HubState } from './hubstate.js';
 import { PageVoice, harmless, idOf } from './pagevoice.js';
-import type { Relay, RelayOptions } from './options.js';
+import type { AddServerProposed, Relay, RelayOptions } from './options.js';
 import type { PageEnd } from './pagevoice.js';
 import { Finding } from './finding.js';
 import { launchForbidden, writeForbidden } from './forbidden.js';
@@ -37,7 +37,7 @@ export class PageRelay implements Relay {
   #roots: SetRoots | undefined; // what the host has said last; until then, what the hello says
   #waiting: HelloJson | undefined; // said while there was no hub, or before the last one was welcomed
   #reveal: string | undefined; // until the page knows what is open
-  #toAdd: { readonly server?: string; readonly entryText?: string } | undefined; // the same
+  #toAdd: AddServerProposed | undefined; // the same
   #windowId = '';
   #hubId = '';
   #failures = 0;
@@ -84,7 +84,7 @@ export class PageRelay implements Relay {
     }
   }
 
-  openAddServer(proposed: { readonly server?: string; readonly entryText?: string } = {}): void {
+  openAddServer(proposed: AddServerProposed = {}): void {
     if (this.#attached?.welcomed === true) {
       this.#voice.openAddServer(proposed);
     } else {

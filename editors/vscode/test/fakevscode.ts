@@ -92,6 +92,10 @@ export class Editor {
   clipboard = '';
   /** What the dialog for saving gives; undefined when it is dismissed. */
   saveTo: Uri | undefined;
+  toOpen: Uri[] | undefined;
+  typed: string | undefined;
+  picked = 0; // of a quick pick
+  picks = 0; // quick picks that were shown
   /** Files of other file systems. */
   readonly written = new Map<string, string>();
 }
@@ -113,7 +117,13 @@ export const workspace = {
   get isTrusted(): boolean {
     return editor.trusted;
   },
-  getConfiguration: () => ({ get: (name: string): unknown => editor.settings[name] }),
+  getConfiguration: () => ({
+    get: (name: string): unknown => editor.settings[name],
+    update: (name: string, value: unknown) => {
+      editor.settings[name] = value;
+      return Promise.resolve();
+    },
+  }),
   onDidChangeWorkspaceFolders: (listener: Listener<void>) => editor.foldersChanged.event(listener),
   onDidGrantWorkspaceTrust: (listener: Listener<void>) => editor.trustGranted.event(listener),
   onDidChangeConfiguration: (listener: Listener<{ affectsConfiguration(name: string): boolean }>) =>
@@ -150,6 +160,8 @@ export const l10n = {
     ),
 };
 
+export const ConfigurationTarget = { Global: 1 };
+
 export const window = {
   get state(): { focused: boolean } {
     return { focused: editor.focused };
@@ -159,9 +171,14 @@ export const window = {
   showWarningMessage: say,
   showErrorMessage: say,
   showTextDocument: () => Promise.resolve(),
+  showOpenDialog: () => Promise.resolve(editor.toOpen),
+  showInputBox: () => Promise.resolve(editor.typed),
   showSaveDialog: () => Promise.resolve(editor.saveTo),
   setStatusBarMessage: () => new Disposable(() => undefined),
-  showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => Promise.resolve(items[0]),
+  showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => {
+    editor.picks++;
+    return Promise.resolve(items[editor.picked]);
+  },
   async withProgress<T>(
     { title }: { title: string },
     work: (progress: object, token: { onCancellationRequested: Editor['stopPressed']['event'] }) => Promise<T>,

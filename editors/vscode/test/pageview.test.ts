@@ -20,7 +20,7 @@ class Relayed {
       windowId: '',
       setRoots: (roots) => void kept.roots.push((roots ?? []).map((root) => root.uri ?? '')),
       reveal: (promptId) => void kept.revealed.push(promptId),
-      openAddServer: () => void kept.revealed.push('form'),
+      openAddServer: (proposed) => void kept.revealed.push(proposed?.bundle === true ? 'bundle' : 'form'),
       dispose: () => void (kept.disposed = true),
     };
   }
@@ -74,6 +74,8 @@ test('a page that has no hub yet opens the form that adds a server when it has o
   assert.equal(hub.options[0].actsFor, undefined, 'a person clicks in it');
   view.openAddServer();
   assert.deepEqual(hub.relays[0].revealed, ['form', 'form']);
+  view.openAddServer('/chosen.mcpb');
+  assert.deepEqual(hub.relays[0].revealed, ['form', 'form', 'bundle']);
   view.dispose();
 });
 

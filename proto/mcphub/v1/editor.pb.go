@@ -1695,7 +1695,9 @@ type OpenAddServer struct {
 	// Name for the entry. Empty: none is proposed.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Text to read the entry from, in any dialect, as in ReadConfigTextRequest. Empty: none is proposed.
-	EntryText     string `protobuf:"bytes,2,opt,name=entry_text,json=entryText,proto3" json:"entry_text,omitempty"`
+	EntryText string `protobuf:"bytes,2,opt,name=entry_text,json=entryText,proto3" json:"entry_text,omitempty"`
+	// Open it where a bundle is chosen, and send choose_bundle at once: a person has begun that at the host.
+	Bundle        bool `protobuf:"varint,70,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1742,6 +1744,13 @@ func (x *OpenAddServer) GetEntryText() string {
 		return x.EntryText
 	}
 	return ""
+}
+
+func (x *OpenAddServer) GetBundle() bool {
+	if x != nil {
+		return x.Bundle
+	}
+	return false
 }
 
 // RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
@@ -3683,11 +3692,12 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x1bmcp_request_cancel_delivery\x18\x16 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
 	"\rreveal_prompt\x18\x17 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPrompt\x12B\n" +
 	"\x0fopen_add_server\x18( \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServerB\a\n" +
-	"\x05event\"F\n" +
+	"\x05event\"^\n" +
 	"\rOpenAddServer\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1d\n" +
 	"\n" +
-	"entry_text\x18\x02 \x01(\tR\tentryText\"+\n" +
+	"entry_text\x18\x02 \x01(\tR\tentryText\x12\x16\n" +
+	"\x06bundle\x18F \x01(\bR\x06bundle\"+\n" +
 	"\fRevealPrompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\"^\n" +
 	"\rHubConnection\x123\n" +

@@ -1,6 +1,7 @@
 // The commands of the palette and of the page's links. Everything that fails is told; nothing that a link passes is
 // trusted.
 import * as vscode from 'vscode';
+import { chooseBundle } from '../page/finding.js';
 import { callTool } from './calltool.js';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from '../hub/hubprocess.js';
@@ -20,6 +21,17 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     // Where a page is open, nothing else is opened beside it.
     'mcphub.addServer': () =>
       world.panel.visible && !world.sidebar.visible ? world.panel.addServer() : world.sidebar.addServer(),
+    'mcphub.addServerFromBundle': async () => {
+      const bundle = await chooseBundle();
+      if (bundle === undefined) {
+        return;
+      }
+      if (world.panel.visible && !world.sidebar.visible) {
+        world.panel.addServer(bundle);
+      } else {
+        await world.sidebar.addServer(bundle);
+      }
+    },
     'mcphub.openConfig': (what, line) => openConfig(world, what, line),
     'mcphub.showTrace': (requestId) => showTrace(world, requestId),
     'mcphub.openPart': (...link) => openPart(world, partLink(link[0], link[1], link[2])),

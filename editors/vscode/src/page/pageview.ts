@@ -10,6 +10,7 @@ import { PageHello } from './pagehello.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
 import type { Root } from '../hub/watcherwindow.js';
+import { chooseBundle, chooseRegistry } from './finding.js';
 
 /**
  * Longest time that the page waits for the editor to say which models there are, in milliseconds: asking may start
@@ -56,6 +57,7 @@ export class PageView implements vscode.Disposable {
   #inView: ReadonlySet<string> = new Set();
   #toReveal: string | undefined; // until there is a hub
   #toAdd = false; // the same
+  #bundle: string | undefined; // that a person has chosen already
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
@@ -92,12 +94,13 @@ export class PageView implements vscode.Disposable {
     }
   }
 
-  /** Has the page open its form that adds a server. */
-  openAddServer(): void {
+  /** Has the page open its form that adds a server, that of a bundle if one is named. */
+  openAddServer(bundle?: string): void {
+    this.#bundle = bundle;
     if (this.#relay === undefined) {
       this.#toAdd = true;
     } else {
-      this.#relay.openAddServer();
+      this.#relay.openAddServer(bundle === undefined ? {} : { bundle: true });
     }
   }
 
@@ -152,7 +155,7 @@ export class PageView implements vscode.Disposable {
       this.#toReveal = undefined;
     }
     if (this.#toAdd) {
-      relay.openAddServer();
+      relay.openAddServer(this.#bundle === undefined ? {} : { bundle: true });
       this.#toAdd = false;
     }
     return () => {
@@ -171,6 +174,12 @@ export class PageView implements vscode.Disposable {
       inView: (promptIds) => {
         this.#inView = new Set(promptIds);
         this.#inViewChanged.fire();
+      },
+      registry: chooseRegistry,
+      chooseBundle: () => {
+        const chosen = this.#bundle;
+        this.#bundle = undefined;
+        return chosen === undefined ? chooseBundle() : Promise.resolve(chosen);
       },
       configWrites: true, // by a person: nothing of this extension acts in the page
       answer: (answer, prompt) => answers.prepare(answer, prompt),

@@ -39,10 +39,10 @@ export class Panel implements vscode.Disposable {
     }
   }
 
-  /** Shows the panel with the form that adds a server. */
-  addServer(): void {
+  /** Shows the panel with the form that adds a server, that of a bundle if one is named. */
+  addServer(bundle?: string): void {
     this.#openPanel();
-    this.#page?.openAddServer();
+    this.#page?.openAddServer(bundle);
   }
 
   #openPanel(): void {

@@ -15,6 +15,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #questions = 0;
   #toReveal: string | undefined; // until there is a view
   #toAdd = false; // the same
+  #bundle: string | undefined; // what it is to be opened with
 
   constructor(world: PageWorld) {
     this.#world = world;
@@ -45,7 +46,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
       this.#toReveal = undefined;
     }
     if (this.#toAdd) {
-      page.openAddServer();
+      page.openAddServer(this.#bundle);
       this.#toAdd = false;
     }
     page.onDidChangeInView(() => this.#viewChanged.fire());
@@ -81,12 +82,13 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     }
   }
 
-  /** Shows the view with the form that adds a server. */
-  async addServer(): Promise<void> {
+  /** Shows the view with the form that adds a server, that of a bundle if one is named. */
+  async addServer(bundle?: string): Promise<void> {
     const page = this.#page;
     this.#toAdd = page === undefined;
+    this.#bundle = bundle;
     await vscode.commands.executeCommand(`${viewId}.focus`);
-    page?.openAddServer();
+    page?.openAddServer(bundle);
   }
 
   /** How many questions are open: the number on the view's icon. */

@@ -17,7 +17,7 @@ import { pastedText } from './pasted.js';
  * @typedef {object} Way
  * @property {string} id
  * @property {string} label
- * @property {(page: import('../page.js').Page, propose: (proposal: Proposal) => void) => { element: HTMLElement, focus: () => void }} make
+ * @property {(page: import('../page.js').Page, propose: (proposal: Proposal) => void) => { element: HTMLElement, focus: () => void, begin?: () => void }} make
  *   is called when it is chosen first. What it proposes is shown in the form.
  */
 
@@ -105,7 +105,7 @@ export function addForm(page, done, close) {
     },
   );
 
-  /** Chosen ways, made when they are needed. @type {Map<string, { element: HTMLElement, focus: () => void }>} */
+  /** Chosen ways, made when they are needed. @type {Map<string, ReturnType<Way['make']>>} */
   const made = new Map();
   const paste = pastedText(page, propose);
   made.set('paste', paste);
@@ -160,6 +160,11 @@ export function addForm(page, done, close) {
 
   /** @param {Proposal} to */
   function propose(to) {
+    if (to.way) {
+      choose(to.way);
+      made.get(to.way)?.begin?.();
+      return;
+    }
     if (to.text !== undefined) {
       if (to.name) name.value = to.name;
       choose('paste');

@@ -18,8 +18,9 @@ function bundleFile(page, propose) {
     class: 'primary',
     text: 'Choose a bundle…',
     dataset: { testid: 'bundle-choose' },
-    onclick: () => void readBundle(page, wait, { chooseBundle: {} }, one, propose),
+    onclick: () => begin(),
   });
+  const begin = () => void readBundle(page, wait, { chooseBundle: {} }, one, propose);
   const wait = waiting(page);
   const one = h('div', { class: 'fields' });
   const element = h(
@@ -33,7 +34,7 @@ function bundleFile(page, propose) {
     wait.element,
     one,
   );
-  return { element, focus: () => choose.focus() };
+  return { element, focus: () => choose.focus(), begin };
 }
 
 /**

@@ -38,6 +38,7 @@ import { nativeParse } from '../words/jsontext.js';
  * @property {ProposedInput[]} [inputs]
  * @property {string} [proposalId] of the hub, which has to know what the entry was made of
  * @property {ConfigEntry} [entry] as the hub has read it of a text; what the form does not show of it is kept
+ * @property {string} [way] to be gone at once (Way.id), instead of all else
  * @property {string} [text] to be read by the hub, as if it had been pasted
  */
 

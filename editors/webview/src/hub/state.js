@@ -50,7 +50,7 @@ import { t } from '../words/t.js';
  * @property {Ended[]} history oldest first
  * @property {Ended[]} endedNow what ended since the last paint, not what a snapshot brought; the painter empties it
  * @property {string | undefined} reveal the prompt that the host wants seen, '' for the oldest; the painter takes it
- * @property {{ server?: string, entryText?: string } | undefined} openAdd the host wants the form that adds a server; the
+ * @property {{ server?: string, entryText?: string, bundle?: boolean } | undefined} openAdd the host wants the form that adds a server; the
  *   painter takes it
  * @property {ConfigProblem[]} problems
  * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot

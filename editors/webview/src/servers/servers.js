@@ -80,10 +80,14 @@ export function serversSection(page) {
       }
       if (changed.prompts) writes?.promptsChanged();
       if (state.openAdd) {
-        const { server, entryText } = state.openAdd;
+        const { server, entryText, bundle } = state.openAdd;
         state.openAdd = undefined;
         page.adding?.openAddForm(
-          entryText || server ? { ...(server && { name: server }), ...(entryText && { text: entryText }) } : undefined,
+          bundle
+            ? { way: 'bundle' }
+            : entryText || server
+              ? { ...(server && { name: server }), ...(entryText && { text: entryText }) }
+              : undefined,
         );
       }
       for (const name of changed.servers) views.get(name)?.update();

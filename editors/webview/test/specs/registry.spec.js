@@ -235,6 +235,17 @@ pageTest('a bundle is chosen in a dialog of the host, and what is in it comes in
   assert.equal((await hub.next('addServer')).addServer.proposalId, 'p-b');
 });
 
+pageTest('a bundle that was chosen at the host is read at once', setup, async (opened) => {
+  const { by, hub, settle } = opened;
+  await hub.say({ openAddServer: { bundle: true } });
+  await hub.reply(await hub.next('chooseBundle'), {
+    readBundle: { proposal: { proposalId: 'p-b', kind: 'mcpb', subject: 'notes 1.0.0' }, title: 'Notes' },
+  });
+  await settle();
+  assert.match(await by('adding').innerText(), /Notes/);
+  assert.ok(await by('adding-way-bundle').isChecked());
+});
+
 pageTest('what was found can be used by everybody', setup, async (opened) => {
   const { by, hub, page, settle } = opened;
   await search(opened);

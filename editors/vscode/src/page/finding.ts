@@ -1,0 +1,81 @@
+// What a person chooses outside the page that looks for servers: the registry, and the file of a bundle.
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+
+const official = 'https://registry.modelcontextprotocol.io';
+
+/** Largest bundle that is fetched from a file system that is none of this computer, in bytes. */
+const mostBytes = 256 * 1024 * 1024;
+
+/** The registry of the setting, or the one that a person chooses now, which is kept in the setting. */
+export async function chooseRegistry(): Promise<string | undefined> {
+  const settings = vscode.workspace.getConfiguration('mcphub');
+  const known = settings.get<unknown>('registry.url');
+  if (typeof known === 'string' && known.trim() !== '') {
+    return known.trim();
+  }
+  const other = vscode.l10n.t('Another address...');
+  const picked = await vscode.window.showQuickPick(
+    [
+      {
+        label: official,
+        detail: vscode.l10n.t(
+          'The official MCP registry. Its makers mean it for other registries, and promise no uptime.',
+        ),
+      },
+      { label: other, detail: vscode.l10n.t('The registry of your company, say.') },
+    ],
+    {
+      title: vscode.l10n.t('Which registry is searched?'),
+      placeHolder: vscode.l10n.t(
+        'What you search for is sent there. The setting mcphub.registry.url keeps your choice.',
+      ),
+      ignoreFocusOut: true,
+    },
+  );
+  let address = picked?.label;
+  if (address === other) {
+    address = await vscode.window.showInputBox({
+      title: vscode.l10n.t('Address of the registry'),
+      prompt: vscode.l10n.t('The part before /v0.1, beginning with https://'),
+      ignoreFocusOut: true,
+      validateInput: (text) =>
+        /^https?:\/\/[^\s@?#]+$/u.test(text.trim())
+          ? undefined
+          : vscode.l10n.t('It must be an address that begins with https://.'),
+    });
+  }
+  address = address?.trim();
+  if (address === undefined || address === '') {
+    return undefined;
+  }
+  await settings.update('registry.url', address, vscode.ConfigurationTarget.Global);
+  return address;
+}
+
+/** The file that a person chooses, as a path on this computer. */
+export async function chooseBundle(): Promise<string | undefined> {
+  const [chosen] =
+    (await vscode.window.showOpenDialog({
+      canSelectMany: false,
+      filters: { [vscode.l10n.t('MCP bundles')]: ['mcpb', 'dxt'] },
+      openLabel: vscode.l10n.t('Look at It'),
+      title: vscode.l10n.t('Add Server from Bundle'),
+    })) ?? [];
+  if (chosen === undefined) {
+    return undefined;
+  }
+  if (chosen.scheme === 'file') {
+    return chosen.fsPath;
+  }
+  const { size } = await vscode.workspace.fs.stat(chosen);
+  if (size > mostBytes) {
+    throw new Error(vscode.l10n.t('This bundle is larger than 256 MiB.'));
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'mcphub-bundle-'));
+  const file = path.join(folder, 'bundle.mcpb');
+  await writeFile(file, await vscode.workspace.fs.readFile(chosen), { mode: 0o600 });
+  return file;
+}
