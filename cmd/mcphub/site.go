@@ -62,7 +62,8 @@ func browse(ctx context.Context, env environment, client *hubClient, o webFlags,
 	if lines == nil {
 		another = startAnew
 	}
-	s, err := openSite(web.Options{Editor: client.Editor, Another: another, ConfigWrites: o.configWrites}, o.port)
+	s, err := openSite(web.Options{Editor: client.Editor, Another: another, ConfigWrites: o.configWrites,
+		Registry: o.registry}, o.port)
 	if err != nil {
 		closeHub(env, client, closeTime)
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -18,7 +19,8 @@ type webFlags struct {
 	port int
 	open bool
 
-	configWrites bool // the page may change the config files
+	configWrites bool   // the page may change the config files
+	registry     string // that it searches
 }
 
 func (o *webFlags) register(set *pflag.FlagSet) {
@@ -43,6 +45,9 @@ func (o *webOptions) flags() *pflag.FlagSet {
 	set := newFlags("web")
 	o.sourceFlags.register(set)
 	o.webFlags.register(set)
+	set.StringVar(&o.registry, "registry", os.Getenv(envRegistry),
+		"URL\taddress of the registry that Add a server searches; default: the environment variable "+envRegistry)
+	set.Lookup("registry").DefValue = ""
 	return set
 }
 

@@ -60,7 +60,7 @@ type address struct{ *url.URL }
 func addressOf(base string) (address, error) {
 	if base == "" {
 		return address{}, event.Fail(event.CodeFailedPrecondition, event.ReasonRegistryNotSet, nil,
-			"no registry is chosen: give the address of one")
+			"no registry is chosen: say its address by the setting mcphub.registry.url, --registry or MCPHUB_REGISTRY")
 	}
 	wrong := event.Fail(event.CodeInvalidArgument, event.ReasonRegistryAddress, nil,
 		"the address of a registry is an https URL, or an http one of this computer, with neither user name, query nor "+

@@ -217,6 +217,10 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
 				MessageId: m.GetMessageId(), CancelOutcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING,
 			}}})
+		case *mcphubv1.AttachRequest_SearchRegistry: // says where it was sent
+			page := &mcphubv1.SearchRegistryResponse{NextCursor: ask.SearchRegistry.GetRegistryUrl()}
+			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
+				MessageId: m.GetMessageId(), Response: &mcphubv1.Reply_SearchRegistry{SearchRegistry: page}}}})
 		case *mcphubv1.AttachRequest_RemoveServer:
 			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
 				MessageId: m.GetMessageId()}}})

@@ -40,6 +40,8 @@ type Options struct {
 	Another string
 	// ConfigWrites lets pages change config files, and read their entries for that.
 	ConfigWrites bool
+	// Registry is the address of the registry that pages search; "": the hub says that none is chosen.
+	Registry string
 }
 
 // Server serves the page. Its methods may be called from any goroutine.
@@ -51,7 +53,8 @@ type Server struct {
 	another  string
 	access   *access
 
-	configWrites bool // as in Options
+	configWrites bool   // as in Options
+	registry     string // as in Options
 
 	windows sync.WaitGroup // the sockets: net/http forgets what it has handed over
 }
@@ -85,6 +88,7 @@ func New(l net.Listener, o Options) (*Server, error) {
 		access:   newAccess(number),
 
 		configWrites: o.ConfigWrites,
+		registry:     o.Registry,
 	}, nil
 }
 

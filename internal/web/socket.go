@@ -63,7 +63,8 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 		closeSocket(socket, verdictOf(err))
 		return
 	}
-	b := &bridge{socket: socket, stream: stream, end: end, heard: make(chan struct{}), configWrites: s.configWrites}
+	b := &bridge{socket: socket, stream: stream, end: end, heard: make(chan struct{}), configWrites: s.configWrites,
+		registry: s.registry}
 	// The end of a context cuts the socket off in the middle; the last word of tell is to be heard.
 	go b.hear(context.WithoutCancel(serving))
 	v := b.tell(ctx)
@@ -84,7 +85,8 @@ type bridge struct {
 	stream attachStream
 	end    context.CancelCauseFunc // breaks the stream
 
-	configWrites bool // as in Options
+	configWrites bool   // as in Options
+	registry     string // as in Options
 
 	heard chan struct{} // closed by hear at its end; what follows is written before
 	over  bool          // the page has closed the window for good
@@ -117,7 +119,12 @@ func (b *bridge) hear(ctx context.Context) {
 			b.end(badMessage(err))
 			return
 		}
-		if refused := writesConfig(message); refused != nil && !b.configWrites {
+		refused := namesFile(message)
+		if !b.configWrites && refused == nil {
+			refused = writesConfig(message)
+		}
+		atRegistry(message, b.registry)
+		if refused != nil {
 			if b.write(ctx, refused) != nil {
 				b.end(errSocketBroken)
 				return

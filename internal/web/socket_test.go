@@ -117,7 +117,7 @@ func TestNoConfigWrites(t *testing.T) {
 		tb.hear()
 		for _, order := range []string{`"addServer":{"server":"s","entryJson":"{}"}`, `"updateServer":{"server":"s"}`,
 			`"removeServer":{"server":"s"}`, `"undoConfigWrite":{}`, `"listConfigFiles":{}`, `"readConfigText":{"text":"{}"}`,
-			`"getServerEntry":{"server":"s"}`} {
+			`"getServerEntry":{"server":"s"}`, `"searchRegistry":{}`, `"fillProposal":{"proposalId":"p"}`} {
 			tb.say(`{"messageId":"1",` + order + `}`)
 			if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError().GetReason() != "CONFIG_WRITES_OFF" {
 				t.Errorf("%s: %v", order, r)
@@ -145,6 +145,26 @@ func TestConfigWrites(t *testing.T) {
 		tb.hear()
 		tb.say(`{"messageId":"1","removeServer":{"server":"s"}}`)
 		if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError() != nil {
+			t.Error(r)
+		}
+	})
+}
+
+// TestNoFilesOfPages: a page names neither a file nor a registry.
+func TestNoFilesOfPages(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.configWrites, w.registry = true, "https://registry.example"
+		tb := w.opened().tab()
+		tb.say(hello)
+		tb.hear()
+		for _, order := range []string{`"readBundle":{"path":"/etc/passwd"}`, `"chooseBundle":{}`} {
+			tb.say(`{"messageId":"1",` + order + `}`)
+			if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError().GetReason() != "BUNDLE_NOT_CHOSEN" {
+				t.Errorf("%s: %v", order, r)
+			}
+		}
+		tb.say(`{"messageId":"1","searchRegistry":{"registryUrl":"http://127.0.0.1"}}`)
+		if r := tb.hear().GetReply(); r.GetSearchRegistry().GetNextCursor() != "https://registry.example" {
 			t.Error(r)
 		}
 	})

@@ -57,14 +57,40 @@ func writesConfig(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
 	case *mcphubv1.AttachRequest_AddServer, *mcphubv1.AttachRequest_UpdateServer,
 		*mcphubv1.AttachRequest_RemoveServer, *mcphubv1.AttachRequest_UndoConfigWrite,
 		*mcphubv1.AttachRequest_ListConfigFiles, *mcphubv1.AttachRequest_ReadConfigText,
-		*mcphubv1.AttachRequest_GetServerEntry:
+		*mcphubv1.AttachRequest_GetServerEntry, *mcphubv1.AttachRequest_SearchRegistry,
+		*mcphubv1.AttachRequest_GetRegistryServer, *mcphubv1.AttachRequest_ReadBundle,
+		*mcphubv1.AttachRequest_FillProposal, *mcphubv1.AttachRequest_ChooseBundle:
 	default:
 		return nil
 	}
+	return denied(m, "CONFIG_WRITES_OFF", "This page may not change config files; use mcphub config. Nothing was written.")
+}
+
+// namesFile is the reply to a message that has the hub read a file of this computer, or that a dialog for files would
+// be needed for; nil for any other one.
+func namesFile(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
+	_, choose := m.GetMessage().(*mcphubv1.AttachRequest_ChooseBundle)
+	if !choose && m.GetReadBundle().GetPath() == "" {
+		return nil
+	}
+	return denied(m, "BUNDLE_NOT_CHOSEN", "A page in a browser cannot name a file; use mcphub config add --bundle.")
+}
+
+func denied(m *mcphubv1.AttachRequest, reason, text string) *mcphubv1.AttachResponse {
 	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
-		MessageId: m.GetMessageId(), Error: &mcphubv1.HubError{Code: "PERMISSION_DENIED", Reason: "CONFIG_WRITES_OFF",
-			Message: "This page may not change config files; use mcphub config. Nothing was written."},
+		MessageId: m.GetMessageId(),
+		Error:     &mcphubv1.HubError{Code: "PERMISSION_DENIED", Reason: reason, Message: text},
 	}}}
+}
+
+// atRegistry names the registry in a message that asks one: the page does not choose it.
+func atRegistry(m *mcphubv1.AttachRequest, address string) {
+	if r := m.GetSearchRegistry(); r != nil {
+		r.RegistryUrl = address
+	}
+	if r := m.GetGetRegistryServer(); r != nil {
+		r.RegistryUrl = address
+	}
 }
 
 // closeSocket says the last word. A socket that is closed already keeps the word that it was closed with.
