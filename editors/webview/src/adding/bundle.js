@@ -2,11 +2,12 @@
 // added.
 
 import { h, replace } from '../elements/dom.js';
+import { t } from '../words/t.js';
 import { bytes, shortName, visible } from '../words/text.js';
 import { offers, waiting } from './offer.js';
 
 /** @type {import('./addform.js').Way} */
-export const bundleWay = { id: 'bundle', label: 'Bundle file', make: bundleFile };
+export const bundleWay = { id: 'bundle', label: t('Bundle file'), make: bundleFile };
 
 /**
  * @param {import('../page.js').Page} page
@@ -16,7 +17,7 @@ function bundleFile(page, propose) {
   const choose = h('button', {
     type: 'button',
     class: 'primary',
-    text: 'Choose a bundle…',
+    text: t('Choose a bundle…'),
     dataset: { testid: 'bundle-choose' },
     onclick: () => begin(),
   });
@@ -28,7 +29,9 @@ function bundleFile(page, propose) {
     { class: 'fields' },
     h('p', {
       class: 'muted',
-      text: 'A file that ends in .mcpb. It is unpacked only when you add it, and nothing of it runs before you agree.',
+      text: t(
+        'A file that ends in .mcpb. It is unpacked only when you add it, and nothing of it runs before you agree.',
+      ),
     }),
     choose,
     wait.element,
@@ -47,29 +50,39 @@ function bundleFile(page, propose) {
  * @param {() => void} [back]
  */
 export async function readBundle(page, wait, message, place, propose, back) {
-  const reply = await wait.ask('Reading it…', message);
+  const reply = await wait.ask(t('Reading it…'), message);
   const read = reply?.readBundle;
   if (!read?.proposal) return;
   const title = read.title || read.proposal.subject || '';
   const about = {
     title,
     description: read.description ?? '',
-    source: `the bundle ${read.proposal.subject ?? ''}, SHA-256 ${read.sha256 ?? ''}`,
+    source: t('the bundle {0}, SHA-256 {1}', read.proposal.subject ?? '', read.sha256 ?? ''),
   };
   const choice = offers(page, about, [read.proposal], { propose });
   const { tools = [] } = read;
   replace(
     place,
-    back && h('button', { type: 'button', class: 'link', text: 'Back to the list', onclick: back }),
+    back && h('button', { type: 'button', class: 'link', text: t('Back to the list'), onclick: back }),
     h('h4', { dir: 'auto', text: shortName(title) }),
     h('p', {
       class: 'muted',
-      text: `${visible(read.version)}, by ${visible(read.author)}, as it says of itself. ${bytes(Number(read.bundleBytes ?? 0))}, unpacked ${bytes(Number(read.unpackedBytes ?? 0))}.`,
+      text: t(
+        '{0}, by {1}, as it says of itself. {2}, unpacked {3}.',
+        visible(read.version),
+        visible(read.author),
+        bytes(Number(read.bundleBytes ?? 0)),
+        bytes(Number(read.unpackedBytes ?? 0)),
+      ),
     }),
     h('p', { class: 'prose long', dir: 'auto', text: visible(read.description) }),
     tools.length > 0
-      && h('p', { class: 'prose long', dir: 'auto', text: `Tools: ${tools.map((tool) => visible(tool)).join(', ')}` }),
-    h('p', { class: 'muted' }, 'It is unpacked into ', h('span', { class: 'code', text: visible(read.folder) })),
+      && h('p', {
+        class: 'prose long',
+        dir: 'auto',
+        text: t('Tools: {0}', tools.map((tool) => visible(tool)).join(', ')),
+      }),
+    h('p', { class: 'muted' }, t('It is unpacked into {0}', visible(read.folder))),
     choice.element,
   );
   choice.focus();

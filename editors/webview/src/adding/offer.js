@@ -2,6 +2,7 @@
 // the form for the entry is opened with it. All texts are a stranger's.
 
 import { h, replace, show } from '../elements/dom.js';
+import { t } from '../words/t.js';
 import { shortName, visible } from '../words/text.js';
 import { labelled, linesBox, textBox } from './field.js';
 import { ofLines, proposalOf } from './proposal.js';
@@ -14,12 +15,12 @@ import { ofLines, proposalOf } from './proposal.js';
 
 /** @type {Record<string, string>} */
 const kinds = {
-  npm: 'npm package',
-  pypi: 'Python package',
-  oci: 'container image',
-  nuget: '.NET package',
-  mcpb: 'bundle',
-  remote: 'at an address',
+  npm: t('npm package'),
+  pypi: t('Python package'),
+  oci: t('container image'),
+  nuget: t('.NET package'),
+  mcpb: t('bundle'),
+  remote: t('at an address'),
 };
 export const kindWord = (/** @type {string | undefined} */ kind) => kinds[kind ?? ''] ?? visible(kind);
 
@@ -65,14 +66,19 @@ export function offers(page, about, offered, { propose, download }) {
           h('span', { class: 'muted', text: ` ${kindWord(one.kind)}` }),
         ),
       ),
-      one.unusable && h('p', { class: 'muted', text: `Cannot be added here. ${visible(one.unusable)}` }),
+      one.unusable && h('p', { class: 'muted', text: t('Cannot be added here. {0}', visible(one.unusable)) }),
       ...(one.warnings ?? []).map((text) => h('p', { class: 'warning', text: visible(text) })),
     ),
   );
   const element = h(
     'div',
     { class: 'fields' },
-    h('fieldset', { class: 'field' }, h('legend', { text: offered.length > 1 ? 'Which one' : 'What' }), ...choices),
+    h(
+      'fieldset',
+      { class: 'field' },
+      h('legend', { text: offered.length > 1 ? t('Which one') : t('What') }),
+      ...choices,
+    ),
     values,
     problem,
     go,
@@ -92,10 +98,10 @@ export function offers(page, about, offered, { propose, download }) {
     replace(values, ...fields.map(({ element: one }) => one));
     replace(problem);
     show(go, chosen !== undefined);
-    go.textContent = chosen?.needsDownload ? 'Download and look at it' : 'Continue';
+    go.textContent = chosen?.needsDownload ? t('Download and look at it') : t('Continue');
     if (!chosen)
       problem.textContent =
-        offered.length > 0 ? 'None of these can be added here.' : 'Its publisher names no way to have it.';
+        offered.length > 0 ? t('None of these can be added here.') : t('Its publisher names no way to have it.');
   }
 
   async function next() {
@@ -114,7 +120,7 @@ export function offers(page, about, offered, { propose, download }) {
     go.removeAttribute('aria-disabled');
     const missing = new Set(fillProposal?.missing);
     const wrong = fields.filter(({ id }) => missing.has(id));
-    for (const field of wrong) field.say('It is needed.');
+    for (const field of wrong) field.say(t('It is needed.'));
     if (wrong[0]) {
       wrong[0].focus();
       return;
@@ -170,16 +176,16 @@ function inputField(input) {
   const [first = ''] = defaults;
   const hint = [
     visible(input.description),
-    secret && 'It is asked for when the server starts, or filled in on the next page.',
-    multiple && 'One a line.',
+    secret && t('It is asked for when the server starts, or filled in on the next page.'),
+    multiple && t('One a line.'),
   ]
     .filter(Boolean)
     .join('\n');
-  const label = `${shortName(title)}${input.required ? ' (required)' : ''}`;
+  const label = input.required ? t('{0} (required)', shortName(title)) : shortName(title);
   const dataset = { testid: `offer-input-${title}` };
   if (secret) {
     const box = h('input', { type: 'checkbox', dataset });
-    const field = labelled(`Give ${label}`, box, { hint });
+    const field = labelled(t('Give {0}', label), box, { hint });
     return { ...field, id, title, read: () => (box.checked ? [`\${input:${id}}`] : []) };
   }
   const options = type === 'PROPOSAL_INPUT_TYPE_BOOLEAN' && choices.length === 0 ? ['true', 'false'] : choices;
@@ -187,7 +193,7 @@ function inputField(input) {
     const box = h(
       'select',
       { dataset },
-      h('option', { value: '', text: input.required ? 'Choose…' : 'Not given' }),
+      h('option', { value: '', text: input.required ? t('Choose…') : t('Not given') }),
       ...options.map((value) => h('option', { value, text: visible(value) })),
     );
     box.value = first;
@@ -220,7 +226,7 @@ export function waiting(page) {
     type: 'button',
     class: 'link',
     hidden: true,
-    text: 'Stop',
+    text: t('Stop'),
     dataset: { testid: 'finding-stop' },
     onclick: () => giveUp(true),
   });
@@ -234,7 +240,7 @@ export function waiting(page) {
     mine++;
     waits = '';
     show(stop, false);
-    said.textContent = tell ? 'Stopped.' : '';
+    said.textContent = tell ? t('Stopped.') : '';
   }
   return {
     element,

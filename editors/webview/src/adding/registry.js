@@ -2,7 +2,8 @@
 
 import { h, replace, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
-import { plural, shortName, visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
+import { shortName, visible } from '../words/text.js';
 import { labelled, textBox } from './field.js';
 import { kindWord, offers, waiting } from './offer.js';
 import { readBundle } from './bundle.js';
@@ -13,7 +14,7 @@ import { readBundle } from './bundle.js';
 const mostQuery = 200;
 
 /** @type {import('./addform.js').Way} */
-export const registryWay = { id: 'registry', label: 'Registry', make: registrySearch };
+export const registryWay = { id: 'registry', label: t('Registry'), make: registrySearch };
 
 /**
  * @param {import('../page.js').Page} page
@@ -38,8 +39,8 @@ function registrySearch(page, propose) {
       }
     },
   });
-  const field = labelled('Search for', box, {
-    hint: 'A part of the name. It is sent to the registry when you press Enter.',
+  const field = labelled(t('Search for'), box, {
+    hint: t('A part of the name. It is sent to the registry when you press Enter.'),
     body: h(
       'div',
       { class: 'row' },
@@ -47,7 +48,7 @@ function registrySearch(page, propose) {
       h('button', {
         type: 'button',
         class: 'secondary',
-        text: 'Search',
+        text: t('Search'),
         dataset: { testid: 'registry-search' },
         onclick: () => void search(),
       }),
@@ -55,13 +56,13 @@ function registrySearch(page, propose) {
   });
   const wait = waiting(page);
   const results = h('ul', { class: 'lines found', role: 'list', dataset: { testid: 'registry-results' } });
-  results.setAttribute('aria-label', 'Servers of the registry');
+  results.setAttribute('aria-label', t('Servers of the registry'));
   const rows = roving(results, () => [...results.querySelectorAll('button')]);
   const more = h('button', {
     type: 'button',
     class: 'link',
     hidden: true,
-    text: 'Show more',
+    text: t('Show more'),
     dataset: { testid: 'registry-more' },
     onclick: () => void nextPage(),
   });
@@ -79,7 +80,10 @@ function registrySearch(page, propose) {
     const found = await takePage();
     if (!found) return;
     const count = results.childElementCount;
-    const text = count === 0 ? 'The registry has no server of this name.' : `${plural(count, 'server')} found.`;
+    const text =
+      count === 0
+        ? t('The registry has no server of this name.')
+        : plural(count, '{0} server found.', '{0} servers found.');
     wait.say(text);
   }
   async function nextPage() {
@@ -90,7 +94,7 @@ function registrySearch(page, propose) {
   }
 
   async function takePage() {
-    const reply = await wait.ask('Searching…', { searchRegistry: { query, cursor } });
+    const reply = await wait.ask(t('Searching…'), { searchRegistry: { query, cursor } });
     const found = reply?.searchRegistry;
     if (!found) return false;
     results.append(...(found.servers ?? []).map(row));
@@ -118,7 +122,7 @@ function registrySearch(page, propose) {
         { class: 'line' },
         h('span', { class: 'name', dir: 'auto', text: shortName(server.title || server.name) }),
         h('span', { class: 'muted', text: visible(server.version) }),
-        server.status === 'REGISTRY_STATUS_DEPRECATED' && h('span', { class: 'badge', text: 'deprecated' }),
+        server.status === 'REGISTRY_STATUS_DEPRECATED' && h('span', { class: 'badge', text: t('deprecated') }),
         ...(server.kinds ?? []).map((kind) => h('span', { class: 'badge', text: kindWord(kind) })),
       ),
       h('span', { class: 'of', dir: 'auto', text: visible(server.description) }),
@@ -129,7 +133,7 @@ function registrySearch(page, propose) {
 
   /** @param {RegistryServer} known */
   async function look(known) {
-    const reply = await wait.ask('Asking for it…', {
+    const reply = await wait.ask(t('Asking for it…'), {
       getRegistryServer: { name: known.name ?? '', version: known.version ?? '' },
     });
     const found = reply?.getRegistryServer;
@@ -143,7 +147,7 @@ function registrySearch(page, propose) {
     const about = {
       title: server.title || server.name || '',
       description: server.description ?? '',
-      source: `the registry: ${server.name ?? ''} ${server.version ?? ''}`,
+      source: t('the registry: {0} {1}', server.name ?? '', server.version ?? ''),
     };
     const choice = offers(page, about, found.proposals ?? [], {
       propose,
@@ -151,14 +155,19 @@ function registrySearch(page, propose) {
     });
     replace(
       one,
-      h('button', { type: 'button', class: 'link', text: 'Back to the list', onclick: back }),
+      h('button', { type: 'button', class: 'link', text: t('Back to the list'), onclick: back }),
       h('h4', { dir: 'auto', text: shortName(about.title) }),
       h('p', {
         class: 'muted',
-        text: `${visible(server.name)} ${visible(server.version)}, published by ${visible(server.publisher)}. A registry shows who published it, not what it does.`,
+        text: t(
+          '{0} {1}, published by {2}. A registry shows who published it, not what it does.',
+          visible(server.name),
+          visible(server.version),
+          visible(server.publisher),
+        ),
       }),
       server.status === 'REGISTRY_STATUS_DEPRECATED'
-        && h('p', { class: 'warning', text: `Deprecated. ${visible(server.statusMessage)}` }),
+        && h('p', { class: 'warning', text: t('Deprecated. {0}', visible(server.statusMessage)) }),
       h('p', { class: 'prose long', dir: 'auto', text: visible(server.description) }),
       ...[server.repositoryUrl, server.websiteUrl].map((url) => url && h('p', { class: 'code', text: visible(url) })),
       choice.element,
