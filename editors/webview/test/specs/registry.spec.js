@@ -153,7 +153,7 @@ pageTest(
     const all = await by('adding').innerText();
     assert.match(all, /Forecasts for every place/);
     assert.match(all, /From the registry: io\.example\/weather 1\.2\.0/);
-    assert.match(all, /KEY \(required\)/);
+    assert.match(all, /Values that it needs\s+KEY/);
     const sent = await hub.next('addServer');
     assert.equal(sent.addServer.proposalId, 'p-npm');
     assert.equal(sent.addServer.entryJson, entryJson);
