@@ -19,6 +19,7 @@ import { visible } from './words/text.js';
  * @property {string[]} [commands] commands that links may run
  * @property {boolean} [configWrites] the page may change config files
  * @property {string} [language] of the host (BCP 47); without it the browser says
+ * @property {import('./begin/demo.js').Demo} [demo] the demo server that this host can add
  */
 
 /** @returns {Surface} */

@@ -44,6 +44,20 @@ async function shoot(path, setup, act) {
   }
 }
 
+/** The first start, and the demo server's guide. @param {string} theme @param {number} width */
+async function begin(theme, width) {
+  const commands = ['getStarted', 'addServer', 'createConfig', 'addDemoServer', 'removeDemoServer'];
+  const surface = {
+    commands: commands.map((name) => `mcphub.${name}`),
+    demo: { server: 'mcphub-demo', file: 'McpHub demo server' },
+  };
+  const viewport = { width, height: 700 };
+  await shoot(`${shots}begin-${theme}-${width}.png`, { theme, surface, viewport });
+  const servers = [server('mcphub-demo', { configFile: 'McpHub demo server' })];
+  const history = [cancelled('h-1', { server: 'mcphub-demo', tool: 'sleep' })];
+  await shoot(`${shots}begin-demo-${theme}-${width}.png`, { theme, surface, viewport, snapshot: { servers, history } });
+}
+
 /** Unfolds the tools of "files". @param {import('./harness/pagetest.js').Opened} opened */
 async function unfoldTools({ by, settle }) {
   for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
@@ -326,6 +340,7 @@ try {
         await settle();
       },
     );
+    for (const width of [215, 480]) await begin(theme, width);
     const slow = {
       state: 'REQUEST_STATE_CANCELLING',
       cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: '2026-10-05T11:59:50Z' },

@@ -1,6 +1,8 @@
 // The section of the configured servers, in the order of the config, and what is wrong with the config as a whole.
 
 import { adding } from '../adding/adding.js';
+import { demoGuide } from '../begin/demoguide.js';
+import { firstStart } from '../begin/firststart.js';
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
 import { problemLines } from './serverfacts.js';
@@ -19,7 +21,8 @@ export function serversSection(page) {
     'aria-labelledby': 'servers-title',
     'dataset': { testid: 'servers-list' },
   });
-  const nothing = h('p', { class: 'muted', text: t('No servers are configured.') });
+  const begin = firstStart(page);
+  const guide = demoGuide(page);
   const add = (/** @type {string} */ testid) =>
     h('button', {
       type: 'button',
@@ -30,7 +33,7 @@ export function serversSection(page) {
     });
   const toolbar = h('div', { class: 'actions', hidden: !page.surface.configWrites }, add('add-server'));
   const forms = h('div', {});
-  byId('servers').append(toolbar, forms, problems, dropped, nothing, list);
+  byId('servers').append(toolbar, forms, problems, dropped, begin.element, guide.element, list);
   /** @type {Map<string, import('./serverview.js').ServerView>} */
   const views = new Map();
   const keys = roving(list, () => [...views.values()].map((view) => view.head));
@@ -76,8 +79,12 @@ export function serversSection(page) {
         keys.refresh();
         if (toOpen) open(toOpen);
         setCount('servers', state.servers.size);
-        show(nothing, state.servers.size === 0);
       }
+      if (changed.serverList || changed.connection) {
+        begin.update();
+        guide.update();
+      }
+      if (changed.serverList || changed.history) guide.ended();
       if (changed.prompts) writes?.promptsChanged();
       if (state.openAdd) {
         const { server, entryText, bundle } = state.openAdd;

@@ -10,7 +10,8 @@ import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
  * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, configWrites?: boolean, socket?: string, model?: string, models?:
- * { id: string, name: string, family: string }[], commands?: string[], language?: string }}
+ * { id: string, name: string, family: string }[], commands?: string[], language?: string, demo?:
+ * import('../../src/begin/demo.js').Demo }}
  * Surface
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */

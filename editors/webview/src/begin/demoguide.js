@@ -1,0 +1,121 @@
+// What there is to see in the demo server, one click each: a call that the user stops, and a question that the server
+// takes back. It stands there for as long as the demo is the only server, so it is in nobody's way later.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { icon } from '../elements/icon.js';
+import { commandLink } from '../surface.js';
+import { visible } from '../words/text.js';
+import { isDemo } from './demo.js';
+
+/**
+ * @typedef {object} Step
+ * @property {string} title
+ * @property {string} text what to do and to look for
+ * @property {string} button
+ * @property {string} testid
+ * @property {string} tool
+ * @property {Record<string, unknown>} given
+ * @property {(ended: import('../hub/ended.js').Ended) => boolean} shows that it was seen
+ * @property {string} seen
+ */
+
+/** @type {Step[]} */
+const steps = [
+  {
+    title: '1. Stop a call',
+    text: 'This call takes a minute. Press Stop on it, under Running: the server is told at once, with the reason that you give.',
+    button: 'Run a Slow Tool',
+    testid: 'demo-slow',
+    tool: 'sleep',
+    given: { seconds: 60, steps: 60 },
+    shows: ({ outcome, about }) => outcome === 'cancelled' && about.tool === 'sleep',
+    seen: 'Seen: the call ended, and the server was told.',
+  },
+  {
+    title: '2. See a question withdrawn',
+    text: 'The server asks you something, under Questions. Do not answer: after eight seconds it takes the question back, and the card says why.',
+    button: 'Let the Server Ask',
+    testid: 'demo-ask',
+    tool: 'ask_then_withdraw',
+    given: { after_ms: 8_000, reason: 'the demo has no more use for an answer' },
+    shows: ({ outcome }) => outcome === 'withdrawn',
+    seen: 'Seen: the question went, and nothing was sent.',
+  },
+];
+
+/**
+ * @param {import('../page.js').Page} page
+ * @returns {{ element: HTMLElement, update: () => void, ended: () => void }}
+ */
+export function demoGuide(page) {
+  const { surface, state, ask, announce } = page;
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const rows = steps.map((step) => {
+    const seen = h('p', { class: 'seen', hidden: true, dataset: { testid: `${step.testid}-seen` } });
+    replace(seen, icon('check'), h('span', { text: step.seen }));
+    const button = h('button', {
+      type: 'button',
+      text: step.button,
+      dataset: { testid: step.testid },
+      onclick: () => run(step),
+    });
+    const row = h('li', {}, h('h4', { text: step.title }), h('p', { text: step.text }), seen, button);
+    return { step, seen, row };
+  });
+  const element = h(
+    'div',
+    { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'demo-guide' } },
+    h('h3', { text: 'The demo server' }),
+    h('ol', { class: 'ways' }, ...rows.map(({ row }) => row)),
+    problem,
+    h('div', { class: 'actions' }, ...leave()),
+  );
+
+  /** @param {Step} step */
+  async function run({ tool, given }) {
+    show(problem, false);
+    const requestId = crypto.randomUUID();
+    const call = { requestId, server: surface.demo?.server ?? '', tool, argumentsJson: JSON.stringify(given) };
+    const { error } = await ask({ callTool: call });
+    // What has begun tells its end in the history; being cancelled is what it is for.
+    const began = state.history.some((ended) => ended.requestId === requestId);
+    show(problem, error !== undefined && !began);
+    setText(problem, visible(error?.message));
+  }
+
+  function leave() {
+    if (surface.commands?.includes('mcphub.removeDemoServer'))
+      return [commandLink(surface, 'mcphub.removeDemoServer', [], 'Remove the demo server')];
+    const text = 'Remove the demo server';
+    const server = surface.demo?.server ?? '';
+    return [
+      h('button', {
+        type: 'button',
+        class: 'link',
+        text,
+        dataset: { testid: 'remove-demo' },
+        onclick: async () => {
+          const { error } = await ask({ removeServer: { server } });
+          show(problem, error !== undefined);
+          setText(problem, visible(error?.message));
+        },
+      }),
+    ];
+  }
+
+  return {
+    element,
+    update: () => {
+      const servers = [...state.servers.values()];
+      show(element, servers.length === 1 && servers.every((server) => isDemo(surface, server)));
+    },
+    ended: () => {
+      if (element.hidden) return;
+      for (const { step, seen } of rows) {
+        const found = state.history.some((ended) => ended.about.server === surface.demo?.server && step.shows(ended));
+        if (found && seen.hidden) announce(step.seen);
+        show(seen, found);
+      }
+    },
+  };
+}

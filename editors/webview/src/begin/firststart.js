@@ -1,0 +1,139 @@
+// What a newcomer sees where servers would stand: what McpHub is, and three ways to begin. It is drawn from how things
+// are, and goes with the first server; nothing is remembered, and nothing comes back to ask.
+
+import { h, setText, show } from '../elements/dom.js';
+import { copyButton } from '../elements/icon.js';
+import { commandLink } from '../surface.js';
+import { visible } from '../words/text.js';
+
+/** @typedef {import('../elements/dom.js').Child} Child */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @returns {{ element: HTMLElement, update: () => void }}
+ */
+export function firstStart(page) {
+  const { surface, state } = page;
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const ways = surface.kind === 'vscode' ? waysInEditor(page) : waysInBrowser(page, problem);
+  const element = h(
+    'div',
+    { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'first-start' } },
+    h('h3', { text: 'Get started' }),
+    h('p', {
+      text: 'McpHub connects your editor with MCP servers, whose tools and questions then come together here. You see all that runs, and each call and each question can be stopped at any moment, from either side.',
+    }),
+    h('ol', { class: 'ways' }, ...ways),
+    problem,
+    runs(surface, 'mcphub.getStarted')
+      && h('p', {}, commandLink(surface, 'mcphub.getStarted', [], 'Open the walkthrough')),
+  );
+  return {
+    element,
+    update: () => {
+      // Before the hub has said what there is, nothing is known to be missing.
+      const empty = state.hubId !== '' && state.servers.size === 0;
+      show(element, empty);
+      if (!empty) show(problem, false);
+    },
+  };
+}
+
+/** @param {import('../surface.js').Surface} surface @param {string} command */
+const runs = (surface, command) => surface.commands?.includes(command) === true;
+
+/** A way that leads nowhere is none. @param {string} title @param {string} text @param {...Child} acts */
+const way = (title, text, ...acts) =>
+  acts.some(Boolean)
+  && h('li', {}, h('h4', { text: title }), h('p', { text }), h('div', { class: 'actions' }, ...acts));
+
+/**
+ * A link that looks like a button; undefined where the host has no such command.
+ * @param {import('../surface.js').Surface} surface
+ * @param {string} command
+ * @param {string} text
+ * @param {string} testid
+ */
+function act(surface, command, text, testid) {
+  if (!runs(surface, command)) return undefined;
+  const link = commandLink(surface, command, [], text);
+  link.className = 'button';
+  link.dataset['testid'] = testid;
+  return link;
+}
+
+/** @param {import('../page.js').Page} page */
+const addServer = (page) =>
+  h('button', {
+    type: 'button',
+    class: 'secondary',
+    text: 'Add a server…',
+    dataset: { testid: 'begin-add' },
+    onclick: () => page.adding?.openAddForm(),
+  });
+
+/** @param {import('../page.js').Page} page */
+function waysInEditor(page) {
+  const { surface } = page;
+  return [
+    way(
+      'Try the demo server',
+      'It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.',
+      act(surface, 'mcphub.addDemoServer', 'Try the Demo Server', 'add-demo'),
+    ),
+    way(
+      'Add a server',
+      'By its command or its address, as its instructions say.',
+      surface.configWrites && addServer(page),
+    ),
+    way(
+      'Use the servers that you have',
+      'McpHub reads mcp.json of this editor and of your folders, and what Claude, Cursor, Codex and others keep.',
+      act(surface, 'mcphub.createConfig', 'Open or Create a Config File', 'begin-config'),
+    ),
+  ];
+}
+
+/**
+ * In a browser there is no editor to open a file in; the terminal where mcphub runs is near.
+ * @param {import('../page.js').Page} page
+ * @param {HTMLElement} problem
+ */
+function waysInBrowser(page, problem) {
+  const { surface, ask } = page;
+  const { demo } = surface;
+  const add = h('button', {
+    type: 'button',
+    class: 'primary',
+    text: 'Try the Demo Server',
+    dataset: { testid: 'add-demo' },
+    onclick: async () => {
+      if (!demo?.entryJson) return;
+      show(problem, false);
+      const { error } = await ask({ addServer: { server: demo.server, entryJson: demo.entryJson } });
+      const start = error ?? (await ask({ startServer: { server: demo.server } })).error;
+      show(problem, start !== undefined);
+      setText(problem, visible(start?.message));
+    },
+  });
+  return [
+    way(
+      'Try the demo server',
+      'It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.',
+      ...(demo?.entryJson ? [add] : typed('mcphub demo --web')),
+    ),
+    way(
+      'Add a server',
+      'By its command or its address, as its instructions say.',
+      ...(surface.configWrites ? [addServer(page)] : typed('mcphub config add NAME -- COMMAND')),
+    ),
+    way(
+      'Use the servers that you have',
+      'Started without a file, McpHub reads what VS Code, Claude, Cursor, Codex and others keep. This lists where it looks:',
+      ...typed('mcphub config places'),
+    ),
+  ];
+}
+
+/** A line for the terminal. @param {string} command */
+const typed = (command) => [h('code', { class: 'code', text: command }), copyButton(`Copy ${command}`, () => command)];

@@ -1,0 +1,176 @@
+// The first start: what somebody sees who has no server yet, and the demo server's guide.
+
+import assert from 'node:assert/strict';
+import { violations } from '../harness/axe.js';
+import { pageTest } from '../harness/pagetest.js';
+import { themeNames } from '../harness/themes.js';
+import { at, cancelled, server } from '../harness/world.js';
+
+const commands = [
+  'mcphub.getStarted',
+  'mcphub.addServer',
+  'mcphub.createConfig',
+  'mcphub.addDemoServer',
+  'mcphub.removeDemoServer',
+];
+const demo = { server: 'mcphub-demo', file: 'McpHub demo server' };
+const inEditor = { commands, demo };
+const demoServer = server('mcphub-demo', { configFile: 'McpHub demo server', configLine: 1, configScope: 'host' });
+
+/** @param {import('../harness/pagetest.js').Page} page */
+async function assertAccessible(page) {
+  const found = await violations(page, ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']);
+  assert.deepEqual(
+    found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+    [],
+  );
+}
+
+pageTest(
+  'without a server the page says what it is and offers three ways to begin, until there is one',
+  { surface: inEditor },
+  async ({ by, hub, page, settle }) => {
+    await settle();
+    const begin = by('first-start');
+    await begin.waitFor();
+    assert.deepEqual(await begin.getByRole('link').evaluateAll((links) => links.map((a) => a.getAttribute('href'))), [
+      'command:mcphub.addDemoServer?%5B%5D',
+      'command:mcphub.addServer?%5B%5D',
+      'command:mcphub.createConfig?%5B%5D',
+      'command:mcphub.getStarted?%5B%5D',
+    ]);
+    await assertAccessible(page);
+    await hub.say({ serverChanged: { server: server('files') } });
+    await settle();
+    assert.equal(await begin.isVisible(), false);
+    assert.equal(await by('demo-guide').isVisible(), false, 'a server of the user is no demo');
+  },
+);
+
+pageTest(
+  'nothing is said to be missing before the hub has said what there is',
+  { surface: inEditor, unwelcomed: true },
+  async ({ by, settle }) => {
+    await settle();
+    assert.equal(await by('first-start').isVisible(), false);
+  },
+);
+
+pageTest(
+  'the ways are reached by keys alone, and read as a list of headings, texts and links',
+  { surface: inEditor },
+  async ({ by, page, settle }) => {
+    await settle();
+    /** @type {string[]} */
+    const passed = [];
+    for (let step = 0; step < 20 && !passed.includes('Open the walkthrough'); step++) {
+      await page.keyboard.press('Tab');
+      passed.push(await page.evaluate(() => document.activeElement?.textContent ?? ''));
+    }
+    const ways = ['Try the Demo Server', 'Add Server', 'Open or Create a Config File', 'Open the walkthrough'];
+    assert.deepEqual(
+      passed.filter((text) => ways.includes(text)),
+      ways,
+    );
+    assert.deepEqual(await by('first-start').getByRole('listitem').getByRole('heading').allInnerTexts(), [
+      'Try the demo server',
+      'Add a server',
+      'Use the servers that you have',
+    ]);
+  },
+);
+
+pageTest(
+  'the guide of the demo calls its two tools, says what was seen, and goes with the second server',
+  { surface: inEditor, snapshot: { servers: [demoServer] } },
+  async ({ by, hub, page, settle }) => {
+    await settle();
+    await by('demo-slow').click();
+    const slow = (await hub.next('callTool')).callTool;
+    assert.deepEqual(
+      [slow.server, slow.tool, slow.argumentsJson],
+      ['mcphub-demo', 'sleep', '{"seconds":60,"steps":60}'],
+    );
+    await by('demo-ask').click();
+    const asking = (await hub.next('callTool')).callTool;
+    assert.equal(asking.tool, 'ask_then_withdraw');
+    assert.equal(await by('demo-slow-seen').isVisible(), false);
+
+    await hub.say({
+      mcpRequestCancelled: {
+        requestId: slow.requestId ?? '',
+        server: 'mcphub-demo',
+        direction: 'REQUEST_DIRECTION_OUTGOING',
+        method: 'tools/call',
+        tool: 'sleep',
+        cancellation: { origin: 'ORIGIN_USER', reason: 'seen enough', time: at(0) },
+      },
+    });
+    await by('demo-slow-seen').waitFor();
+    assert.equal(await by('demo-ask-seen').isVisible(), false);
+    await hub.say({
+      mcpRequestCancelled: {
+        requestId: 'q',
+        server: 'mcphub-demo',
+        direction: 'REQUEST_DIRECTION_INCOMING',
+        method: 'elicitation/create',
+        cancellation: { origin: 'ORIGIN_SERVER', reason: 'no more use', time: at(0) },
+      },
+    });
+    await by('demo-ask-seen').waitFor();
+    await assertAccessible(page);
+
+    await hub.say({ serverChanged: { server: server('files') } });
+    await settle();
+    assert.equal(await by('demo-guide').isVisible(), false);
+  },
+);
+
+pageTest(
+  'a file that takes the name of the demo server has no guide',
+  { surface: inEditor, snapshot: { servers: [server('mcphub-demo')] } },
+  async ({ by, settle }) => {
+    await settle();
+    assert.equal(await by('demo-guide').isVisible(), false);
+  },
+);
+
+const entryJson = '{"command":"/opt/mcphub","args":["demo-server"]}';
+const inBrowser = {
+  kind: /** @type {const} */ ('web'),
+  socket: '/stream',
+  demo: { server: 'mcphub-demo', command: '/opt/mcphub', entryJson },
+};
+
+pageTest(
+  'in a browser the demo is written into a file by one click, and what is refused is told beside it',
+  { surface: inBrowser },
+  async ({ by, hub, page, settle }) => {
+    await settle();
+    await assertAccessible(page);
+    hub.silent.add('addServer');
+    await by('add-demo').click();
+    const asked = await hub.next('addServer');
+    assert.deepEqual(asked.addServer, { server: 'mcphub-demo', entryJson });
+    await hub.reply(asked, { error: { code: 'FAILED_PRECONDITION', message: 'no file is known' } });
+    await by('first-start').getByRole('alert').getByText('no file is known').waitFor();
+  },
+);
+
+for (const theme of themeNames)
+  pageTest(
+    `the first start can be read in ${theme}`,
+    { theme, surface: inEditor },
+    async ({ page, by, hub, settle }) => {
+      await settle();
+      await by('first-start').waitFor();
+      const colours = async () =>
+        (await violations(page, ['color-contrast', 'link-in-text-block'])).map(({ nodes }) => nodes[0]?.html);
+      assert.deepEqual(await colours(), []);
+      await hub.say({
+        snapshot: { servers: [demoServer], history: [cancelled('h', { server: 'mcphub-demo', tool: 'sleep' })] },
+      });
+      await by('demo-slow-seen').waitFor();
+      assert.deepEqual(await colours(), []);
+    },
+  );
