@@ -31,11 +31,12 @@ export class Stage {
   /** @type {import('playwright-core').Browser | undefined} */
   #browser;
 
-  /** @param {{name: string, trust?: boolean, settings?: object}} options */
+  /** @param {{name: string, trust?: boolean, settings?: object, newcomer?: boolean}} options */
   constructor(options) {
     const { editor, vsix, otherVsix, exampleVsix, out } = order();
     this.out = out;
     this.name = options.name;
+    this.newcomer = options.newcomer === true;
     this.vsix = vsix;
     this.others = [otherVsix, exampleVsix];
     mkdirSync(out, { recursive: true });
@@ -45,10 +46,11 @@ export class Stage {
   async start() {
     await this.server.install(this.vsix, ...this.others);
     // The user's own config, where the editor keeps it.
-    writeFileSync(
-      join(this.server.userData, 'User/mcp.json'),
-      JSON.stringify({ servers: { demo: userServer(this.binary) } }, null, 2),
-    );
+    if (!this.newcomer)
+      writeFileSync(
+        join(this.server.userData, 'User/mcp.json'),
+        JSON.stringify({ servers: { demo: userServer(this.binary) } }, null, 2),
+      );
     const [browser] = await Promise.all([sharedBrowser(), this.server.start()]);
     this.#browser = browser;
     return this;

@@ -20,6 +20,8 @@ import './scenarios/urls.mjs';
 import './scenarios/sampling.mjs';
 import './scenarios/commands.mjs';
 import './scenarios/folders.mjs';
+import './scenarios/begin.mjs';
+import './scenarios/lenses.mjs';
 import './scenarios/settings.mjs';
 
 play();

@@ -59,6 +59,16 @@ export class Workspace {
     this.#write('mcp.json', { inputs, servers });
   }
 
+  /**
+   * Writes the config of another application, over whose servers the editor has no lenses of its own.
+   *
+   * @param {Record<string, object>} servers
+   */
+  bringsOfOthers(servers) {
+    mkdirSync(join(this.folder, '.cursor'), { recursive: true });
+    writeFileSync(join(this.folder, '.cursor/mcp.json'), JSON.stringify({ mcpServers: servers }, null, 2));
+  }
+
   /** @param {object} settings those of the workspace, which come with it as well */
   sets(settings) {
     this.#write('settings.json', settings);

@@ -2,6 +2,8 @@
 import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './questions/answers.js';
+import { tellWalkthrough } from './begin/begin.js';
+import { DemoServer } from './begin/demoserver.js';
 import { createApi } from './api/api.js';
 import { Grants, manageGrants } from './api/grants.js';
 import { ChatOffer } from './chat/chatoffer.js';
@@ -14,6 +16,8 @@ import { HubProcess, describe } from './hub/hubprocess.js';
 import { EndedAway } from './hub/endedaway.js';
 import { tellOfTrouble } from './hub/hubtrouble.js';
 import { Notifier } from './questions/notify.js';
+import { ConfigProblems } from './lens/configproblems.js';
+import { Lenses } from './lens/lenses.js';
 import { Output } from './log/output.js';
 import { allPages } from './page/pages.js';
 import { Panel } from './page/panel.js';
@@ -36,7 +40,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const secrets = new Secrets(context);
   const sampling = new Sampling(watcher);
   const answers = new Answers(watcher, secrets, sampling, output);
-  const configFiles = new ConfigFiles(context, process, output);
+  const demo = new DemoServer(context.globalState, process);
+  const configFiles = new ConfigFiles(context, process, output, () => demo.sources());
   const documents = new Documents(vscode.Uri.joinPath(context.globalStorageUri, 'texts').fsPath);
   const pageWorld: PageWorld = { extensionUri: context.extensionUri, process, answers, sampling, output, roots };
   const sidebar = new Sidebar(pageWorld);
@@ -56,6 +61,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     output,
     sidebar,
     panel,
+    demo,
     ready,
   });
 
@@ -74,6 +80,9 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     new Status(process, watcher),
     new Notifier(watcher, answers, pages),
     registerCommands(world),
+    tellWalkthrough(watcher),
+    new Lenses(watcher, process),
+    new ConfigProblems(watcher),
     vscode.commands.registerCommand('mcphub.manageExtensions', () => manageGrants(grants)),
     tellOfTrouble(process),
     new ChatOffer({ process, output, ready }),

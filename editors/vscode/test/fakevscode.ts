@@ -56,6 +56,45 @@ export class RelativePattern {
   ) {}
 }
 
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+
+export class Range {
+  readonly start: Position;
+  constructor(from: number | Position, character: number | Position) {
+    this.start = from instanceof Position ? from : new Position(from, Number(character));
+  }
+}
+
+export class CodeLens {
+  constructor(
+    readonly range: Range,
+    public command?: { title: string; command: string; arguments?: unknown[] },
+  ) {}
+}
+export type Lens = CodeLens;
+
+export class Diagnostic {
+  source = '';
+  constructor(
+    readonly range: Range,
+    readonly message: string,
+    readonly severity: number,
+  ) {}
+}
+export const DiagnosticSeverity = { Error: 0, Warning: 1 } as const;
+
+interface LensProvider {
+  provideCodeLenses(document: unknown): unknown[];
+  resolveCodeLens(lens: unknown): Promise<Lens>;
+}
+
+export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;
+export const ConfigurationTarget = { Global: 1 } as const;
 export const ProgressLocation = { Notification: 15 } as const;
 
 /** What a test sees and turns. */
@@ -81,6 +120,21 @@ export class Editor {
   readonly texts = new Map<string, string>();
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
+  /** What was opened in an editor. */
+  readonly shown: unknown[] = [];
+  readonly lensProviders = new Set<{ selector: { pattern: RelativePattern }[]; provider: LensProvider }>();
+  readonly diagnostics = new Map<string, readonly Diagnostic[]>();
+  /** One line for each, in order. */
+  diagnosed(): string[] {
+    return [...this.diagnostics]
+      .flatMap(([uri, all]) =>
+        all.map(
+          ({ range: { start }, severity, message }) =>
+            `${uri.replace('file://', '')} ${start.line}:${start.character} ${severity === 0 ? 'Error' : 'Warning'} ${message}`,
+        ),
+      )
+      .sort();
+  }
   /** What the user answers to a message that has this among its choices. */
   answer: string | undefined;
   /** By id: what its manifest says. */
@@ -170,9 +224,9 @@ export const window = {
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,
-  showTextDocument: () => Promise.resolve(),
   showOpenDialog: () => Promise.resolve(editor.toOpen),
   showInputBox: () => Promise.resolve(editor.typed),
+  showTextDocument: (what: unknown) => Promise.resolve(void editor.shown.push(what)),
   showSaveDialog: () => Promise.resolve(editor.saveTo),
   setStatusBarMessage: () => new Disposable(() => undefined),
   showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => {
@@ -209,6 +263,23 @@ export const commands = {
   registerCommand(name: string, run: (...args: unknown[]) => unknown) {
     editor.commands.set(name, run);
     return new Disposable(() => void editor.commands.delete(name));
+  },
+};
+
+export const languages = {
+  registerCodeLensProvider(selector: { pattern: RelativePattern }[], provider: LensProvider): Disposable {
+    const one = { selector, provider };
+    const here = editor;
+    here.lensProviders.add(one);
+    return new Disposable(() => here.lensProviders.delete(one));
+  },
+  createDiagnosticCollection() {
+    const { diagnostics } = editor;
+    return {
+      set: (uri: Uri, all: readonly Diagnostic[]) => void diagnostics.set(uri.toString(), all),
+      clear: () => diagnostics.clear(),
+      dispose: () => diagnostics.clear(),
+    };
   },
 };
 

@@ -1,6 +1,7 @@
 // The notifications of questions, in an editor that a test turns.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from '../src/questions/answers.js';
 import { patienceMs, visiblePatienceMs } from '../src/questions/attention.js';
@@ -33,11 +34,13 @@ function scene(t: TestContext): {
   change: (change: Change) => void;
   inView: (...promptIds: string[]) => void;
   revealed: string[];
+  answered: unknown[];
   pages: { visible: boolean };
   notifier: Notifier;
 } {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const editor = newEditor();
+  const answered: unknown[] = [];
   let change: (change: Change) => void = () => assert.fail('nobody listens');
   const watcher = {
     listen: (listener: WatcherListener) => {
@@ -48,6 +51,7 @@ function scene(t: TestContext): {
       return () => undefined;
     },
     standing: { prompts: new Map<string, Prompt>() },
+    answer: (answer: unknown) => Promise.resolve(answered.push(answer)),
   };
   const answers = { lookFor: () => undefined, looksFor: () => false } as unknown as Answers;
   const viewChanged = new EventEmitter<void>();
@@ -65,7 +69,7 @@ function scene(t: TestContext): {
     seen = promptIds;
     viewChanged.fire();
   };
-  return { editor, change: (c) => change(c), inView, revealed, pages, notifier };
+  return { editor, change: (c) => change(c), inView, revealed, answered, pages, notifier };
 }
 
 test('a question is taken back when it is withdrawn, and after the end none pops up', async (t) => {
@@ -146,6 +150,22 @@ test('beside an open page what is dangerous is a notification, which can be take
   t.mock.timers.tick(patienceMs);
   await settle();
   assert.equal(editor.messages.length, 1);
+});
+
+test('a launch is answered in a dialog that shows it, from its notification, too, and the yes carries what was shown', async (t) => {
+  const { editor, change, pages, answered } = scene(t);
+  pages.visible = true;
+  const asked = launch('a');
+  Object.assign(asked.question.value ?? {}, { writtenBy: { name: 'an extension', windowId: '' } });
+  change({ opened: [asked] });
+  t.mock.timers.tick(visiblePatienceMs);
+  await settle();
+  editor.choose = (_, items) => (items as { title?: string }[]).find((item) => item.title === 'Start This Time');
+  await editor.commands.get('mcphub.question.choose')?.('a');
+  assert.match(editor.messages.join(), /which “an extension” added/u);
+  assert.deepEqual(answered, [
+    { promptId: 'a', action: { case: 'accept', value: { scope: ApprovalScope.ONCE, launchHash: 'hash' } } },
+  ]);
 });
 
 // Finding E2: a screen reader reads the text of a notification as it was given, and with it the commands of its links.

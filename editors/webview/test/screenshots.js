@@ -46,10 +46,11 @@ async function shoot(path, setup, act) {
 
 /** The first start, and the demo server's guide. @param {string} theme @param {number} width */
 async function begin(theme, width) {
-  const commands = ['getStarted', 'addServer', 'createConfig', 'addDemoServer', 'removeDemoServer'];
+  const commands = ['getStarted', 'createConfig', 'addDemoServer', 'removeDemoServer'];
   const surface = {
     commands: commands.map((name) => `mcphub.${name}`),
     demo: { server: 'mcphub-demo', file: 'McpHub demo server' },
+    configWrites: true,
   };
   const viewport = { width, height: 700 };
   await shoot(`${shots}begin-${theme}-${width}.png`, { theme, surface, viewport });

@@ -2,20 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { HubError, ServerState } from '@mcphub/host';
-import type { CallToolResponse, Tool } from '@mcphub/host';
+import type { CallToolResponse, Server, Tool } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from '../hub/hubprocess.js';
-import { pickServer } from './picks.js';
+import { pickServer, serverNamed } from './picks.js';
 import { inMessage, inPick, quoted } from '../plaintext.js';
 import { withStop } from './stoppable.js';
 import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 
-export async function callTool(world: CommandWorld): Promise<void> {
-  const server = await pickServer(
-    world,
-    vscode.l10n.t('Call Tool: Which Server?'),
-    (s) => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN,
-  );
+/** Of the server of this name, if one is given, else of one that the user picks. */
+export async function callTool(world: CommandWorld, named?: unknown): Promise<void> {
+  const usable = (s: Server): boolean => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN;
+  const server =
+    (await serverNamed(world, named)) ?? (await pickServer(world, vscode.l10n.t('Call Tool: Which Server?'), usable));
   if (server === undefined) {
     return;
   }

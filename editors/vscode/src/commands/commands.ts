@@ -1,7 +1,9 @@
 // The commands of the palette and of the page's links. Everything that fails is told; nothing that a link passes is
 // trusted.
+import path from 'node:path';
 import * as vscode from 'vscode';
 import { chooseBundle } from '../page/finding.js';
+import { beginCommands } from '../begin/begin.js';
 import { callTool } from './calltool.js';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from '../hub/hubprocess.js';
@@ -9,6 +11,7 @@ import { withStop } from './stoppable.js';
 import { pickRequest, pickServer, serversOf } from './picks.js';
 import { inMessage, inPick, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
+import { showServer, showServerError, startServer, stopServer } from './servercommands.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {
@@ -17,6 +20,12 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.cancelRequest': () => cancelRequest(world),
     'mcphub.stopEverything': () => stopEverything(world),
     'mcphub.restartServer': (server) => restartServer(world, server),
+    'mcphub.startServer': (server, entry) => startServer(world, server, entry === true),
+    'mcphub.stopServer': (server) => stopServer(world, server),
+    'mcphub.showTools': (server) => callTool(world, server),
+    'mcphub.showServer': (server) => showServer(world, server),
+    'mcphub.showServerError': (server) => showServerError(world, server),
+    ...beginCommands({ demo: world.demo, configFiles: world.configFiles, show: () => world.sidebar.show() }),
     'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
     // Where a page is open, nothing else is opened beside it.
     'mcphub.addServer': () =>
@@ -65,7 +74,14 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
 
 // What the user turns to when the hub does not come up must not wait for it.
 function needsHub(id: string): boolean {
-  return !['mcphub.showLogs', 'mcphub.openPanel', 'mcphub.focusView', 'mcphub.restartHub'].includes(id);
+  return ![
+    'mcphub.showLogs',
+    'mcphub.openPanel',
+    'mcphub.focusView',
+    'mcphub.restartHub',
+    'mcphub.getStarted',
+    'mcphub.createConfig',
+  ].includes(id);
 }
 
 async function cancelRequest(world: CommandWorld): Promise<void> {
@@ -124,7 +140,11 @@ async function openConfig(world: CommandWorld, what: unknown, line: unknown): Pr
     return openFile(what, typeof line === 'number' ? line : 1);
   }
   const server = named ?? (await pickServer(world, vscode.l10n.t('Open Config')));
-  if (server !== undefined) {
+  if (server !== undefined && !path.isAbsolute(server.configFile)) {
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('The server {0} stands in no file: McpHub itself brings it.', quoted(server.name)),
+    );
+  } else if (server !== undefined) {
     await openFile(server.configFile, server.configLine);
   }
 }

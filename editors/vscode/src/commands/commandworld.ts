@@ -2,6 +2,7 @@
 import { CancelOutcome, HubError } from '@mcphub/host';
 import type { Answers } from '../questions/answers.js';
 import type { ConfigFiles } from '../config/configfiles.js';
+import type { DemoServer } from '../begin/demoserver.js';
 import type { Documents } from './documents.js';
 import type { HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
@@ -20,6 +21,7 @@ export class CommandWorld {
   readonly output: Output;
   readonly sidebar: Sidebar;
   readonly panel: Panel;
+  readonly demo: DemoServer;
   /**
    * Resolves when no start of the hub and no reading of the config is under way: a command may be what has activated
    * the extension.
@@ -37,6 +39,7 @@ export class CommandWorld {
       output: this.output,
       sidebar: this.sidebar,
       panel: this.panel,
+      demo: this.demo,
       ready: this.ready,
     } = parts);
   }

@@ -7,7 +7,7 @@ import { inPick } from '../plaintext.js';
 import { runningRequests } from '../hub/standing.js';
 
 /** Made when they are asked for: the editor has its language then. */
-const stateWords = (): Readonly<Record<ServerState, string>> => ({
+export const stateWords = (): Readonly<Record<ServerState, string>> => ({
   [ServerState.UNSPECIFIED]: '',
   [ServerState.STOPPED]: vscode.l10n.t('stopped'),
   [ServerState.CONNECTING]: vscode.l10n.t('connecting'),
@@ -25,6 +25,11 @@ const stateWords = (): Readonly<Record<ServerState, string>> => ({
  */
 export async function serversOf(world: CommandWorld): Promise<Server[]> {
   return (await world.process.hub.servers.listServers({})).servers;
+}
+
+/** That of a link or a lens, which passes a name. */
+export async function serverNamed(world: CommandWorld, name: unknown): Promise<Server | undefined> {
+  return typeof name === 'string' ? (await serversOf(world)).find((s) => s.name === name) : undefined;
 }
 
 export async function pickServer(

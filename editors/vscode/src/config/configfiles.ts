@@ -17,6 +17,7 @@ import {
   type Place,
   type Source,
 } from './configsources.js';
+import type { InlineSource } from '../begin/demoserver.js';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 
@@ -38,6 +39,7 @@ export class ConfigFiles implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #process: HubProcess;
   readonly #output: Output;
+  readonly #own: () => readonly InlineSource[];
   readonly #disposables: vscode.Disposable[] = [];
   #watchers: vscode.Disposable[] = [];
   #found: Found | undefined;
@@ -47,7 +49,14 @@ export class ConfigFiles implements vscode.Disposable {
   #reading: Promise<void> = Promise.resolve();
   #wanted = 0; // readings asked for and not begun
 
-  constructor(context: vscode.ExtensionContext, process: HubProcess, output: Output) {
+  /** `own` are sources that stand in no file, weaker than all that do. */
+  constructor(
+    context: vscode.ExtensionContext,
+    process: HubProcess,
+    output: Output,
+    own: () => readonly InlineSource[] = () => [],
+  ) {
+    this.#own = own;
     this.#context = context;
     this.#process = process;
     this.#output = output;
@@ -106,6 +115,22 @@ export class ConfigFiles implements vscode.Disposable {
     return this.#sources;
   }
 
+  /**
+   * The files that a person may want to open: those of this editor and of the folders, which need not be there yet, and
+   * those that other applications have.
+   */
+  async files(): Promise<{ ours: { file: string; exists: boolean }[]; others: Place[] }> {
+    const found = this.#look();
+    const names = [
+      ...this.#editorFiles().slice(-1),
+      ...found.folders.flatMap((folder) => [path.join(folder, '.vscode', 'mcp.json'), path.join(folder, '.mcp.json')]),
+    ];
+    const ours = await Promise.all(names.map(async (file) => ({ file, exists: await isFile(file) })));
+    const present = (await this.#present(await this.#known(found))).filter((p) => p.exists);
+    const others = new Map(present.filter((p) => !names.includes(p.file)).map((p) => [p.file, p]));
+    return { ours, others: [...others.values()] };
+  }
+
   dispose(): void {
     this.#disposed = true;
     vscode.Disposable.from(...this.#disposables, ...this.#watchers).dispose();
@@ -129,7 +154,7 @@ export class ConfigFiles implements vscode.Disposable {
         this.#editorFiles().map(async (file) => ({ file, exists: await isFile(file) })),
       );
       const trusted = vscode.workspace.isTrusted;
-      const sources = configSources({
+      const ofFiles = configSources({
         places,
         folders,
         trusted,
@@ -138,12 +163,13 @@ export class ConfigFiles implements vscode.Disposable {
         extra,
         home,
       });
-      this.#sources = sources;
+      this.#sources = ofFiles;
+      const sources = [...this.#own(), ...ofFiles];
       for (const name of unusable(extra, home)) {
         this.#output.hub.warn(`mcphub.configFiles: ${name} is no absolute path and is not read`);
       }
       const where = `${folders.length === 1 ? '1 folder' : `${folders.length} folders`}, ${trusted ? 'trusted' : 'not trusted'}`;
-      const there = sources.filter((s) => s.mayBeMissing !== true);
+      const there = ofFiles.filter((s) => s.mayBeMissing !== true);
       this.#output.hub.info(
         `config files (${where}): ${there.length === 0 ? 'none' : there.map((s) => s.path).join(', ')}`,
       );

@@ -11,6 +11,7 @@ export interface Surface {
   readonly commands: readonly string[];
   readonly configWrites: boolean;
   readonly language: string; // of the editor, as BCP 47 has it
+  readonly demo?: { readonly server: string; readonly file: string };
 }
 
 export interface PageFill {

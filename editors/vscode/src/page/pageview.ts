@@ -4,6 +4,7 @@ import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Hub, Relay, RelayOptions } from '@mcphub/host';
 import type { Answers } from '../questions/answers.js';
+import { demoFile, demoName } from '../begin/demoserver.js';
 import { describe, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import { PageHello } from './pagehello.js';
@@ -32,6 +33,10 @@ export const pageCommands = [
   'mcphub.copyPart',
   'mcphub.compareResults',
   'mcphub.saveReport',
+  'mcphub.getStarted',
+  'mcphub.createConfig',
+  'mcphub.addDemoServer',
+  'mcphub.removeDemoServer',
 ] as const;
 
 export interface PageWorld {
@@ -212,6 +217,7 @@ export class PageView implements vscode.Disposable {
         commands: pageCommands,
         configWrites: true,
         language: vscode.env.language,
+        demo: { server: demoName, file: demoFile },
         ...(model === undefined ? {} : { model, models }),
       },
     });

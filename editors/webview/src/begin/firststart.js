@@ -10,12 +10,14 @@ import { visible } from '../words/text.js';
 
 /**
  * @param {import('../page.js').Page} page
+ * @param {HTMLElement} add what adds a server, and stands among the ways while there is none
  * @returns {{ element: HTMLElement, update: () => void }}
  */
-export function firstStart(page) {
+export function firstStart(page, add) {
   const { surface, state } = page;
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
-  const ways = surface.kind === 'vscode' ? waysInEditor(page) : waysInBrowser(page, problem);
+  const slot = h('div', {});
+  const ways = surface.kind === 'vscode' ? waysInEditor(page, slot) : waysInBrowser(page, slot, problem);
   const element = h(
     'div',
     { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'first-start' } },
@@ -34,6 +36,8 @@ export function firstStart(page) {
       // Before the hub has said what there is, nothing is known to be missing.
       const empty = state.hubId !== '' && state.servers.size === 0;
       show(element, empty);
+      if (empty && add.parentElement !== slot) slot.append(add);
+      if (!empty && add.parentElement === slot) element.parentElement?.querySelector('h2')?.after(add);
       if (!empty) show(problem, false);
     },
   };
@@ -62,30 +66,15 @@ function act(surface, command, text, testid) {
   return link;
 }
 
-/** @param {import('../page.js').Page} page */
-const addServer = (page) =>
-  h('button', {
-    type: 'button',
-    class: 'secondary',
-    text: 'Add a server…',
-    dataset: { testid: 'begin-add' },
-    onclick: () => page.adding?.openAddForm(),
-  });
-
-/** @param {import('../page.js').Page} page */
-function waysInEditor(page) {
-  const { surface } = page;
+/** @param {import('../page.js').Page} page @param {HTMLElement} slot */
+function waysInEditor({ surface }, slot) {
   return [
     way(
       'Try the demo server',
       'It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.',
       act(surface, 'mcphub.addDemoServer', 'Try the Demo Server', 'add-demo'),
     ),
-    way(
-      'Add a server',
-      'By its command or its address, as its instructions say.',
-      surface.configWrites && addServer(page),
-    ),
+    way('Add a server', 'By its command or its address, as its instructions say.', surface.configWrites && slot),
     way(
       'Use the servers that you have',
       'McpHub reads mcp.json of this editor and of your folders, and what Claude, Cursor, Codex and others keep.',
@@ -97,10 +86,10 @@ function waysInEditor(page) {
 /**
  * In a browser there is no editor to open a file in; the terminal where mcphub runs is near.
  * @param {import('../page.js').Page} page
+ * @param {HTMLElement} slot
  * @param {HTMLElement} problem
  */
-function waysInBrowser(page, problem) {
-  const { surface, ask } = page;
+function waysInBrowser({ surface, ask }, slot, problem) {
   const { demo } = surface;
   const add = h('button', {
     type: 'button',
@@ -125,7 +114,7 @@ function waysInBrowser(page, problem) {
     way(
       'Add a server',
       'By its command or its address, as its instructions say.',
-      ...(surface.configWrites ? [addServer(page)] : typed('mcphub config add NAME -- COMMAND')),
+      ...(surface.configWrites ? [slot] : typed('mcphub config add NAME -- COMMAND')),
     ),
     way(
       'Use the servers that you have',

@@ -21,7 +21,6 @@ export function serversSection(page) {
     'aria-labelledby': 'servers-title',
     'dataset': { testid: 'servers-list' },
   });
-  const begin = firstStart(page);
   const guide = demoGuide(page);
   const add = (/** @type {string} */ testid) =>
     h('button', {
@@ -32,6 +31,7 @@ export function serversSection(page) {
       onclick: () => page.adding?.openAddForm(),
     });
   const toolbar = h('div', { class: 'actions', hidden: !page.surface.configWrites }, add('add-server'));
+  const begin = firstStart(page, toolbar);
   const forms = h('div', {});
   byId('servers').append(toolbar, forms, problems, dropped, begin.element, guide.element, list);
   /** @type {Map<string, import('./serverview.js').ServerView>} */

@@ -6,15 +6,9 @@ import { pageTest } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import { at, cancelled, server } from '../harness/world.js';
 
-const commands = [
-  'mcphub.getStarted',
-  'mcphub.addServer',
-  'mcphub.createConfig',
-  'mcphub.addDemoServer',
-  'mcphub.removeDemoServer',
-];
+const commands = ['mcphub.getStarted', 'mcphub.createConfig', 'mcphub.addDemoServer', 'mcphub.removeDemoServer'];
 const demo = { server: 'mcphub-demo', file: 'McpHub demo server' };
-const inEditor = { commands, demo };
+const inEditor = { commands, demo, configWrites: true };
 const demoServer = server('mcphub-demo', { configFile: 'McpHub demo server', configLine: 1, configScope: 'host' });
 
 /** @param {import('../harness/pagetest.js').Page} page */
@@ -35,14 +29,16 @@ pageTest(
     await begin.waitFor();
     assert.deepEqual(await begin.getByRole('link').evaluateAll((links) => links.map((a) => a.getAttribute('href'))), [
       'command:mcphub.addDemoServer?%5B%5D',
-      'command:mcphub.addServer?%5B%5D',
       'command:mcphub.createConfig?%5B%5D',
       'command:mcphub.getStarted?%5B%5D',
     ]);
     await assertAccessible(page);
+    await begin.getByTestId('add-server').click();
+    await page.getByRole('heading', { name: 'Add a server', level: 3 }).waitFor();
     await hub.say({ serverChanged: { server: server('files') } });
     await settle();
     assert.equal(await begin.isVisible(), false);
+    assert.equal(await by('add-server').isVisible(), true);
     assert.equal(await by('demo-guide').isVisible(), false, 'a server of the user is no demo');
   },
 );
@@ -67,7 +63,7 @@ pageTest(
       await page.keyboard.press('Tab');
       passed.push(await page.evaluate(() => document.activeElement?.textContent ?? ''));
     }
-    const ways = ['Try the Demo Server', 'Add Server', 'Open or Create a Config File', 'Open the walkthrough'];
+    const ways = ['Try the Demo Server', 'Add a server…', 'Open or Create a Config File', 'Open the walkthrough'];
     assert.deepEqual(
       passed.filter((text) => ways.includes(text)),
       ways,

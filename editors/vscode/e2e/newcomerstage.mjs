@@ -1,0 +1,15 @@
+import { after } from 'node:test';
+import { Stage } from './stage.mjs';
+
+/** @type {Promise<Stage> | undefined} */
+let started;
+
+/** A server of somebody who has no MCP server anywhere. */
+export function newcomerStage() {
+  started ??= new Stage({ name: 'newcomer', newcomer: true }).start();
+  return started;
+}
+
+after(async () => {
+  await (await started?.catch(() => undefined))?.stop();
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scenario } from '../stage.mjs';
+import { until } from '../until.mjs';
+import { demoServer, demoServersOf } from '../workspace.mjs';
+
+scenario(
+  'lenses over a config file: a server is started by one, after its launch was allowed, and stopped by another',
+  async (act) => {
+    const workspace = act.workspace();
+    workspace.bringsOfOthers({ first: { command: 'true' }, lensed: demoServer(act.stage.binary), odd: { command: 7 } });
+    const window = await act.open(workspace);
+    await window.runCommand('McpHub: Open Config...');
+    await window.pick('Open Config', 'lensed');
+    // All lenses of an entry stand on one line, above it.
+    const lens = (/** @type {string | RegExp} */ text) =>
+      window.page.locator('.codelens-decoration').filter({ hasText: text }).first();
+    const above = lens(/McpHub: Stopped/);
+    await above.waitFor();
+    await lens('McpHub: Cannot be used: command').waitFor();
+    const file = join(workspace.folder, '.cursor/mcp.json');
+    await window.page.locator('.squiggly-error').first().waitFor();
+
+    // The first is that of "first".
+    await window.page
+      .locator('.codelens-decoration')
+      .filter({ hasText: /McpHub: Stopped/ })
+      .nth(1)
+      .getByText('Start', { exact: true })
+      .click();
+    const page = await window.sideBar();
+    const launch = page.card(/lensed/);
+    await launch.waitFor();
+    assert.equal(demoServersOf(workspace).length, 0, 'nothing runs before the yes');
+    await page.accept(launch);
+    await lens(/McpHub: Running, \d+ tools/).waitFor();
+    assert.equal(demoServersOf(workspace).length, 1);
+    await lens(/McpHub: Running/)
+      .getByText('Stop', { exact: true })
+      .click();
+    await until('it is stopped', () => demoServersOf(workspace).length === 0);
+    await lens(/McpHub: Running/).waitFor({ state: 'detached' });
+
+    writeFileSync(file, JSON.stringify({ mcpServers: { first: { command: 'true' } } }, null, 2));
+    await lens('McpHub: Cannot be used: command').waitFor({ state: 'detached' });
+    await window.page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
+  },
+);

@@ -1,0 +1,57 @@
+// What a newcomer is given: commands for the ways to begin, and what the walkthrough needs to know of what was done.
+import * as vscode from 'vscode';
+import { Origin } from '@mcphub/host';
+import type { ConfigFiles } from '../config/configfiles.js';
+import type { WatcherWindow } from '../hub/watcherwindow.js';
+import { demoName, type DemoServer } from './demoserver.js';
+import { openOrCreateConfig } from './newconfig.js';
+
+export interface Begin {
+  readonly demo: DemoServer;
+  readonly configFiles: ConfigFiles;
+  /** Brings the page up. */
+  readonly show: () => Promise<void>;
+}
+
+type Commands = Readonly<Record<string, () => Promise<void>>>;
+
+export function beginCommands({ demo, configFiles, show }: Begin): Commands {
+  return {
+    'mcphub.getStarted': async () => {
+      // The second argument keeps it in the group of the editor that is open.
+      await vscode.commands.executeCommand('workbench.action.openWalkthrough', 'mcphub.mcphub#begin', false);
+    },
+    'mcphub.createConfig': () => openOrCreateConfig(configFiles),
+    'mcphub.addDemoServer': async () => {
+      await show();
+      await demo.add(configFiles);
+    },
+    'mcphub.removeDemoServer': () => demo.remove(configFiles),
+  };
+}
+
+/** Says by context keys what the walkthrough has steps for. */
+export function tellWalkthrough(watcher: WatcherWindow): vscode.Disposable {
+  const told = new Set<string>();
+  const tell = (key: string): void => {
+    if (!told.has(key)) {
+      told.add(key);
+      void vscode.commands.executeCommand('setContext', `mcphub.done.${key}`, true);
+    }
+  };
+  const stop = watcher.listen({
+    event: ({ event }) => {
+      if (event.case === 'mcpRequestCancelled' && event.value.cancellation?.origin === Origin.USER) {
+        tell('stopped');
+      } else if (event.case === 'promptClosed') {
+        tell('asked'); // answered or withdrawn: both were seen
+      }
+    },
+    changed: ({ servers }, standing) => {
+      if (servers === true && [...standing.servers.keys()].some((name) => name !== demoName)) {
+        tell('server');
+      }
+    },
+  });
+  return new vscode.Disposable(stop);
+}

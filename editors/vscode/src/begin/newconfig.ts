@@ -1,0 +1,61 @@
+// Opens a config file, or begins one: the way in for those who write their servers by hand, and to see which files of
+// other applications are read.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import type { ConfigFiles } from '../config/configfiles.js';
+import { setting } from '../hub/hubprocess.js';
+import { inPick } from '../plaintext.js';
+
+interface FileItem extends vscode.QuickPickItem {
+  readonly file?: string;
+  readonly discovers?: true;
+}
+
+export async function openOrCreateConfig(configFiles: ConfigFiles): Promise<void> {
+  const { ours, others } = await configFiles.files();
+  const items: FileItem[] = [
+    ...ours.map(({ file, exists }) => ({
+      label: inPick(path.basename(file)),
+      description: exists ? '' : vscode.l10n.t('new'),
+      detail: inPick(file),
+      file,
+    })),
+    { label: vscode.l10n.t('Of Other Applications'), kind: vscode.QuickPickItemKind.Separator },
+    ...others.map(({ file, dialect }) => ({
+      label: inPick(path.basename(file)),
+      description: dialect,
+      detail: inPick(file),
+      file,
+    })),
+  ];
+  if (setting<string>('discover', 'all') !== 'all') {
+    items.push({
+      label: vscode.l10n.t('Use the Servers of Other Applications'),
+      detail: vscode.l10n.t('Changes the setting mcphub.discover: their config files are then read, too.'),
+      discovers: true,
+    });
+  }
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Open or Create Config File'),
+    placeHolder: vscode.l10n.t('A file with MCP servers'),
+    matchOnDetail: true,
+  });
+  if (chosen?.discovers === true) {
+    await vscode.workspace.getConfiguration('mcphub').update('discover', 'all', vscode.ConfigurationTarget.Global);
+  } else if (chosen?.file !== undefined) {
+    await begin(chosen.file);
+    await vscode.window.showTextDocument(vscode.Uri.file(chosen.file));
+  }
+}
+
+/** Writes the first lines of a file that is not there. */
+async function begin(file: string): Promise<void> {
+  const key = path.basename(file) === '.mcp.json' ? 'mcpServers' : 'servers';
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify({ [key]: {} }, undefined, 2)}\n`, { flag: 'wx' }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+      throw error;
+    }
+  });
+}

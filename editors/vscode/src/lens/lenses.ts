@@ -1,0 +1,160 @@
+// Lenses over the servers in the config files that the hub reads: how each stands, and what can be done with it. They
+// are drawn from what the hub has told; of a file nothing is read but lines.
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { ServerState } from '@mcphub/host';
+import type { Server } from '@mcphub/host';
+import { setting, type HubProcess } from '../hub/hubprocess.js';
+import type { WatcherWindow } from '../hub/watcherwindow.js';
+import { inPick } from '../plaintext.js';
+import { entriesByFile, lineOf, type Entry } from './entries.js';
+import { actionsOf, lensTitle } from './lenswords.js';
+
+/** After a change, as many of them come at once. In milliseconds. */
+const calm = 150;
+
+/** The lens with the state. How many tools there are is asked for when it is about to be seen. */
+class StateLens extends vscode.CodeLens {
+  constructor(
+    range: vscode.Range,
+    readonly server: Server,
+  ) {
+    super(range);
+  }
+}
+
+export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
+  readonly #watcher: WatcherWindow;
+  readonly #process: HubProcess;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #disposables: vscode.Disposable[];
+  readonly onDidChangeCodeLenses = this.#changed.event;
+  #entries: ReadonlyMap<string, readonly Entry[]> = new Map();
+  #registered: { readonly files: string; readonly registration: vscode.Disposable } | undefined;
+  #toolCounts = new Map<string, number>(); // by name and incarnation
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(watcher: WatcherWindow, process: HubProcess) {
+    this.#watcher = watcher;
+    this.#process = process;
+    const stop = watcher.listen({
+      changed: ({ servers }) => servers === true && this.#soon(),
+      event: ({ event }) => {
+        if (event.case === 'toolsChanged') {
+          this.#toolCounts.clear();
+          this.#soon();
+        }
+      },
+    });
+    this.#disposables = [
+      new vscode.Disposable(stop),
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        if (change.affectsConfiguration('mcphub.codeLens')) {
+          this.#soon();
+        }
+      }),
+    ];
+    this.#soon();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#registered?.registration.dispose();
+    this.#changed.dispose();
+    vscode.Disposable.from(...this.#disposables).dispose();
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    return (this.#entries.get(document.uri.fsPath) ?? []).flatMap((entry) => {
+      const line = lineOf(document, entry);
+      return line === undefined ? [] : lensesOf(entry, new vscode.Range(line, 0, line, 0));
+    });
+  }
+
+  async resolveCodeLens(lens: vscode.CodeLens): Promise<vscode.CodeLens> {
+    if (lens instanceof StateLens) {
+      const tools = await this.#toolCount(lens.server).catch(() => undefined); // the lens is good without
+      lens.command = stateCommand(lens.server, tools);
+    }
+    return lens;
+  }
+
+  #soon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#anew(), calm).unref();
+  }
+
+  /** The editor asks for lenses of those files only that have some. */
+  #anew(): void {
+    const on = setting<boolean>('codeLens', true);
+    this.#entries = on ? entriesByFile(this.#watcher.standing.servers.values()) : new Map();
+    const names = [...this.#entries.keys()].sort();
+    const files = JSON.stringify(names);
+    if (this.#registered?.files !== files) {
+      this.#registered?.registration.dispose();
+      const registration =
+        names.length === 0
+          ? new vscode.Disposable(() => undefined)
+          : vscode.languages.registerCodeLensProvider(names.map(selectorOf), this);
+      this.#registered = { files, registration };
+    }
+    this.#changed.fire();
+  }
+
+  async #toolCount(server: Server): Promise<number | undefined> {
+    if (server.state !== ServerState.READY) {
+      return undefined;
+    }
+    const key = JSON.stringify([server.name, String(server.incarnation), server.processId]);
+    let count = this.#toolCounts.get(key);
+    if (count === undefined) {
+      const { tools } = await this.#process.hub.servers.listTools({ server: server.name, allowCached: true });
+      count = tools.length;
+      this.#toolCounts.set(key, count);
+    }
+    return count;
+  }
+}
+
+/** A file by its very name: what is a sign in a pattern is none there. */
+function selectorOf(file: string): vscode.DocumentFilter {
+  const name = path
+    .basename(file)
+    .replaceAll(/[[\]{}*?!,]/gu, (sign) => (sign === '!' || sign === ',' ? '?' : `[${sign}]`));
+  return { scheme: 'file', pattern: new vscode.RelativePattern(vscode.Uri.file(path.dirname(file)), name) };
+}
+
+function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens[] {
+  const { name, configFile, configDialect } = server;
+  const lens = (said: string, command: string, ...args: unknown[]): vscode.CodeLens =>
+    new vscode.CodeLens(range, { title: said, command, arguments: args });
+  switch (role) {
+    case 'replaced': {
+      const said = vscode.l10n.t('Another entry of this name counts: {0}', inPick(path.basename(configFile)));
+      return [lens(`McpHub: ${said}`, 'mcphub.openConfig', name)];
+    }
+    case 'waiting':
+      return [lens(`McpHub: ${vscode.l10n.t('Waits for your consent')}`, 'mcphub.startServer', name, true)];
+    default: {
+      const actions = hasLensesOfEditor(configFile, configDialect) ? [] : actionsOf(server);
+      return [
+        server.state === ServerState.READY
+          ? new StateLens(range, server)
+          : new vscode.CodeLens(range, stateCommand(server, undefined)),
+        ...actions.map(({ title, command, args }) => lens(title, command, ...args)),
+      ];
+    }
+  }
+}
+
+/**
+ * The editor has lenses of its own, with the same words, over the servers of its files, and lately (seen in 1.139) of
+ * .mcp.json: there one lens of ours leads to all that can be done.
+ */
+function hasLensesOfEditor(file: string, dialect: string): boolean {
+  return dialect === 'vscode' || path.basename(file) === '.mcp.json';
+}
+
+function stateCommand(server: Server, tools: number | undefined): vscode.Command {
+  return { title: lensTitle(server, tools), command: 'mcphub.showServer', arguments: [server.name] };
+}

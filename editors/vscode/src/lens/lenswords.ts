@@ -1,0 +1,94 @@
+// What a lens says of a server, and what it offers. Texts of servers and files are made harmless here: a lens draws
+// $(name) as an icon, as a pick list does.
+import * as vscode from 'vscode';
+import { ServerState } from '@mcphub/host';
+import type { Server } from '@mcphub/host';
+import { inPick } from '../plaintext.js';
+
+export interface ServerAction {
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly unknown[];
+}
+
+/** In one word, or a few. */
+export function stateTitle({ state }: Server): string {
+  switch (state) {
+    case ServerState.READY:
+      return vscode.l10n.t('Running');
+    case ServerState.CONNECTING:
+      return vscode.l10n.t('Starting');
+    case ServerState.STOPPING:
+      return vscode.l10n.t('Stopping');
+    case ServerState.STOPPED:
+      return vscode.l10n.t('Stopped');
+    case ServerState.FAILED:
+      return vscode.l10n.t('Error');
+    case ServerState.GIVEN_UP:
+      return vscode.l10n.t('Error, given up');
+    case ServerState.DISABLED:
+      return vscode.l10n.t('Disabled');
+    case ServerState.BROKEN:
+      return vscode.l10n.t('Cannot be used');
+    default:
+      return vscode.l10n.t('Unknown');
+  }
+}
+
+/** The state as a lens has it. `tools` is undefined when it is not known how many there are. */
+export function lensTitle(server: Server, tools: number | undefined): string {
+  const state = stateTitle(server);
+  if (server.state === ServerState.READY) {
+    return tools === undefined
+      ? `McpHub: ${state}`
+      : tools === 1
+        ? `McpHub: ${state}, ${vscode.l10n.t('1 tool')}`
+        : `McpHub: ${state}, ${vscode.l10n.t('{0} tools', tools)}`;
+  }
+  const fault = faultOf(server);
+  return fault === '' ? `McpHub: ${state}` : `McpHub: ${state}: ${inPick(fault, 60)}`;
+}
+
+/** What is wrong, whole; '' when nothing is. */
+export function faultOf(server: Server): string {
+  switch (server.state) {
+    case ServerState.FAILED:
+    case ServerState.GIVEN_UP:
+      return server.lastError;
+    case ServerState.BROKEN: {
+      const problem = server.problems.find((p) => p.fatal);
+      return problem === undefined ? server.lastError : [problem.key, problem.message].filter(Boolean).join(': ');
+    }
+    default:
+      return '';
+  }
+}
+
+/** What can be done with it as it stands. */
+export function actionsOf(server: Server): ServerAction[] {
+  const of = (title: string, command: string, ...more: readonly unknown[]): ServerAction => ({
+    title,
+    command: `mcphub.${command}`,
+    args: [server.name, ...more],
+  });
+  const start = of(vscode.l10n.t('Start'), 'startServer');
+  const stop = of(vscode.l10n.t('Stop'), 'stopServer');
+  const restart = of(vscode.l10n.t('Restart'), 'restartServer');
+  const tools = of(vscode.l10n.t('Show Tools'), 'showTools');
+  const log = of(vscode.l10n.t('Show Log'), 'showLogs');
+  const consent =
+    server.waitingForConsent.length > 0 ? [of(vscode.l10n.t('Review the Workspace’s Entry'), 'startServer', true)] : [];
+  switch (server.state) {
+    case ServerState.READY:
+      return [...consent, stop, restart, tools, log];
+    case ServerState.CONNECTING:
+      return [...consent, stop, log];
+    case ServerState.STOPPED:
+      return [...consent, start];
+    case ServerState.FAILED:
+    case ServerState.GIVEN_UP:
+      return [...consent, start, of(vscode.l10n.t('Show Error'), 'showServerError'), log];
+    default:
+      return consent;
+  }
+}
