@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 
@@ -63,7 +65,7 @@ func browse(ctx context.Context, env environment, client *hubClient, o webFlags,
 		another = startAnew
 	}
 	s, err := openSite(web.Options{Editor: client.Editor, Another: another, ConfigWrites: o.configWrites,
-		Registry: o.registry}, o.port)
+		Registry: o.registry, Demo: offeredDemo()}, o.port)
 	if err != nil {
 		closeHub(env, client, closeTime)
 		return err
@@ -95,6 +97,24 @@ func browse(ctx context.Context, env environment, client *hubClient, o webFlags,
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// offeredDemo is this program as the demo server of a page that has no server yet. It stands in a file then, so it is
+// launched only after a yes beside its command.
+func offeredDemo() *web.Demo {
+	binary, err := os.Executable()
+	if err != nil {
+		return nil // the page says how else to see it
+	}
+	entry, err := json.Marshal(map[string]any{
+		"command": binary,
+		"args":    []string{"demo-server"},
+		"era":     "legacy", // in which servers send questions of their own, and can withdraw them
+	})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return &web.Demo{Server: "mcphub-demo", Command: binary, EntryJSON: string(entry)}
 }
 
 // openBrowser has the system open an address. What it starts may live as long as the browser, so nobody waits for it.

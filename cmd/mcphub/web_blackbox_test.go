@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,6 +212,53 @@ func TestWebShowsOwnServers(t *testing.T) {
 }
 
 // TestWebUsage: what cannot be served is said before anything runs.
+// TestWebAddsDemo: what the page offers to somebody without a server is written, starts after a yes to its whole command,
+// and has the tools that the page's guide calls.
+func TestWebAddsDemo(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+	file := p.config("none.json", `{"mcpServers":{}}`)
+	r := p.start("web", file)
+	b := browserAt(t, linkOf(t, r))
+	_, page := b.get(b.address + "/")
+	_, surface, _ := strings.Cut(html.UnescapeString(page), `data-surface="`)
+	surface, _, _ = strings.Cut(surface, "\">")
+	var offered struct {
+		Demo struct{ Server, Command, EntryJSON string }
+	}
+	if err := json.Unmarshal([]byte(surface), &offered); err != nil || offered.Demo.Command == "" {
+		t.Fatalf("%v: %s", err, surface)
+	}
+	tb := b.tab("tab", nil)
+	tb.snapshot()
+	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
+		AddServer: &mcphubv1.AddServerRequest{Server: offered.Demo.Server,
+			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}}}})
+	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
+		if e := m.GetReply().GetError(); e != nil {
+			t.Fatal(e)
+		}
+		return true, m.GetReply().GetMessageId() == "add"
+	})
+	tb.say(&mcphubv1.AttachRequest{MessageId: "start", Message: &mcphubv1.AttachRequest_StartServer{
+		StartServer: &mcphubv1.StartServerRequest{Server: offered.Demo.Server}}})
+	asked := tb.prompt(offered.Demo.Server)
+	launch := asked.GetServerLaunch()
+	if launch.GetCommand() != offered.Demo.Command || launch.GetWrittenBy() == nil {
+		t.Errorf("asked: %v", launch)
+	}
+	tb.answer(&mcphubv1.PromptAnswer{PromptId: asked.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{
+		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE, LaunchHash: launch.GetLaunchHash()}}})
+	sees(tb, "the start", func(m *mcphubv1.AttachResponse) (bool, bool) {
+		if e := m.GetReply().GetError(); e != nil {
+			t.Fatal(e)
+		}
+		return true, m.GetReply().GetMessageId() == "start"
+	})
+	interrupt(t, p, r)
+}
+
 func TestWebUsage(t *testing.T) {
 	t.Parallel()
 	p := build(t)

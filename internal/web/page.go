@@ -31,6 +31,7 @@ type served struct {
 type page struct {
 	template string
 	writes   bool              // as Options.ConfigWrites
+	demo     *Demo             // as Options.Demo
 	files    map[string]served // by name, with its folders
 }
 
@@ -83,7 +84,8 @@ func (p *page) fill(host, nonce string) string {
 		OpensURL     bool   `json:"opensUrls"`
 		Socket       string `json:"socket"`
 		ConfigWrites bool   `json:"configWrites,omitempty"`
-	}{"web", true, socketPath, p.writes})
+		Demo         *Demo  `json:"demo,omitempty"`
+	}{"web", true, socketPath, p.writes, p.demo})
 	if err != nil {
 		panic(err) // strings and bools always marshal
 	}

@@ -42,6 +42,15 @@ type Options struct {
 	ConfigWrites bool
 	// Registry is the address of the registry that pages search; "": the hub says that none is chosen.
 	Registry string
+	// Demo is the demo server that a page offers to add, where it may write at all; nil: none.
+	Demo *Demo
+}
+
+// Demo is the demo server, as a page adds it to a config file.
+type Demo struct {
+	Server    string `json:"server"`  // its name
+	Command   string `json:"command"` // by which the page knows it again
+	EntryJSON string `json:"entryJson"`
 }
 
 // Server serves the page. Its methods may be called from any goroutine.
@@ -71,6 +80,9 @@ func New(l net.Listener, o Options) (*Server, error) {
 		return nil, err
 	}
 	p.writes = o.ConfigWrites
+	if o.ConfigWrites {
+		p.demo = o.Demo
+	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, err
