@@ -212,8 +212,8 @@ func TestWebShowsOwnServers(t *testing.T) {
 }
 
 // TestWebUsage: what cannot be served is said before anything runs.
-// TestWebAddsDemo: what the page offers to somebody without a server is written, starts after a yes to its whole command,
-// and has the tools that the page's guide calls.
+// TestWebAddsDemo: what the page offers to somebody without a server is written, and starts after a yes to its whole
+// command.
 func TestWebAddsDemo(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -249,7 +249,8 @@ func TestWebAddsDemo(t *testing.T) {
 		t.Errorf("asked: %v", launch)
 	}
 	tb.answer(&mcphubv1.PromptAnswer{PromptId: asked.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{
-		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE, LaunchHash: launch.GetLaunchHash()}}})
+		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
+			LaunchHash: launch.GetLaunchHash()}}})
 	sees(tb, "the start", func(m *mcphubv1.AttachResponse) (bool, bool) {
 		if e := m.GetReply().GetError(); e != nil {
 			t.Fatal(e)

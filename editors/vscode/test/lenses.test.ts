@@ -139,7 +139,7 @@ test('an entry that cannot be used says which key is wrong', async (t) => {
 test('an entry that another one replaces, or that waits for a yes, says so', async (t) => {
   const { change, lenses } = scene(t);
   const [shadows, waitingForConsent] = [[{ file, line: 2 }], [{ file, line: 4 }]];
-  change(server({ configFile: '/home/.claude.json', shadows, waitingForConsent } as never));
+  change(server({ configFile: '/etc/.claude.json', shadows, waitingForConsent } as never));
   assert.deepEqual(await lenses(), [
     '1: McpHub: Another entry of this name counts: .claude.json',
     '3: McpHub: Waits for your consent',
@@ -214,13 +214,13 @@ const problem = (more: Partial<ConfigProblem> = {}): ConfigProblem =>
 test('what is wrong stands where it is, with server and key, and goes when it is mended', (t) => {
   const { change, event, editor } = scene(t);
   change(server({ state: ServerState.BROKEN, problems: [problem(), problem({ fatal: false, key: 'colour' })] }));
-  event('configReloaded', { problems: [problem({ file: '/home/x.json', line: 0, column: 0, server: '', key: '' })] });
+  event('configReloaded', { problems: [problem({ file: '/etc/x.json', line: 0, column: 0, server: '', key: '' })] });
   assert.deepEqual(
     editor.diagnosed(),
     [
       `${file} 3:6 Error files: command: is missing`,
       `${file} 3:6 Warning files: colour: is missing`,
-      '/home/x.json 0:0 Error is missing',
+      '/etc/x.json 0:0 Error is missing',
     ].sort(),
   );
   change(server());

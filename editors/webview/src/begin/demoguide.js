@@ -22,8 +22,8 @@ import { isDemo } from './demo.js';
 /** @type {Step[]} */
 const steps = [
   {
-    title: '1. Stop a call',
-    text: 'This call takes a minute. Press Stop on it, under Running: the server is told at once, with the reason that you give.',
+    title: '1. Cancel a call',
+    text: 'This call takes a minute. Press Cancel beside it, under Running: the server is told at once, with a reason if you give one.',
     button: 'Run a Slow Tool',
     testid: 'demo-slow',
     tool: 'sleep',
