@@ -21,11 +21,11 @@ export function firstStart(page, add) {
   const element = h(
     'div',
     { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'first-start' } },
-    h('h3', { text: 'Get started' }),
+    h('h3', { text: 'No servers yet' }),
     h('p', {
       text: 'McpHub connects your editor with MCP servers, whose tools and questions then come together here. You see all that runs, and each call and each question can be stopped at any moment, from either side.',
     }),
-    h('ol', { class: 'ways' }, ...ways),
+    ways.some(Boolean) && h('ol', { class: 'ways' }, ...ways), // a host may offer none
     problem,
     runs(surface, 'mcphub.getStarted')
       && h('p', {}, commandLink(surface, 'mcphub.getStarted', [], 'Open the walkthrough')),
