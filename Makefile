@@ -35,6 +35,7 @@ PAGE_CHROMIUM := $(or $(CHROMIUM),$(firstword $(wildcard /usr/bin/chromium-headl
 CHROMIUM ?= /usr/bin/chromium
 BENCH_EDITOR := $(EDITORS)/bench
 NEWEST_NODE := $(EDITORS)/newest-node
+WINDOWS_NODE := $(EDITORS)/windows-node
 
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
@@ -93,13 +94,13 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 
 .PHONY: clean
 clean: ## remove what the targets made, and what they downloaded into this folder
-	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR) $(NEWEST_NODE))
+	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR) $(NEWEST_NODE) $(WINDOWS_NODE))
 	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
 
 .PHONY: deps
-deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download what tests and checks need; only test-newest-node, e2e-editors and bench-editor fetch more
+deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download what tests and checks need; only test-newest-node, test-windows, e2e-editors and bench-editor fetch more
 	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
 
 .PHONY: peers
@@ -232,7 +233,7 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 
 # ONLY="hub/config demo" for some of it; go run ./internal/wine -run PATTERN PACKAGE for one test.
 .PHONY: test-windows
-test-windows: ## the Windows build under Wine: the demo, and the Go tests (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
+test-windows: $(EDITORS_STAMP) $(WINDOWS_NODE)/node_modules/.installed ## the Windows build under Wine: the demo, the Go tests, the host package (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
 	go run ./internal/wine $(ONLY)
 
 # It needs the history of the repository.

@@ -3,7 +3,6 @@ package signin
 import (
 	"errors"
 	"log/slog"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -267,32 +266,5 @@ func TestNoKeyringAtSignOut(t *testing.T) {
 		if got := loadToken(t, s); got != "" {
 			t.Errorf("%s: found %q", name, got)
 		}
-	}
-}
-
-// Without a session bus the system's keyring is not touched: the library would start a bus of its own.
-func TestOpenStoreWithoutBus(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("other systems' keyrings need no bus, and a test must not write to them")
-	}
-	if errors.Is(sessionBus(), errNoSessionBus) {
-		s := OpenStore(t.TempDir(), nil).(*keyringStore)
-		if s.gone == nil {
-			t.Error("the keyring would be used")
-		}
-		save(t, s, someEntry("one"))
-		if got := loadToken(t, OpenStore(s.fallback.(*fileStore).dir+"/..", nil)); got != "access-token" {
-			t.Errorf("found %q", got)
-		}
-	}
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
-	if err := sessionBus(); err != nil {
-		t.Error(err)
-	}
-	// The real library, with a bus that is not there: an error or nothing, not a hang.
-	s := OpenStore(t.TempDir(), nil)
-	save(t, s, someEntry("one"))
-	if err := s.Delete(t.Context(), one); err != nil {
-		t.Error(err)
 	}
 }

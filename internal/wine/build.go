@@ -45,6 +45,12 @@ func build(ctx context.Context, root, bin string, only []string, list skipped) (
 	if len(only) == 0 || slices.Contains(only, demoPackage) {
 		packages = append(packages, demoPackage)
 	}
+	if len(only) == 0 || slices.Contains(only, hostPackage) {
+		packages = append(packages, hostPackage)
+		if err := buildHost(ctx, root, bin); err != nil {
+			return nil, err
+		}
+	}
 	overlay, err := patched(ctx, root, bin)
 	if err != nil {
 		return nil, err

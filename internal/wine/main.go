@@ -27,14 +27,14 @@ const (
 )
 
 // longest are begun first, so that nobody waits for one of them at the end.
-var longest = []string{"hub", demoPackage, "hub/config/watch", "cmd/mcphub", "hub/transport", "hub/statefile", "ipc",
-	"hub/jsonrpc"}
+var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "cmd/mcphub", "hub/transport",
+	"hub/statefile", "ipc", "hub/jsonrpc"}
 
 func main() {
 	root := flag.String("root", ".", "the `folder` of the repository")
 	run := flag.String("run", "", "only the tests that the `pattern` fits; nothing is said then about skipped.txt")
 	flag.Usage = func() {
-		fmt.Fprintf(os.Stderr, "usage: go run ./internal/wine [flags] [hub/config demo ...]\n")
+		fmt.Fprintf(os.Stderr, "usage: go run ./internal/wine [flags] [hub/config demo editors/host ...]\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -134,9 +134,12 @@ func (r *runner) one(ctx context.Context, name string) {
 	}
 	begun := time.Now()
 	var v verdict
-	if name == demoPackage {
+	switch name {
+	case demoPackage:
 		v = r.demo(ctx)
-	} else {
+	case hostPackage:
+		v = r.host(ctx)
+	default:
 		v = r.test(ctx, name)
 	}
 	r.mu.Lock()

@@ -151,25 +151,6 @@ func TestGlobSkipsWhatHoldsNoSource(t *testing.T) {
 	})
 }
 
-func TestGlobThroughALinkIsFollowed(t *testing.T) {
-	bubble(t, nil, func(w *world) {
-		w.write("one/x.ts", "1")
-		w.write("two/x.ts", "other")
-		must(t, os.Symlink("one", w.path("src")))
-		w.w.Set(nil, []Glob{w.glob("dev", "src/**/*.ts")})
-		w.save("one/x.ts", "longer")
-		w.wantServers(200*ms, "dev")
-		must(t, os.Symlink("two", w.path("new")))
-		must(t, os.Rename(w.path("new"), w.path("src")))
-		w.src.emit(w.path("src"), fsnotify.Create)
-		w.wantServers(200*ms, "dev")
-		w.save("two/x.ts", "1")
-		w.wantServers(200*ms, "dev")
-		w.save("one/x.ts", "1")
-		w.wantNothing(time.Hour)
-	})
-}
-
 func TestGlobsOfTooManyFoldersAreAProblem(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		for i := range maxFolders + 10 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -141,43 +140,6 @@ func TestRealFolderSwap(t *testing.T) {
 	r.wantText("ws/mcp.json", "two")
 	write(t, r.path("ws/mcp.json"), "three")
 	r.wantText("ws/mcp.json", "three")
-}
-
-// The way of Kubernetes: the file is a link through a link to a folder, and that one is swapped.
-func TestRealLinkSwap(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("links need a privilege there")
-	}
-	r := newReal(t)
-	write(t, r.path("..v0/mcp.json"), "v0")
-	must(t, os.Symlink("..v0", r.path("..data")))
-	must(t, os.Symlink(filepath.Join("..data", "mcp.json"), r.path("mcp.json")))
-	r.w.Set([]string{r.path("mcp.json")}, nil)
-	for i := 1; i <= 3; i++ {
-		version := fmt.Sprintf("v%d", i)
-		write(t, r.path(".."+version+"/mcp.json"), version)
-		must(t, os.Symlink(".."+version, r.path("..tmp")))
-		must(t, os.Rename(r.path("..tmp"), r.path("..data")))
-		must(t, os.RemoveAll(r.path(fmt.Sprintf("..v%d", i-1))))
-		r.wantText("mcp.json", version)
-	}
-	write(t, r.path("..v3/mcp.json"), "in place")
-	r.wantText("mcp.json", "in place")
-}
-
-func TestRealChmodIsSeen(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("modes say nothing there")
-	}
-	if os.Geteuid() == 0 {
-		t.Skip("root can read everything; TestFileThatBecomesReadableIsTold has the rest")
-	}
-	r := newReal(t)
-	write(t, r.path("mcp.json"), "{}")
-	must(t, os.Chmod(r.path("mcp.json"), 0))
-	r.w.Set([]string{r.path("mcp.json")}, nil)
-	must(t, os.Chmod(r.path("mcp.json"), 0o600))
-	r.wantFile("mcp.json")
 }
 
 func TestRealThousandWritesAreFewChanges(t *testing.T) {
