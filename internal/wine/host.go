@@ -42,7 +42,7 @@ func buildHost(ctx context.Context, root, dir string) error {
 			return err
 		}
 	}
-	for _, part := range []string{"host/src", "host/test", "vscode/src", "webview/src"} { // a test reads the sources of all
+	for _, part := range []string{"host/src", "host/test", "vscode/src", "webview/src"} { // a test reads all sources
 		if err := os.CopyFS(filepath.Join(editors, part), os.DirFS(filepath.Join(there, part))); err != nil {
 			return err
 		}
