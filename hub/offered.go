@@ -41,18 +41,34 @@ func (h *Hub) runReading(ctx context.Context, r *request, meta map[string]json.R
 
 // GetMcpPrompt fills one prompt template, as a request like a tool call.
 func (h *Hub) GetMcpPrompt(ctx context.Context, c CallRequest) (*CallResult, error) {
-	arguments, err := json.Marshal(c.PromptArguments)
+	r, meta, err := h.beginFilling(&c, false)
 	if err != nil {
-		return nil, event.AsError(err) // cannot be: strings marshal
+		return nil, err
 	}
-	if len(c.PromptArguments) == 0 {
-		arguments = nil
+	return h.runFilling(ctx, r, meta, &c)
+}
+
+func (h *Hub) beginFilling(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error) {
+	c.Arguments = ""
+	if len(c.PromptArguments) > 0 {
+		given, err := json.Marshal(c.PromptArguments)
+		if err != nil {
+			return nil, nil, event.AsError(err) // cannot be: strings marshal
+		}
+		c.Arguments = string(given)
 	}
-	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodGetPrompt, subject: c.McpPrompt,
-		given: string(arguments)},
+	return h.accept(&outgoing{CallRequest: c, method: methodGetPrompt, subject: c.McpPrompt, given: c.Arguments,
+		ofWindow: ofWindow})
+}
+
+func (h *Hub) runFilling(ctx context.Context, r *request, meta map[string]json.RawMessage,
+	c *CallRequest) (*CallResult, error) {
+	return h.carryThrough(ctx, r, meta, c,
 		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
 			out.Name = c.McpPrompt
-			out.Arguments = arguments
+			if out.Arguments = nil; c.Arguments != "" {
+				out.Arguments = json.RawMessage(c.Arguments)
+			}
 			return session.GetPrompt(out.Tag.(*request).ctx, out)
 		})
 }

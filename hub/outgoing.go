@@ -34,15 +34,6 @@ type outgoing struct {
 // sender sends a request that may go; tool is that of a tool call.
 type sender func(s *mcp.Session, tool *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error)
 
-// perform takes an outgoing request to its end, in the caller's goroutine.
-func (h *Hub) perform(ctx context.Context, o *outgoing, send sender) (*CallResult, error) {
-	r, meta, err := h.accept(o)
-	if err != nil {
-		return nil, err
-	}
-	return h.carryThrough(ctx, r, meta, o.CallRequest, send)
-}
-
 // accept makes what a host or a window asks for a request, which can be cancelled from then on; meta is what goes with
 // it. It waits for nothing. Whoever has got a request must carry it through.
 func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) {

@@ -127,6 +127,7 @@ func (st *state) depart(in *windows.Window) {
 		return
 	}
 	st.grants.EndWindow(in.ID())
+	st.unsubscribe(in.ID())
 	st.consentsChanged()
 	for _, r := range st.requestsInOrder() {
 		if r.owner != "" && r.owner == in.ID() {

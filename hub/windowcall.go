@@ -27,6 +27,11 @@ func (w *Window) ReadResource(c CallRequest, over func(*CallResult, error)) erro
 	return w.carry(&c, w.h.beginReading, w.h.runReading, over)
 }
 
+// GetMcpPrompt fills a prompt template for the user, as CallTool calls a tool.
+func (w *Window) GetMcpPrompt(c CallRequest, over func(*CallResult, error)) error {
+	return w.carry(&c, w.h.beginFilling, w.h.runFilling, over)
+}
+
 // runner takes a request to its end.
 type runner func(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult, error)
 

@@ -96,6 +96,11 @@ func (m *message) begin() {
 		if err := m.w.ReadResource(read, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
 			m.answer(nil, err)
 		}
+	case *mcphubv1.AttachRequest_GetMcpPrompt:
+		fill := mcpPromptRequest(context.Background(), order.GetMcpPrompt) // as for a call
+		if err := m.w.GetMcpPrompt(fill, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
+			m.answer(nil, err)
+		}
 	case *mcphubv1.AttachRequest_ReadRequest:
 		m.run(attached, func(context.Context) (*mcphubv1.Reply, error) {
 			piece, err := s.readRequest(order.ReadRequest)

@@ -19,6 +19,7 @@ func (c converter) resourceTemplate(t event.ResourceTemplateInfo) *mcphubv1.Reso
 		Server: c.text(t.Server), UriTemplate: c.text(t.URITemplate), Name: c.text(t.Name), Title: c.text(t.Title),
 		Description: c.text(t.Description),
 		MimeType:    c.text(t.MIMEType), DefinitionJson: c.text(t.Definition),
+		Variables: c.texts(t.Variables), Problem: c.text(t.Problem),
 	}
 }
 

@@ -351,6 +351,24 @@ func (w *fakeWindow) ReadResource(c hub.CallRequest, over func(*hub.CallResult, 
 	return nil
 }
 
+func (w *fakeWindow) GetMcpPrompt(c hub.CallRequest, over func(*hub.CallResult, error)) error {
+	if w.hub.full {
+		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
+	}
+	go func() { over(w.hub.GetMcpPrompt(context.Background(), c)) }()
+	return nil
+}
+
+func (w *fakeWindow) SubscribeResource(_ context.Context, server, uri string) error {
+	w.did("subscribe " + uri + " of " + server)
+	return w.hub.failure
+}
+
+func (w *fakeWindow) UnsubscribeResource(_ context.Context, server, uri string) error {
+	w.did("unsubscribe " + uri + " of " + server)
+	return w.hub.failure
+}
+
 func (w *fakeWindow) Go(f func(context.Context) func()) error {
 	if w.hub.full {
 		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}

@@ -28,16 +28,23 @@ func callMessage(messageID, requestID, tool string) *mcphubv1.AttachRequest {
 // orderMessages are the orders of a window by their field.
 func orderMessages() map[string]*mcphubv1.AttachRequest {
 	return map[string]*mcphubv1.AttachRequest{
-		"call_tool":          callMessage("", "r", "t"),
-		"list_tools":         {Message: &mcphubv1.AttachRequest_ListTools{ListTools: &mcphubv1.ListToolsRequest{}}},
-		"read_request":       {Message: &mcphubv1.AttachRequest_ReadRequest{ReadRequest: &mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1}}},
-		"read_resource":      {Message: &mcphubv1.AttachRequest_ReadResource{ReadResource: &mcphubv1.ReadResourceRequest{Server: "s", Uri: "u"}}},
-		"start_server":       {Message: &mcphubv1.AttachRequest_StartServer{StartServer: &mcphubv1.StartServerRequest{Server: "s"}}},
-		"stop_server":        {Message: &mcphubv1.AttachRequest_StopServer{StopServer: &mcphubv1.StopServerRequest{Server: "s", Reason: "why"}}},
-		"restart_server":     {Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: &mcphubv1.RestartServerRequest{Server: "s", Reason: "why"}}},
-		"set_server_enabled": {Message: &mcphubv1.AttachRequest_SetServerEnabled{SetServerEnabled: &mcphubv1.SetServerEnabledRequest{Server: "s"}}},
-		"sign_in":            {Message: &mcphubv1.AttachRequest_SignIn{SignIn: &mcphubv1.SignInRequest{Server: "s"}}},
-		"sign_out":           {Message: &mcphubv1.AttachRequest_SignOut{SignOut: &mcphubv1.SignOutRequest{Server: "s"}}},
+		"call_tool":               callMessage("", "r", "t"),
+		"list_tools":              {Message: &mcphubv1.AttachRequest_ListTools{ListTools: &mcphubv1.ListToolsRequest{}}},
+		"read_request":            {Message: &mcphubv1.AttachRequest_ReadRequest{ReadRequest: &mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1}}},
+		"read_resource":           {Message: &mcphubv1.AttachRequest_ReadResource{ReadResource: &mcphubv1.ReadResourceRequest{Server: "s", Uri: "u"}}},
+		"list_resources":          {Message: &mcphubv1.AttachRequest_ListResources{ListResources: &mcphubv1.ListResourcesRequest{Server: "s"}}},
+		"list_resource_templates": {Message: &mcphubv1.AttachRequest_ListResourceTemplates{ListResourceTemplates: &mcphubv1.ListResourceTemplatesRequest{Server: "s"}}},
+		"list_mcp_prompts":        {Message: &mcphubv1.AttachRequest_ListMcpPrompts{ListMcpPrompts: &mcphubv1.ListMcpPromptsRequest{Server: "s"}}},
+		"get_mcp_prompt":          {Message: &mcphubv1.AttachRequest_GetMcpPrompt{GetMcpPrompt: &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p"}}},
+		"complete":                {Message: &mcphubv1.AttachRequest_Complete{Complete: &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}}}},
+		"subscribe_resource":      {Message: &mcphubv1.AttachRequest_SubscribeResource{SubscribeResource: &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "u"}}},
+		"unsubscribe_resource":    {Message: &mcphubv1.AttachRequest_UnsubscribeResource{UnsubscribeResource: &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "u"}}},
+		"start_server":            {Message: &mcphubv1.AttachRequest_StartServer{StartServer: &mcphubv1.StartServerRequest{Server: "s"}}},
+		"stop_server":             {Message: &mcphubv1.AttachRequest_StopServer{StopServer: &mcphubv1.StopServerRequest{Server: "s", Reason: "why"}}},
+		"restart_server":          {Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: &mcphubv1.RestartServerRequest{Server: "s", Reason: "why"}}},
+		"set_server_enabled":      {Message: &mcphubv1.AttachRequest_SetServerEnabled{SetServerEnabled: &mcphubv1.SetServerEnabledRequest{Server: "s"}}},
+		"sign_in":                 {Message: &mcphubv1.AttachRequest_SignIn{SignIn: &mcphubv1.SignInRequest{Server: "s"}}},
+		"sign_out":                {Message: &mcphubv1.AttachRequest_SignOut{SignOut: &mcphubv1.SignOutRequest{Server: "s"}}},
 	}
 }
 

@@ -115,6 +115,9 @@ type window interface {
 	StopWaiting(id, reason string) (event.Outcome, error)
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	ReadResource(c hub.CallRequest, over func(*hub.CallResult, error)) error
+	GetMcpPrompt(c hub.CallRequest, over func(*hub.CallResult, error)) error
+	SubscribeResource(ctx context.Context, server, uri string) error
+	UnsubscribeResource(ctx context.Context, server, uri string) error
 	Go(f func(ctx context.Context) (tell func())) error
 	GoAttached(f func(ctx context.Context) (tell func())) error
 	Order(f func(ctx context.Context) (tell func())) error

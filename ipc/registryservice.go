@@ -251,6 +251,8 @@ func (m *message) find() {
 			entry, err := s.fillProposal(order.FillProposal)
 			return &mcphubv1.Reply{Response: &mcphubv1.Reply_FillProposal{FillProposal: entry}}, err
 		})
+	default:
+		m.browse()
 	}
 }
 

@@ -10,20 +10,14 @@ import (
 
 func (s *serverService) ListResources(ctx context.Context,
 	r *mcphubv1.ListResourcesRequest) (*mcphubv1.ListResourcesResponse, error) {
-	resources, err := s.domain.Resources(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
-	}
-	return &mcphubv1.ListResourcesResponse{Resources: list(resources, s.convert.resource)}, nil
+	resp, err := s.listResources(ctx, r)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) ListResourceTemplates(ctx context.Context,
 	r *mcphubv1.ListResourceTemplatesRequest) (*mcphubv1.ListResourceTemplatesResponse, error) {
-	templates, err := s.domain.ResourceTemplates(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
-	}
-	return &mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: list(templates, s.convert.resourceTemplate)}, nil
+	resp, err := s.listResourceTemplates(ctx, r)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) ReadResource(ctx context.Context,
@@ -53,11 +47,8 @@ func (s *serverService) UnsubscribeResource(ctx context.Context,
 
 func (s *serverService) ListMcpPrompts(ctx context.Context,
 	r *mcphubv1.ListMcpPromptsRequest) (*mcphubv1.ListMcpPromptsResponse, error) {
-	prompts, err := s.domain.McpPrompts(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
-	}
-	return &mcphubv1.ListMcpPromptsResponse{Prompts: list(prompts, s.convert.mcpPrompt)}, nil
+	resp, err := s.listMcpPrompts(ctx, r)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) GetMcpPrompt(ctx context.Context,
@@ -70,11 +61,14 @@ func (s *serverService) GetMcpPrompt(ctx context.Context,
 }
 
 func (s *serverService) Complete(ctx context.Context, r *mcphubv1.CompleteRequest) (*mcphubv1.CompleteResponse, error) {
-	result, err := s.domain.Complete(ctx, completion(r))
-	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
-	}
-	return s.convert.completionResult(result), nil
+	resp, err := s.complete(ctx, r)
+	return reply(ctx, s.services, resp, err)
+}
+
+func (s *serverService) ExpandUriTemplate(ctx context.Context,
+	r *mcphubv1.ExpandUriTemplateRequest) (*mcphubv1.ExpandUriTemplateResponse, error) {
+	resp, err := s.expandURITemplate(r)
+	return reply(ctx, s.services, resp, err)
 }
 
 func (s *serverService) SignIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {

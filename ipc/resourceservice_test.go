@@ -29,11 +29,11 @@ func TestResourceServiceAnswers(t *testing.T) {
 		ctx := t.Context()
 		resources, err := client.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: "s"})
 		want(t, err, resources,
-			&mcphubv1.ListResourcesResponse{Resources: []*mcphubv1.Resource{{Server: "s", Uri: "file:///a"}}})
+			&mcphubv1.ListResourcesResponse{Resources: []*mcphubv1.Resource{{Server: "s", Uri: "file:///a"}}, Matched: 1})
 		templates, err := client.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: "s"})
 		want(t, err, templates,
 			&mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: []*mcphubv1.ResourceTemplate{{Server: "s",
-				UriTemplate: "file:///{a}"}}})
+				UriTemplate: "file:///{a}"}}, Matched: 1})
 		none := &mcphubv1.Timings{Queued: timings(event.Timings{}).GetQueued(), Active: timings(event.Timings{}).GetActive(),
 			Human: timings(event.Timings{}).GetHuman()}
 		read, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{RequestId: "r", Server: "s", Uri: "file:///a"})
@@ -46,10 +46,13 @@ func TestResourceServiceAnswers(t *testing.T) {
 		prompts, err := client.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: "s"})
 		want(t, err, prompts, &mcphubv1.ListMcpPromptsResponse{Prompts: []*mcphubv1.McpPrompt{
 			{Server: "s", Name: "p", Arguments: []*mcphubv1.McpPromptArgument{{Name: "a", Required: true}}},
-		}})
+		}, Matched: 1})
 		prompt, err := client.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{RequestId: "r", Server: "s", Name: "p"})
 		want(t, err, prompt, &mcphubv1.GetMcpPromptResponse{RequestId: "r",
 			Outcome: &mcphubv1.GetMcpPromptResponse_ResultJson{ResultJson: `{"messages":[]}`}, Timings: none})
+		uri, err := client.ExpandUriTemplate(ctx, &mcphubv1.ExpandUriTemplateRequest{UriTemplate: "a:{b}",
+			Values: map[string]string{"b": "x y"}})
+		want(t, err, uri, &mcphubv1.ExpandUriTemplateResponse{Uri: "a:x%20y"})
 		values, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: "a",
 			Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}})
 		want(t, err, values,
@@ -186,6 +189,12 @@ func TestResourceValidation(t *testing.T) {
 		{"complete, no argument", &mcphubv1.CompleteRequest{Server: "s", Reference: template}, "argument:"},
 		{"complete, context", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template,
 			Context: map[string]string{"": "x"}}, "context:"},
+		{"list, negative limit", &mcphubv1.ListResourcesRequest{Server: "s", Limit: -1}, "limit:"},
+		{"list, long query", &mcphubv1.ListMcpPromptsRequest{Server: "s", Query: long(1024)}, "query:"},
+		{"list of templates, no server", &mcphubv1.ListResourceTemplatesRequest{}, "server:"},
+		{"expand, nothing", &mcphubv1.ExpandUriTemplateRequest{}, "uri_template:"},
+		{"expand, a value without a name", &mcphubv1.ExpandUriTemplateRequest{UriTemplate: "a:{b}",
+			Values: map[string]string{"": "x"}}, "values:"},
 		{"sign in, long server", &mcphubv1.SignInRequest{Server: long(1024)}, "server:"},
 		{"extensions", attach(`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}`), ""},
 		{"extensions, no object", attach(`[]`), "hello.extensions_json:"},

@@ -157,7 +157,12 @@ type Snapshot struct {
 	Prompts  []PromptInfo  // of the kinds that the window declared, oldest first
 	Problems []ConfigProblem
 	History  []Ended // as many as the window wants, oldest first
+	// Subscriptions of the window, by server in config order.
+	Subscriptions []Subscription
 }
+
+// Subscription is a resource whose changes a window is told of.
+type Subscription struct{ Server, URI string }
 
 // Ended is a request that is over: Body is its *RequestCancelled or *RequestFinished.
 type Ended struct {

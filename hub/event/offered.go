@@ -10,7 +10,9 @@ type ResourceInfo struct {
 // ResourceTemplateInfo shows one template for the URIs of further resources. All of it is untrusted.
 type ResourceTemplateInfo struct {
 	Server, URITemplate, Name, Title, Description, MIMEType string
-	Definition                                              string // JSON text
+	Definition                                              string   // JSON text
+	Variables                                               []string // each once, in the template's order
+	Problem                                                 string   // why it is no URI template; "" = it is one
 }
 
 // McpPromptInfo shows one prompt template of a server, which MCP calls a prompt. All of it is untrusted.

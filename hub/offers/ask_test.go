@@ -84,7 +84,8 @@ func TestAnswersAsTheyCame(t *testing.T) {
 					Definition: `{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":0}`},
 				{Server: "s", URI: "file:///b", Name: "b", Definition: `{"uri":"file:///b","name":"b"}`}},
 			"templates": []event.ResourceTemplateInfo{{Server: "s", URITemplate: "file:///{x}", Name: "x", Title: "X",
-				Description: "d", MIMEType: "text/plain", Definition: `{"uriTemplate":"file:///{x}","name":"x","title":"X",` +
+				Description: "d", MIMEType: "text/plain", Variables: []string{"x"},
+				Definition: `{"uriTemplate":"file:///{x}","name":"x","title":"X",` +
 					`"description":"d","mimeType":"text/plain"}`}},
 			"prompts": []event.McpPromptInfo{{Server: "s", Name: "greet", Title: "Greet", Description: "d",
 				Definition: `{"name":"greet","title":"Greet","description":"d",` +

@@ -28,9 +28,10 @@ func (o *Offers) ResourceTemplates(ctx context.Context, server string) ([]event.
 }
 
 func templateInfo(server string, t mcp.ResourceTemplate) event.ResourceTemplateInfo {
+	names, problem := variables(t.URITemplate)
 	return event.ResourceTemplateInfo{
 		Server: server, URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description,
-		MIMEType: t.MIMEType, Definition: string(t.Raw),
+		MIMEType: t.MIMEType, Definition: string(t.Raw), Variables: names, Problem: problem,
 	}
 }
 

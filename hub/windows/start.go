@@ -46,7 +46,7 @@ func (t *Table) resumed(w, before *Window, missed []event.Event) *Start {
 func (t *Table) snapshot(w *Window, maxHistory int) *Start {
 	servers, problems := t.House.Servers()
 	snap := &event.Snapshot{Seq: t.seq, Time: time.Now(), Problems: problems, History: t.History.Latest(maxHistory),
-		Requests: t.House.Requests()}
+		Requests: t.House.Requests(), Subscriptions: t.House.Subscriptions(w.id)}
 	start := &Start{Snapshot: snap}
 	room := bounds.SnapshotServers / max(len(servers), 1)
 	for _, info := range servers {

@@ -27,6 +27,8 @@ type House interface {
 	Requests() []event.RequestInfo
 	// Servers gives the servers in config order, and the problems of no single one.
 	Servers() ([]event.ServerInfo, []event.ConfigProblem)
+	// Subscriptions gives what a window is subscribed to.
+	Subscriptions(windowID string) []event.Subscription
 }
 
 // Prompt is an open question.

@@ -63,6 +63,7 @@ func (h *house) WithTools(id string) bool {
 func (h *house) Prompts() []windows.Prompt                            { return h.prompts }
 func (h *house) Requests() []event.RequestInfo                        { return h.requests }
 func (h *house) Servers() ([]event.ServerInfo, []event.ConfigProblem) { return h.servers, nil }
+func (h *house) Subscriptions(string) []event.Subscription            { return nil }
 
 // opens opens a question.
 func (h *house) opens(id string, kind event.PromptKind, withTools bool, payload string) {

@@ -118,6 +118,14 @@ type AttachRequest struct {
 	//	*AttachRequest_PromptsInView
 	//	*AttachRequest_ReadRequest
 	//	*AttachRequest_ReadResource
+	//	*AttachRequest_ListResources
+	//	*AttachRequest_ListResourceTemplates
+	//	*AttachRequest_ListMcpPrompts
+	//	*AttachRequest_GetMcpPrompt
+	//	*AttachRequest_Complete
+	//	*AttachRequest_ExpandUriTemplate
+	//	*AttachRequest_SubscribeResource
+	//	*AttachRequest_UnsubscribeResource
 	//	*AttachRequest_AddServer
 	//	*AttachRequest_UpdateServer
 	//	*AttachRequest_RemoveServer
@@ -351,6 +359,78 @@ func (x *AttachRequest) GetReadResource() *ReadResourceRequest {
 	return nil
 }
 
+func (x *AttachRequest) GetListResources() *ListResourcesRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ListResources); ok {
+			return x.ListResources
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetListResourceTemplates() *ListResourceTemplatesRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ListResourceTemplates); ok {
+			return x.ListResourceTemplates
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetListMcpPrompts() *ListMcpPromptsRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ListMcpPrompts); ok {
+			return x.ListMcpPrompts
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetGetMcpPrompt() *GetMcpPromptRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_GetMcpPrompt); ok {
+			return x.GetMcpPrompt
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetComplete() *CompleteRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_Complete); ok {
+			return x.Complete
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetExpandUriTemplate() *ExpandUriTemplateRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ExpandUriTemplate); ok {
+			return x.ExpandUriTemplate
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetSubscribeResource() *SubscribeResourceRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_SubscribeResource); ok {
+			return x.SubscribeResource
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetUnsubscribeResource() *UnsubscribeResourceRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_UnsubscribeResource); ok {
+			return x.UnsubscribeResource
+		}
+	}
+	return nil
+}
+
 func (x *AttachRequest) GetAddServer() *AddServerRequest {
 	if x != nil {
 		if x, ok := x.Message.(*AttachRequest_AddServer); ok {
@@ -570,6 +650,47 @@ type AttachRequest_ReadResource struct {
 	ReadResource *ReadResourceRequest `protobuf:"bytes,31,opt,name=read_resource,json=readResource,proto3,oneof"`
 }
 
+type AttachRequest_ListResources struct {
+	// Asks for the resources of a server. The reply carries the first of them.
+	ListResources *ListResourcesRequest `protobuf:"bytes,90,opt,name=list_resources,json=listResources,proto3,oneof"`
+}
+
+type AttachRequest_ListResourceTemplates struct {
+	// Asks for the resource templates of a server. The reply carries the first of them.
+	ListResourceTemplates *ListResourceTemplatesRequest `protobuf:"bytes,91,opt,name=list_resource_templates,json=listResourceTemplates,proto3,oneof"`
+}
+
+type AttachRequest_ListMcpPrompts struct {
+	// Asks for the prompt templates of a server. The reply carries the first of them.
+	ListMcpPrompts *ListMcpPromptsRequest `protobuf:"bytes,92,opt,name=list_mcp_prompts,json=listMcpPrompts,proto3,oneof"`
+}
+
+type AttachRequest_GetMcpPrompt struct {
+	// Fills a prompt template, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+	GetMcpPrompt *GetMcpPromptRequest `protobuf:"bytes,93,opt,name=get_mcp_prompt,json=getMcpPrompt,proto3,oneof"`
+}
+
+type AttachRequest_Complete struct {
+	// Asks a server for values. The reply carries them.
+	Complete *CompleteRequest `protobuf:"bytes,94,opt,name=complete,proto3,oneof"`
+}
+
+type AttachRequest_ExpandUriTemplate struct {
+	// Puts values into a URI template. The reply carries the URI.
+	ExpandUriTemplate *ExpandUriTemplateRequest `protobuf:"bytes,95,opt,name=expand_uri_template,json=expandUriTemplate,proto3,oneof"`
+}
+
+type AttachRequest_SubscribeResource struct {
+	// Subscribes this window to a resource: resource_updated tells of its changes. It holds over connections to the server, and until the window
+	// unsubscribes or has closed for good; the snapshot says what there is.
+	SubscribeResource *SubscribeResourceRequest `protobuf:"bytes,96,opt,name=subscribe_resource,json=subscribeResource,proto3,oneof"`
+}
+
+type AttachRequest_UnsubscribeResource struct {
+	// Ends a subscription of this window. That of another window, of the host or of a gateway goes on.
+	UnsubscribeResource *UnsubscribeResourceRequest `protobuf:"bytes,97,opt,name=unsubscribe_resource,json=unsubscribeResource,proto3,oneof"`
+}
+
 type AttachRequest_AddServer struct {
 	// Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
 	// host that has turned them on.
@@ -633,7 +754,7 @@ type AttachRequest_ChooseBundle struct {
 }
 
 type AttachRequest_GiveUp struct {
-	// Gives up a search_registry, get_registry_server or read_bundle that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+	// Gives up a search_registry, get_registry_server, read_bundle, complete or list of resources, templates or prompts that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
 	GiveUp *GiveUp `protobuf:"bytes,75,opt,name=give_up,json=giveUp,proto3,oneof"`
 }
 
@@ -674,6 +795,22 @@ func (*AttachRequest_PromptsInView) isAttachRequest_Message() {}
 func (*AttachRequest_ReadRequest) isAttachRequest_Message() {}
 
 func (*AttachRequest_ReadResource) isAttachRequest_Message() {}
+
+func (*AttachRequest_ListResources) isAttachRequest_Message() {}
+
+func (*AttachRequest_ListResourceTemplates) isAttachRequest_Message() {}
+
+func (*AttachRequest_ListMcpPrompts) isAttachRequest_Message() {}
+
+func (*AttachRequest_GetMcpPrompt) isAttachRequest_Message() {}
+
+func (*AttachRequest_Complete) isAttachRequest_Message() {}
+
+func (*AttachRequest_ExpandUriTemplate) isAttachRequest_Message() {}
+
+func (*AttachRequest_SubscribeResource) isAttachRequest_Message() {}
+
+func (*AttachRequest_UnsubscribeResource) isAttachRequest_Message() {}
 
 func (*AttachRequest_AddServer) isAttachRequest_Message() {}
 
@@ -1939,7 +2076,9 @@ type Snapshot struct {
 	// Problems of the config that belong to no single server.
 	Problems []*ConfigProblem `protobuf:"bytes,4,rep,name=problems,proto3" json:"problems,omitempty"`
 	// Ended requests, the latest max_history of hello, oldest first.
-	History       []*EndedRequest `protobuf:"bytes,5,rep,name=history,proto3" json:"history,omitempty"`
+	History []*EndedRequest `protobuf:"bytes,5,rep,name=history,proto3" json:"history,omitempty"`
+	// Resources that this window is subscribed to.
+	Subscriptions []*SubscribeResourceRequest `protobuf:"bytes,6,rep,name=subscriptions,proto3" json:"subscriptions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2005,6 +2144,13 @@ func (x *Snapshot) GetProblems() []*ConfigProblem {
 func (x *Snapshot) GetHistory() []*EndedRequest {
 	if x != nil {
 		return x.History
+	}
+	return nil
+}
+
+func (x *Snapshot) GetSubscriptions() []*SubscribeResourceRequest {
+	if x != nil {
+		return x.Subscriptions
 	}
 	return nil
 }
@@ -2134,6 +2280,11 @@ type Reply struct {
 	//	*Reply_ListTools
 	//	*Reply_GetTrace
 	//	*Reply_ReadRequest
+	//	*Reply_ListResources
+	//	*Reply_ListResourceTemplates
+	//	*Reply_ListMcpPrompts
+	//	*Reply_Complete
+	//	*Reply_ExpandUriTemplate
 	//	*Reply_ConfigWrite
 	//	*Reply_ListConfigFiles
 	//	*Reply_ReadConfigText
@@ -2248,6 +2399,51 @@ func (x *Reply) GetReadRequest() *ReadRequestResponse {
 	return nil
 }
 
+func (x *Reply) GetListResources() *ListResourcesResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ListResources); ok {
+			return x.ListResources
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetListResourceTemplates() *ListResourceTemplatesResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ListResourceTemplates); ok {
+			return x.ListResourceTemplates
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetListMcpPrompts() *ListMcpPromptsResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ListMcpPrompts); ok {
+			return x.ListMcpPrompts
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetComplete() *CompleteResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_Complete); ok {
+			return x.Complete
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetExpandUriTemplate() *ExpandUriTemplateResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ExpandUriTemplate); ok {
+			return x.ExpandUriTemplate
+		}
+	}
+	return nil
+}
+
 func (x *Reply) GetConfigWrite() *ConfigWrite {
 	if x != nil {
 		if x, ok := x.Response.(*Reply_ConfigWrite); ok {
@@ -2344,6 +2540,31 @@ type Reply_ReadRequest struct {
 	ReadRequest *ReadRequestResponse `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
 }
 
+type Reply_ListResources struct {
+	// Of list_resources.
+	ListResources *ListResourcesResponse `protobuf:"bytes,90,opt,name=list_resources,json=listResources,proto3,oneof"`
+}
+
+type Reply_ListResourceTemplates struct {
+	// Of list_resource_templates.
+	ListResourceTemplates *ListResourceTemplatesResponse `protobuf:"bytes,91,opt,name=list_resource_templates,json=listResourceTemplates,proto3,oneof"`
+}
+
+type Reply_ListMcpPrompts struct {
+	// Of list_mcp_prompts.
+	ListMcpPrompts *ListMcpPromptsResponse `protobuf:"bytes,92,opt,name=list_mcp_prompts,json=listMcpPrompts,proto3,oneof"`
+}
+
+type Reply_Complete struct {
+	// Of complete.
+	Complete *CompleteResponse `protobuf:"bytes,93,opt,name=complete,proto3,oneof"`
+}
+
+type Reply_ExpandUriTemplate struct {
+	// Of expand_uri_template.
+	ExpandUriTemplate *ExpandUriTemplateResponse `protobuf:"bytes,94,opt,name=expand_uri_template,json=expandUriTemplate,proto3,oneof"`
+}
+
 type Reply_ConfigWrite struct {
 	// Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
 	ConfigWrite *ConfigWrite `protobuf:"bytes,31,opt,name=config_write,json=configWrite,proto3,oneof"`
@@ -2391,6 +2612,16 @@ func (*Reply_ListTools) isReply_Response() {}
 func (*Reply_GetTrace) isReply_Response() {}
 
 func (*Reply_ReadRequest) isReply_Response() {}
+
+func (*Reply_ListResources) isReply_Response() {}
+
+func (*Reply_ListResourceTemplates) isReply_Response() {}
+
+func (*Reply_ListMcpPrompts) isReply_Response() {}
+
+func (*Reply_Complete) isReply_Response() {}
+
+func (*Reply_ExpandUriTemplate) isReply_Response() {}
 
 func (*Reply_ConfigWrite) isReply_Response() {}
 
@@ -3236,7 +3467,7 @@ type McpRequestFinished struct {
 	Subject string `protobuf:"bytes,12,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The server's task that carried it out, absent when there was none.
 	Task *Task `protobuf:"bytes,13,opt,name=task,proto3" json:"task,omitempty"`
-	// JSON text of the result, for what a window asked for (call_tool, read_resource); "" when it is longer than 256 KiB, or no longer kept for the history.
+	// JSON text of the result, for what a window asked for (call_tool, read_resource, get_mcp_prompt); "" when it is longer than 256 KiB, or no longer kept for the history.
 	// ReadRequest reads any. Untrusted.
 	ResultJson string `protobuf:"bytes,14,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
 	// Size of the result in bytes, for what a server was asked.
@@ -3585,7 +3816,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x18mcphub/v1/registry.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xb2\x11\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x18mcphub/v1/registry.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xb8\x16\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -3611,7 +3842,15 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"muteServer\x12B\n" +
 	"\x0fprompts_in_view\x18\x12 \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInView\x12B\n" +
 	"\fread_request\x18\x1e \x01(\v2\x1d.mcphub.v1.ReadRequestRequestH\x00R\vreadRequest\x12E\n" +
-	"\rread_resource\x18\x1f \x01(\v2\x1e.mcphub.v1.ReadResourceRequestH\x00R\freadResource\x12<\n" +
+	"\rread_resource\x18\x1f \x01(\v2\x1e.mcphub.v1.ReadResourceRequestH\x00R\freadResource\x12H\n" +
+	"\x0elist_resources\x18Z \x01(\v2\x1f.mcphub.v1.ListResourcesRequestH\x00R\rlistResources\x12a\n" +
+	"\x17list_resource_templates\x18[ \x01(\v2'.mcphub.v1.ListResourceTemplatesRequestH\x00R\x15listResourceTemplates\x12L\n" +
+	"\x10list_mcp_prompts\x18\\ \x01(\v2 .mcphub.v1.ListMcpPromptsRequestH\x00R\x0elistMcpPrompts\x12F\n" +
+	"\x0eget_mcp_prompt\x18] \x01(\v2\x1e.mcphub.v1.GetMcpPromptRequestH\x00R\fgetMcpPrompt\x128\n" +
+	"\bcomplete\x18^ \x01(\v2\x1a.mcphub.v1.CompleteRequestH\x00R\bcomplete\x12U\n" +
+	"\x13expand_uri_template\x18_ \x01(\v2#.mcphub.v1.ExpandUriTemplateRequestH\x00R\x11expandUriTemplate\x12T\n" +
+	"\x12subscribe_resource\x18` \x01(\v2#.mcphub.v1.SubscribeResourceRequestH\x00R\x11subscribeResource\x12Z\n" +
+	"\x14unsubscribe_resource\x18a \x01(\v2%.mcphub.v1.UnsubscribeResourceRequestH\x00R\x13unsubscribeResource\x12<\n" +
 	"\n" +
 	"add_server\x18  \x01(\v2\x1b.mcphub.v1.AddServerRequestH\x00R\taddServer\x12E\n" +
 	"\rupdate_server\x18! \x01(\v2\x1e.mcphub.v1.UpdateServerRequestH\x00R\fupdateServer\x12E\n" +
@@ -3707,20 +3946,21 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12\x1b\n" +
 	"\twindow_id\x18\x02 \x01(\tR\bwindowId\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x18\n" +
-	"\aresumed\x18\x04 \x01(\bR\aresumed\"\xfd\x01\n" +
+	"\aresumed\x18\x04 \x01(\bR\aresumed\"\xc8\x02\n" +
 	"\bSnapshot\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x12.\n" +
 	"\brequests\x18\x02 \x03(\v2\x12.mcphub.v1.RequestR\brequests\x12+\n" +
 	"\aprompts\x18\x03 \x03(\v2\x11.mcphub.v1.PromptR\aprompts\x124\n" +
 	"\bproblems\x18\x04 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x121\n" +
-	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\"\xea\x01\n" +
+	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\x12I\n" +
+	"\rsubscriptions\x18\x06 \x03(\v2#.mcphub.v1.SubscribeResourceRequestR\rsubscriptions\"\xea\x01\n" +
 	"\fEndedRequest\x125\n" +
 	"\bend_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12>\n" +
 	"\tcancelled\x18\x02 \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\tcancelled\x12;\n" +
 	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
 	"\vearlier_hub\x18\x04 \x01(\bR\n" +
 	"earlierHubB\x05\n" +
-	"\x03end\"\xc2\b\n" +
+	"\x03end\"\xd3\v\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
@@ -3732,7 +3972,12 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
 	"list_tools\x18\x05 \x01(\v2\x1c.mcphub.v1.ListToolsResponseH\x00R\tlistTools\x12:\n" +
 	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTrace\x12C\n" +
-	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequest\x12;\n" +
+	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequest\x12I\n" +
+	"\x0elist_resources\x18Z \x01(\v2 .mcphub.v1.ListResourcesResponseH\x00R\rlistResources\x12b\n" +
+	"\x17list_resource_templates\x18[ \x01(\v2(.mcphub.v1.ListResourceTemplatesResponseH\x00R\x15listResourceTemplates\x12M\n" +
+	"\x10list_mcp_prompts\x18\\ \x01(\v2!.mcphub.v1.ListMcpPromptsResponseH\x00R\x0elistMcpPrompts\x129\n" +
+	"\bcomplete\x18] \x01(\v2\x1b.mcphub.v1.CompleteResponseH\x00R\bcomplete\x12V\n" +
+	"\x13expand_uri_template\x18^ \x01(\v2$.mcphub.v1.ExpandUriTemplateResponseH\x00R\x11expandUriTemplate\x12;\n" +
 	"\fconfig_write\x18\x1f \x01(\v2\x16.mcphub.v1.ConfigWriteH\x00R\vconfigWrite\x12P\n" +
 	"\x11list_config_files\x18( \x01(\v2\".mcphub.v1.ListConfigFilesResponseH\x00R\x0flistConfigFiles\x12M\n" +
 	"\x10read_config_text\x18) \x01(\v2!.mcphub.v1.ReadConfigTextResponseH\x00R\x0ereadConfigText\x12M\n" +
@@ -3863,96 +4108,109 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_mcphub_v1_editor_proto_goTypes = []any{
-	(HubConnectionState)(0),           // 0: mcphub.v1.HubConnectionState
-	(*AttachRequest)(nil),             // 1: mcphub.v1.AttachRequest
-	(*ChooseBundle)(nil),              // 2: mcphub.v1.ChooseBundle
-	(*GiveUp)(nil),                    // 3: mcphub.v1.GiveUp
-	(*PromptsInView)(nil),             // 4: mcphub.v1.PromptsInView
-	(*Hello)(nil),                     // 5: mcphub.v1.Hello
-	(*Resume)(nil),                    // 6: mcphub.v1.Resume
-	(*Root)(nil),                      // 7: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),          // 8: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),                  // 9: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),           // 10: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),            // 11: mcphub.v1.AttachResponse
-	(*OpenAddServer)(nil),             // 12: mcphub.v1.OpenAddServer
-	(*RevealPrompt)(nil),              // 13: mcphub.v1.RevealPrompt
-	(*HubConnection)(nil),             // 14: mcphub.v1.HubConnection
-	(*Welcome)(nil),                   // 15: mcphub.v1.Welcome
-	(*Snapshot)(nil),                  // 16: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),              // 17: mcphub.v1.EndedRequest
-	(*Reply)(nil),                     // 18: mcphub.v1.Reply
-	(*ServerChanged)(nil),             // 19: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),              // 20: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),          // 21: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),         // 22: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),           // 23: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),            // 24: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),         // 25: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),      // 26: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),      // 27: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),       // 28: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil),  // 29: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),        // 30: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),              // 31: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),                // 32: mcphub.v1.LogMessage
-	(*Dropped)(nil),                   // 33: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),              // 34: mcphub.v1.PromptAnswer
-	(*CallToolRequest)(nil),           // 35: mcphub.v1.CallToolRequest
-	(*CancelRequestsRequest)(nil),     // 36: mcphub.v1.CancelRequestsRequest
-	(*ListToolsRequest)(nil),          // 37: mcphub.v1.ListToolsRequest
-	(*StartServerRequest)(nil),        // 38: mcphub.v1.StartServerRequest
-	(*StopServerRequest)(nil),         // 39: mcphub.v1.StopServerRequest
-	(*RestartServerRequest)(nil),      // 40: mcphub.v1.RestartServerRequest
-	(*SetServerEnabledRequest)(nil),   // 41: mcphub.v1.SetServerEnabledRequest
-	(*SignInRequest)(nil),             // 42: mcphub.v1.SignInRequest
-	(*SignOutRequest)(nil),            // 43: mcphub.v1.SignOutRequest
-	(*GetTraceRequest)(nil),           // 44: mcphub.v1.GetTraceRequest
-	(*MuteServerRequest)(nil),         // 45: mcphub.v1.MuteServerRequest
-	(*ReadRequestRequest)(nil),        // 46: mcphub.v1.ReadRequestRequest
-	(*ReadResourceRequest)(nil),       // 47: mcphub.v1.ReadResourceRequest
-	(*AddServerRequest)(nil),          // 48: mcphub.v1.AddServerRequest
-	(*UpdateServerRequest)(nil),       // 49: mcphub.v1.UpdateServerRequest
-	(*RemoveServerRequest)(nil),       // 50: mcphub.v1.RemoveServerRequest
-	(*UndoConfigWriteRequest)(nil),    // 51: mcphub.v1.UndoConfigWriteRequest
-	(*ListConfigFilesRequest)(nil),    // 52: mcphub.v1.ListConfigFilesRequest
-	(*ReadConfigTextRequest)(nil),     // 53: mcphub.v1.ReadConfigTextRequest
-	(*GetServerEntryRequest)(nil),     // 54: mcphub.v1.GetServerEntryRequest
-	(*SearchRegistryRequest)(nil),     // 55: mcphub.v1.SearchRegistryRequest
-	(*GetRegistryServerRequest)(nil),  // 56: mcphub.v1.GetRegistryServerRequest
-	(*ReadBundleRequest)(nil),         // 57: mcphub.v1.ReadBundleRequest
-	(*FillProposalRequest)(nil),       // 58: mcphub.v1.FillProposalRequest
-	(PromptKind)(0),                   // 59: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),     // 60: google.protobuf.Timestamp
-	(*PromptClosed)(nil),              // 61: mcphub.v1.PromptClosed
-	(*Server)(nil),                    // 62: mcphub.v1.Server
-	(*Request)(nil),                   // 63: mcphub.v1.Request
-	(*Prompt)(nil),                    // 64: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),             // 65: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),                // 66: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                  // 67: mcphub.v1.HubError
-	(*ConfigPlace)(nil),               // 68: mcphub.v1.ConfigPlace
-	(*CancelRequestsResponse)(nil),    // 69: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),         // 70: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),          // 71: mcphub.v1.GetTraceResponse
-	(*ReadRequestResponse)(nil),       // 72: mcphub.v1.ReadRequestResponse
-	(*ConfigWrite)(nil),               // 73: mcphub.v1.ConfigWrite
-	(*ListConfigFilesResponse)(nil),   // 74: mcphub.v1.ListConfigFilesResponse
-	(*ReadConfigTextResponse)(nil),    // 75: mcphub.v1.ReadConfigTextResponse
-	(*GetServerEntryResponse)(nil),    // 76: mcphub.v1.GetServerEntryResponse
-	(*SearchRegistryResponse)(nil),    // 77: mcphub.v1.SearchRegistryResponse
-	(*GetRegistryServerResponse)(nil), // 78: mcphub.v1.GetRegistryServerResponse
-	(*ReadBundleResponse)(nil),        // 79: mcphub.v1.ReadBundleResponse
-	(*FillProposalResponse)(nil),      // 80: mcphub.v1.FillProposalResponse
-	(RequestState)(0),                 // 81: mcphub.v1.RequestState
-	(*Progress)(nil),                  // 82: mcphub.v1.Progress
-	(*Task)(nil),                      // 83: mcphub.v1.Task
-	(*Cancellation)(nil),              // 84: mcphub.v1.Cancellation
-	(RequestDirection)(0),             // 85: mcphub.v1.RequestDirection
-	(*Timings)(nil),                   // 86: mcphub.v1.Timings
-	(Era)(0),                          // 87: mcphub.v1.Era
-	(CancelDelivery)(0),               // 88: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                  // 89: mcphub.v1.McpError
+	(HubConnectionState)(0),               // 0: mcphub.v1.HubConnectionState
+	(*AttachRequest)(nil),                 // 1: mcphub.v1.AttachRequest
+	(*ChooseBundle)(nil),                  // 2: mcphub.v1.ChooseBundle
+	(*GiveUp)(nil),                        // 3: mcphub.v1.GiveUp
+	(*PromptsInView)(nil),                 // 4: mcphub.v1.PromptsInView
+	(*Hello)(nil),                         // 5: mcphub.v1.Hello
+	(*Resume)(nil),                        // 6: mcphub.v1.Resume
+	(*Root)(nil),                          // 7: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),              // 8: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                      // 9: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),               // 10: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),                // 11: mcphub.v1.AttachResponse
+	(*OpenAddServer)(nil),                 // 12: mcphub.v1.OpenAddServer
+	(*RevealPrompt)(nil),                  // 13: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),                 // 14: mcphub.v1.HubConnection
+	(*Welcome)(nil),                       // 15: mcphub.v1.Welcome
+	(*Snapshot)(nil),                      // 16: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),                  // 17: mcphub.v1.EndedRequest
+	(*Reply)(nil),                         // 18: mcphub.v1.Reply
+	(*ServerChanged)(nil),                 // 19: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),                  // 20: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),              // 21: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),             // 22: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),               // 23: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),                // 24: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),             // 25: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),          // 26: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),          // 27: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),           // 28: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil),      // 29: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),            // 30: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),                  // 31: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),                    // 32: mcphub.v1.LogMessage
+	(*Dropped)(nil),                       // 33: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),                  // 34: mcphub.v1.PromptAnswer
+	(*CallToolRequest)(nil),               // 35: mcphub.v1.CallToolRequest
+	(*CancelRequestsRequest)(nil),         // 36: mcphub.v1.CancelRequestsRequest
+	(*ListToolsRequest)(nil),              // 37: mcphub.v1.ListToolsRequest
+	(*StartServerRequest)(nil),            // 38: mcphub.v1.StartServerRequest
+	(*StopServerRequest)(nil),             // 39: mcphub.v1.StopServerRequest
+	(*RestartServerRequest)(nil),          // 40: mcphub.v1.RestartServerRequest
+	(*SetServerEnabledRequest)(nil),       // 41: mcphub.v1.SetServerEnabledRequest
+	(*SignInRequest)(nil),                 // 42: mcphub.v1.SignInRequest
+	(*SignOutRequest)(nil),                // 43: mcphub.v1.SignOutRequest
+	(*GetTraceRequest)(nil),               // 44: mcphub.v1.GetTraceRequest
+	(*MuteServerRequest)(nil),             // 45: mcphub.v1.MuteServerRequest
+	(*ReadRequestRequest)(nil),            // 46: mcphub.v1.ReadRequestRequest
+	(*ReadResourceRequest)(nil),           // 47: mcphub.v1.ReadResourceRequest
+	(*ListResourcesRequest)(nil),          // 48: mcphub.v1.ListResourcesRequest
+	(*ListResourceTemplatesRequest)(nil),  // 49: mcphub.v1.ListResourceTemplatesRequest
+	(*ListMcpPromptsRequest)(nil),         // 50: mcphub.v1.ListMcpPromptsRequest
+	(*GetMcpPromptRequest)(nil),           // 51: mcphub.v1.GetMcpPromptRequest
+	(*CompleteRequest)(nil),               // 52: mcphub.v1.CompleteRequest
+	(*ExpandUriTemplateRequest)(nil),      // 53: mcphub.v1.ExpandUriTemplateRequest
+	(*SubscribeResourceRequest)(nil),      // 54: mcphub.v1.SubscribeResourceRequest
+	(*UnsubscribeResourceRequest)(nil),    // 55: mcphub.v1.UnsubscribeResourceRequest
+	(*AddServerRequest)(nil),              // 56: mcphub.v1.AddServerRequest
+	(*UpdateServerRequest)(nil),           // 57: mcphub.v1.UpdateServerRequest
+	(*RemoveServerRequest)(nil),           // 58: mcphub.v1.RemoveServerRequest
+	(*UndoConfigWriteRequest)(nil),        // 59: mcphub.v1.UndoConfigWriteRequest
+	(*ListConfigFilesRequest)(nil),        // 60: mcphub.v1.ListConfigFilesRequest
+	(*ReadConfigTextRequest)(nil),         // 61: mcphub.v1.ReadConfigTextRequest
+	(*GetServerEntryRequest)(nil),         // 62: mcphub.v1.GetServerEntryRequest
+	(*SearchRegistryRequest)(nil),         // 63: mcphub.v1.SearchRegistryRequest
+	(*GetRegistryServerRequest)(nil),      // 64: mcphub.v1.GetRegistryServerRequest
+	(*ReadBundleRequest)(nil),             // 65: mcphub.v1.ReadBundleRequest
+	(*FillProposalRequest)(nil),           // 66: mcphub.v1.FillProposalRequest
+	(PromptKind)(0),                       // 67: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),         // 68: google.protobuf.Timestamp
+	(*PromptClosed)(nil),                  // 69: mcphub.v1.PromptClosed
+	(*Server)(nil),                        // 70: mcphub.v1.Server
+	(*Request)(nil),                       // 71: mcphub.v1.Request
+	(*Prompt)(nil),                        // 72: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),                 // 73: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),                    // 74: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                      // 75: mcphub.v1.HubError
+	(*ConfigPlace)(nil),                   // 76: mcphub.v1.ConfigPlace
+	(*CancelRequestsResponse)(nil),        // 77: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),             // 78: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),              // 79: mcphub.v1.GetTraceResponse
+	(*ReadRequestResponse)(nil),           // 80: mcphub.v1.ReadRequestResponse
+	(*ListResourcesResponse)(nil),         // 81: mcphub.v1.ListResourcesResponse
+	(*ListResourceTemplatesResponse)(nil), // 82: mcphub.v1.ListResourceTemplatesResponse
+	(*ListMcpPromptsResponse)(nil),        // 83: mcphub.v1.ListMcpPromptsResponse
+	(*CompleteResponse)(nil),              // 84: mcphub.v1.CompleteResponse
+	(*ExpandUriTemplateResponse)(nil),     // 85: mcphub.v1.ExpandUriTemplateResponse
+	(*ConfigWrite)(nil),                   // 86: mcphub.v1.ConfigWrite
+	(*ListConfigFilesResponse)(nil),       // 87: mcphub.v1.ListConfigFilesResponse
+	(*ReadConfigTextResponse)(nil),        // 88: mcphub.v1.ReadConfigTextResponse
+	(*GetServerEntryResponse)(nil),        // 89: mcphub.v1.GetServerEntryResponse
+	(*SearchRegistryResponse)(nil),        // 90: mcphub.v1.SearchRegistryResponse
+	(*GetRegistryServerResponse)(nil),     // 91: mcphub.v1.GetRegistryServerResponse
+	(*ReadBundleResponse)(nil),            // 92: mcphub.v1.ReadBundleResponse
+	(*FillProposalResponse)(nil),          // 93: mcphub.v1.FillProposalResponse
+	(RequestState)(0),                     // 94: mcphub.v1.RequestState
+	(*Progress)(nil),                      // 95: mcphub.v1.Progress
+	(*Task)(nil),                          // 96: mcphub.v1.Task
+	(*Cancellation)(nil),                  // 97: mcphub.v1.Cancellation
+	(RequestDirection)(0),                 // 98: mcphub.v1.RequestDirection
+	(*Timings)(nil),                       // 99: mcphub.v1.Timings
+	(Era)(0),                              // 100: mcphub.v1.Era
+	(CancelDelivery)(0),                   // 101: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                      // 102: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	5,   // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
@@ -3974,100 +4232,114 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	4,   // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
 	46,  // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
 	47,  // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
-	48,  // 19: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
-	49,  // 20: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
-	50,  // 21: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
-	51,  // 22: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
-	52,  // 23: mcphub.v1.AttachRequest.list_config_files:type_name -> mcphub.v1.ListConfigFilesRequest
-	53,  // 24: mcphub.v1.AttachRequest.read_config_text:type_name -> mcphub.v1.ReadConfigTextRequest
-	54,  // 25: mcphub.v1.AttachRequest.get_server_entry:type_name -> mcphub.v1.GetServerEntryRequest
-	55,  // 26: mcphub.v1.AttachRequest.search_registry:type_name -> mcphub.v1.SearchRegistryRequest
-	56,  // 27: mcphub.v1.AttachRequest.get_registry_server:type_name -> mcphub.v1.GetRegistryServerRequest
-	57,  // 28: mcphub.v1.AttachRequest.read_bundle:type_name -> mcphub.v1.ReadBundleRequest
-	58,  // 29: mcphub.v1.AttachRequest.fill_proposal:type_name -> mcphub.v1.FillProposalRequest
-	2,   // 30: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
-	3,   // 31: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
-	59,  // 32: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	7,   // 33: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	6,   // 34: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	7,   // 35: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	59,  // 36: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	60,  // 37: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	15,  // 38: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	16,  // 39: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	18,  // 40: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	19,  // 41: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	20,  // 42: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	25,  // 43: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	26,  // 44: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	27,  // 45: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	28,  // 46: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	30,  // 47: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	31,  // 48: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	61,  // 49: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	32,  // 50: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	33,  // 51: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	21,  // 52: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	22,  // 53: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	23,  // 54: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	24,  // 55: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	14,  // 56: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	29,  // 57: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	13,  // 58: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	12,  // 59: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
-	0,   // 60: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	62,  // 61: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	63,  // 62: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	64,  // 63: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	65,  // 64: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	17,  // 65: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	60,  // 66: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	28,  // 67: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	30,  // 68: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	66,  // 69: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	67,  // 70: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	68,  // 71: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
-	69,  // 72: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	70,  // 73: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	71,  // 74: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	72,  // 75: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
-	73,  // 76: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
-	74,  // 77: mcphub.v1.Reply.list_config_files:type_name -> mcphub.v1.ListConfigFilesResponse
-	75,  // 78: mcphub.v1.Reply.read_config_text:type_name -> mcphub.v1.ReadConfigTextResponse
-	76,  // 79: mcphub.v1.Reply.get_server_entry:type_name -> mcphub.v1.GetServerEntryResponse
-	77,  // 80: mcphub.v1.Reply.search_registry:type_name -> mcphub.v1.SearchRegistryResponse
-	78,  // 81: mcphub.v1.Reply.get_registry_server:type_name -> mcphub.v1.GetRegistryServerResponse
-	79,  // 82: mcphub.v1.Reply.read_bundle:type_name -> mcphub.v1.ReadBundleResponse
-	80,  // 83: mcphub.v1.Reply.fill_proposal:type_name -> mcphub.v1.FillProposalResponse
-	62,  // 84: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	65,  // 85: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	63,  // 86: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	81,  // 87: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	82,  // 88: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	83,  // 89: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	84,  // 90: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	85,  // 91: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	84,  // 92: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	86,  // 93: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	87,  // 94: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	67,  // 95: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	83,  // 96: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	88,  // 97: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	88,  // 98: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	85,  // 99: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	81,  // 100: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	89,  // 101: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	67,  // 102: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	86,  // 103: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	83,  // 104: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	64,  // 105: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,   // 106: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	11,  // 107: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	107, // [107:108] is the sub-list for method output_type
-	106, // [106:107] is the sub-list for method input_type
-	106, // [106:106] is the sub-list for extension type_name
-	106, // [106:106] is the sub-list for extension extendee
-	0,   // [0:106] is the sub-list for field type_name
+	48,  // 19: mcphub.v1.AttachRequest.list_resources:type_name -> mcphub.v1.ListResourcesRequest
+	49,  // 20: mcphub.v1.AttachRequest.list_resource_templates:type_name -> mcphub.v1.ListResourceTemplatesRequest
+	50,  // 21: mcphub.v1.AttachRequest.list_mcp_prompts:type_name -> mcphub.v1.ListMcpPromptsRequest
+	51,  // 22: mcphub.v1.AttachRequest.get_mcp_prompt:type_name -> mcphub.v1.GetMcpPromptRequest
+	52,  // 23: mcphub.v1.AttachRequest.complete:type_name -> mcphub.v1.CompleteRequest
+	53,  // 24: mcphub.v1.AttachRequest.expand_uri_template:type_name -> mcphub.v1.ExpandUriTemplateRequest
+	54,  // 25: mcphub.v1.AttachRequest.subscribe_resource:type_name -> mcphub.v1.SubscribeResourceRequest
+	55,  // 26: mcphub.v1.AttachRequest.unsubscribe_resource:type_name -> mcphub.v1.UnsubscribeResourceRequest
+	56,  // 27: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
+	57,  // 28: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
+	58,  // 29: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
+	59,  // 30: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
+	60,  // 31: mcphub.v1.AttachRequest.list_config_files:type_name -> mcphub.v1.ListConfigFilesRequest
+	61,  // 32: mcphub.v1.AttachRequest.read_config_text:type_name -> mcphub.v1.ReadConfigTextRequest
+	62,  // 33: mcphub.v1.AttachRequest.get_server_entry:type_name -> mcphub.v1.GetServerEntryRequest
+	63,  // 34: mcphub.v1.AttachRequest.search_registry:type_name -> mcphub.v1.SearchRegistryRequest
+	64,  // 35: mcphub.v1.AttachRequest.get_registry_server:type_name -> mcphub.v1.GetRegistryServerRequest
+	65,  // 36: mcphub.v1.AttachRequest.read_bundle:type_name -> mcphub.v1.ReadBundleRequest
+	66,  // 37: mcphub.v1.AttachRequest.fill_proposal:type_name -> mcphub.v1.FillProposalRequest
+	2,   // 38: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
+	3,   // 39: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
+	67,  // 40: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	7,   // 41: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	6,   // 42: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	7,   // 43: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	67,  // 44: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	68,  // 45: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	15,  // 46: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	16,  // 47: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	18,  // 48: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	19,  // 49: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	20,  // 50: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	25,  // 51: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	26,  // 52: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	27,  // 53: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	28,  // 54: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	30,  // 55: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	31,  // 56: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	69,  // 57: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	32,  // 58: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	33,  // 59: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	21,  // 60: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	22,  // 61: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	23,  // 62: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	24,  // 63: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	14,  // 64: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	29,  // 65: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	13,  // 66: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	12,  // 67: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
+	0,   // 68: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	70,  // 69: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	71,  // 70: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	72,  // 71: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	73,  // 72: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	17,  // 73: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	54,  // 74: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
+	68,  // 75: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	28,  // 76: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	30,  // 77: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	74,  // 78: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	75,  // 79: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	76,  // 80: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	77,  // 81: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	78,  // 82: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	79,  // 83: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	80,  // 84: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
+	81,  // 85: mcphub.v1.Reply.list_resources:type_name -> mcphub.v1.ListResourcesResponse
+	82,  // 86: mcphub.v1.Reply.list_resource_templates:type_name -> mcphub.v1.ListResourceTemplatesResponse
+	83,  // 87: mcphub.v1.Reply.list_mcp_prompts:type_name -> mcphub.v1.ListMcpPromptsResponse
+	84,  // 88: mcphub.v1.Reply.complete:type_name -> mcphub.v1.CompleteResponse
+	85,  // 89: mcphub.v1.Reply.expand_uri_template:type_name -> mcphub.v1.ExpandUriTemplateResponse
+	86,  // 90: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
+	87,  // 91: mcphub.v1.Reply.list_config_files:type_name -> mcphub.v1.ListConfigFilesResponse
+	88,  // 92: mcphub.v1.Reply.read_config_text:type_name -> mcphub.v1.ReadConfigTextResponse
+	89,  // 93: mcphub.v1.Reply.get_server_entry:type_name -> mcphub.v1.GetServerEntryResponse
+	90,  // 94: mcphub.v1.Reply.search_registry:type_name -> mcphub.v1.SearchRegistryResponse
+	91,  // 95: mcphub.v1.Reply.get_registry_server:type_name -> mcphub.v1.GetRegistryServerResponse
+	92,  // 96: mcphub.v1.Reply.read_bundle:type_name -> mcphub.v1.ReadBundleResponse
+	93,  // 97: mcphub.v1.Reply.fill_proposal:type_name -> mcphub.v1.FillProposalResponse
+	70,  // 98: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	73,  // 99: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	71,  // 100: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	94,  // 101: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	95,  // 102: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	96,  // 103: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	97,  // 104: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	98,  // 105: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	97,  // 106: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	99,  // 107: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	100, // 108: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	75,  // 109: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	96,  // 110: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	101, // 111: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	101, // 112: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	98,  // 113: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	94,  // 114: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	102, // 115: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	75,  // 116: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	99,  // 117: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	96,  // 118: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	72,  // 119: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,   // 120: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	11,  // 121: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	121, // [121:122] is the sub-list for method output_type
+	120, // [120:121] is the sub-list for method input_type
+	120, // [120:120] is the sub-list for extension type_name
+	120, // [120:120] is the sub-list for extension extendee
+	0,   // [0:120] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -4101,6 +4373,14 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_PromptsInView)(nil),
 		(*AttachRequest_ReadRequest)(nil),
 		(*AttachRequest_ReadResource)(nil),
+		(*AttachRequest_ListResources)(nil),
+		(*AttachRequest_ListResourceTemplates)(nil),
+		(*AttachRequest_ListMcpPrompts)(nil),
+		(*AttachRequest_GetMcpPrompt)(nil),
+		(*AttachRequest_Complete)(nil),
+		(*AttachRequest_ExpandUriTemplate)(nil),
+		(*AttachRequest_SubscribeResource)(nil),
+		(*AttachRequest_UnsubscribeResource)(nil),
 		(*AttachRequest_AddServer)(nil),
 		(*AttachRequest_UpdateServer)(nil),
 		(*AttachRequest_RemoveServer)(nil),
@@ -4148,6 +4428,11 @@ func file_mcphub_v1_editor_proto_init() {
 		(*Reply_ListTools)(nil),
 		(*Reply_GetTrace)(nil),
 		(*Reply_ReadRequest)(nil),
+		(*Reply_ListResources)(nil),
+		(*Reply_ListResourceTemplates)(nil),
+		(*Reply_ListMcpPrompts)(nil),
+		(*Reply_Complete)(nil),
+		(*Reply_ExpandUriTemplate)(nil),
 		(*Reply_ConfigWrite)(nil),
 		(*Reply_ListConfigFiles)(nil),
 		(*Reply_ReadConfigText)(nil),

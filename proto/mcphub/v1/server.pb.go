@@ -1400,8 +1400,12 @@ type ResourceTemplate struct {
 	MimeType string `protobuf:"bytes,6,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
 	// JSON text of the whole definition, as it came.
 	DefinitionJson string `protobuf:"bytes,7,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Names of its variables, each once, in its order, for ExpandUriTemplate and Complete; at most 100.
+	Variables []string `protobuf:"bytes,8,rep,name=variables,proto3" json:"variables,omitempty"`
+	// Why it is no URI template, and cannot be filled in; "" when it is one.
+	Problem       string `protobuf:"bytes,9,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResourceTemplate) Reset() {
@@ -1479,6 +1483,20 @@ func (x *ResourceTemplate) GetMimeType() string {
 func (x *ResourceTemplate) GetDefinitionJson() string {
 	if x != nil {
 		return x.DefinitionJson
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetVariables() []string {
+	if x != nil {
+		return x.Variables
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetProblem() string {
+	if x != nil {
+		return x.Problem
 	}
 	return ""
 }
@@ -2625,7 +2643,11 @@ func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
 type ListResourcesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name in the config.
-	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Only what has each of these words in its name, title, description, URI or type, whatever the case.
+	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
+	// Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2667,11 +2689,27 @@ func (x *ListResourcesRequest) GetServer() string {
 	return ""
 }
 
+func (x *ListResourcesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListResourcesRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // ListResourcesResponse is the list.
 type ListResourcesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resources as the server lists them, all pages.
-	Resources     []*Resource `protobuf:"bytes,1,rep,name=resources,proto3" json:"resources,omitempty"`
+	Resources []*Resource `protobuf:"bytes,1,rep,name=resources,proto3" json:"resources,omitempty"`
+	// How many there are that the query wants, also those that the limit has left out.
+	Matched       int32 `protobuf:"varint,2,opt,name=matched,proto3" json:"matched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2713,11 +2751,22 @@ func (x *ListResourcesResponse) GetResources() []*Resource {
 	return nil
 }
 
+func (x *ListResourcesResponse) GetMatched() int32 {
+	if x != nil {
+		return x.Matched
+	}
+	return 0
+}
+
 // ListResourceTemplatesRequest names the server.
 type ListResourceTemplatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name in the config.
-	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Only what has each of these words in its name, title, description, URI or type, whatever the case.
+	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
+	// Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2759,13 +2808,29 @@ func (x *ListResourceTemplatesRequest) GetServer() string {
 	return ""
 }
 
+func (x *ListResourceTemplatesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListResourceTemplatesRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // ListResourceTemplatesResponse is the list.
 type ListResourceTemplatesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Templates as the server lists them, all pages.
 	ResourceTemplates []*ResourceTemplate `protobuf:"bytes,1,rep,name=resource_templates,json=resourceTemplates,proto3" json:"resource_templates,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// How many there are that the query wants, also those that the limit has left out.
+	Matched       int32 `protobuf:"varint,2,opt,name=matched,proto3" json:"matched,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListResourceTemplatesResponse) Reset() {
@@ -2803,6 +2868,13 @@ func (x *ListResourceTemplatesResponse) GetResourceTemplates() []*ResourceTempla
 		return x.ResourceTemplates
 	}
 	return nil
+}
+
+func (x *ListResourceTemplatesResponse) GetMatched() int32 {
+	if x != nil {
+		return x.Matched
+	}
+	return 0
 }
 
 // ReadResourceRequest names the resource. What is not explained here is as in CallToolRequest.
@@ -3207,7 +3279,11 @@ func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
 type ListMcpPromptsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name in the config.
-	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Only what has each of these words in its name, title, description, URI or type, whatever the case.
+	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
+	// Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3249,11 +3325,27 @@ func (x *ListMcpPromptsRequest) GetServer() string {
 	return ""
 }
 
+func (x *ListMcpPromptsRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListMcpPromptsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // ListMcpPromptsResponse is the list.
 type ListMcpPromptsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Prompt templates as the server lists them, all pages.
-	Prompts       []*McpPrompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	Prompts []*McpPrompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	// How many there are that the query wants, also those that the limit has left out.
+	Matched       int32 `protobuf:"varint,2,opt,name=matched,proto3" json:"matched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3293,6 +3385,13 @@ func (x *ListMcpPromptsResponse) GetPrompts() []*McpPrompt {
 		return x.Prompts
 	}
 	return nil
+}
+
+func (x *ListMcpPromptsResponse) GetMatched() int32 {
+	if x != nil {
+		return x.Matched
+	}
+	return 0
 }
 
 // GetMcpPromptRequest names the prompt template. What is not explained here is as in CallToolRequest.
@@ -3518,6 +3617,107 @@ func (*GetMcpPromptResponse_ResultJson) isGetMcpPromptResponse_Outcome() {}
 
 func (*GetMcpPromptResponse_Error) isGetMcpPromptResponse_Outcome() {}
 
+// ExpandUriTemplateRequest is a template and what to put into it.
+type ExpandUriTemplateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// URI template, as ResourceTemplate has it.
+	UriTemplate string `protobuf:"bytes,1,opt,name=uri_template,json=uriTemplate,proto3" json:"uri_template,omitempty"`
+	// Values by the names of variables. What is missing is undefined, and left out of the URI.
+	Values        map[string]string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpandUriTemplateRequest) Reset() {
+	*x = ExpandUriTemplateRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpandUriTemplateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpandUriTemplateRequest) ProtoMessage() {}
+
+func (x *ExpandUriTemplateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpandUriTemplateRequest.ProtoReflect.Descriptor instead.
+func (*ExpandUriTemplateRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ExpandUriTemplateRequest) GetUriTemplate() string {
+	if x != nil {
+		return x.UriTemplate
+	}
+	return ""
+}
+
+func (x *ExpandUriTemplateRequest) GetValues() map[string]string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// ExpandUriTemplateResponse is the URI.
+type ExpandUriTemplateResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For ReadResource.
+	Uri           string `protobuf:"bytes,1,opt,name=uri,proto3" json:"uri,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpandUriTemplateResponse) Reset() {
+	*x = ExpandUriTemplateResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpandUriTemplateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpandUriTemplateResponse) ProtoMessage() {}
+
+func (x *ExpandUriTemplateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpandUriTemplateResponse.ProtoReflect.Descriptor instead.
+func (*ExpandUriTemplateResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ExpandUriTemplateResponse) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
 // CompleteRequest says what to complete.
 type CompleteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3542,7 +3742,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3554,7 +3754,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3567,7 +3767,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CompleteRequest) GetServer() string {
@@ -3657,7 +3857,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3669,7 +3869,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3682,7 +3882,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CompleteResponse) GetOutcome() isCompleteResponse_Outcome {
@@ -3739,7 +3939,7 @@ type SignInRequest struct {
 
 func (x *SignInRequest) Reset() {
 	*x = SignInRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3751,7 +3951,7 @@ func (x *SignInRequest) String() string {
 func (*SignInRequest) ProtoMessage() {}
 
 func (x *SignInRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3764,7 +3964,7 @@ func (x *SignInRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInRequest.ProtoReflect.Descriptor instead.
 func (*SignInRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *SignInRequest) GetServer() string {
@@ -3785,7 +3985,7 @@ type SignInResponse struct {
 
 func (x *SignInResponse) Reset() {
 	*x = SignInResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3797,7 +3997,7 @@ func (x *SignInResponse) String() string {
 func (*SignInResponse) ProtoMessage() {}
 
 func (x *SignInResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3810,7 +4010,7 @@ func (x *SignInResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInResponse.ProtoReflect.Descriptor instead.
 func (*SignInResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SignInResponse) GetServer() *Server {
@@ -3831,7 +4031,7 @@ type SignOutRequest struct {
 
 func (x *SignOutRequest) Reset() {
 	*x = SignOutRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3843,7 +4043,7 @@ func (x *SignOutRequest) String() string {
 func (*SignOutRequest) ProtoMessage() {}
 
 func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3856,7 +4056,7 @@ func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
 func (*SignOutRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SignOutRequest) GetServer() string {
@@ -3877,7 +4077,7 @@ type SignOutResponse struct {
 
 func (x *SignOutResponse) Reset() {
 	*x = SignOutResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3889,7 +4089,7 @@ func (x *SignOutResponse) String() string {
 func (*SignOutResponse) ProtoMessage() {}
 
 func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3902,7 +4102,7 @@ func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutResponse.ProtoReflect.Descriptor instead.
 func (*SignOutResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SignOutResponse) GetServer() *Server {
@@ -3941,7 +4141,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3953,7 +4153,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3966,7 +4166,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Remembered) GetRememberedId() string {
@@ -4050,7 +4250,7 @@ type ListRememberedRequest struct {
 
 func (x *ListRememberedRequest) Reset() {
 	*x = ListRememberedRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4062,7 +4262,7 @@ func (x *ListRememberedRequest) String() string {
 func (*ListRememberedRequest) ProtoMessage() {}
 
 func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4075,7 +4275,7 @@ func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedRequest.ProtoReflect.Descriptor instead.
 func (*ListRememberedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListRememberedRequest) GetServer() string {
@@ -4096,7 +4296,7 @@ type ListRememberedResponse struct {
 
 func (x *ListRememberedResponse) Reset() {
 	*x = ListRememberedResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4108,7 +4308,7 @@ func (x *ListRememberedResponse) String() string {
 func (*ListRememberedResponse) ProtoMessage() {}
 
 func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4121,7 +4321,7 @@ func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedResponse.ProtoReflect.Descriptor instead.
 func (*ListRememberedResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListRememberedResponse) GetRemembered() []*Remembered {
@@ -4142,7 +4342,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[52]
+	mi := &file_mcphub_v1_server_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4154,7 +4354,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[52]
+	mi := &file_mcphub_v1_server_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4167,7 +4367,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ForgetRequest) GetRememberedIds() []string {
@@ -4188,7 +4388,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[53]
+	mi := &file_mcphub_v1_server_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4200,7 +4400,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[53]
+	mi := &file_mcphub_v1_server_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4213,7 +4413,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ForgetResponse) GetForgotten() int32 {
@@ -4318,7 +4518,7 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\tmime_type\x18\x06 \x01(\tR\bmimeType\x12\x17\n" +
 	"\x04size\x18\a \x01(\x03H\x00R\x04size\x88\x01\x01\x12'\n" +
 	"\x0fdefinition_json\x18\b \x01(\tR\x0edefinitionJsonB\a\n" +
-	"\x05_size\"\xdf\x01\n" +
+	"\x05_size\"\x97\x02\n" +
 	"\x10ResourceTemplate\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12!\n" +
 	"\furi_template\x18\x02 \x01(\tR\vuriTemplate\x12\x12\n" +
@@ -4326,7 +4526,9 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x05title\x18\x04 \x01(\tR\x05title\x12 \n" +
 	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x1b\n" +
 	"\tmime_type\x18\x06 \x01(\tR\bmimeType\x12'\n" +
-	"\x0fdefinition_json\x18\a \x01(\tR\x0edefinitionJson\"\xd4\x01\n" +
+	"\x0fdefinition_json\x18\a \x01(\tR\x0edefinitionJson\x12\x1c\n" +
+	"\tvariables\x18\b \x03(\tR\tvariables\x12\x18\n" +
+	"\aproblem\x18\t \x01(\tR\aproblem\"\xd4\x01\n" +
 	"\tMcpPrompt\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -4387,15 +4589,21 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x12SetLogLevelRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\"\x15\n" +
-	"\x13SetLogLevelResponse\".\n" +
+	"\x13SetLogLevelResponse\"Z\n" +
 	"\x14ListResourcesRequest\x12\x16\n" +
-	"\x06server\x18\x01 \x01(\tR\x06server\"J\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\tR\x05query\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"d\n" +
 	"\x15ListResourcesResponse\x121\n" +
-	"\tresources\x18\x01 \x03(\v2\x13.mcphub.v1.ResourceR\tresources\"6\n" +
+	"\tresources\x18\x01 \x03(\v2\x13.mcphub.v1.ResourceR\tresources\x12\x18\n" +
+	"\amatched\x18\x02 \x01(\x05R\amatched\"b\n" +
 	"\x1cListResourceTemplatesRequest\x12\x16\n" +
-	"\x06server\x18\x01 \x01(\tR\x06server\"k\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\tR\x05query\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"\x85\x01\n" +
 	"\x1dListResourceTemplatesResponse\x12J\n" +
-	"\x12resource_templates\x18\x01 \x03(\v2\x1b.mcphub.v1.ResourceTemplateR\x11resourceTemplates\"\xf3\x01\n" +
+	"\x12resource_templates\x18\x01 \x03(\v2\x1b.mcphub.v1.ResourceTemplateR\x11resourceTemplates\x12\x18\n" +
+	"\amatched\x18\x02 \x01(\x05R\amatched\"\xf3\x01\n" +
 	"\x13ReadResourceRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -4422,11 +4630,14 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x1aUnsubscribeResourceRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
 	"\x03uri\x18\x02 \x01(\tR\x03uri\"\x1d\n" +
-	"\x1bUnsubscribeResourceResponse\"/\n" +
+	"\x1bUnsubscribeResourceResponse\"[\n" +
 	"\x15ListMcpPromptsRequest\x12\x16\n" +
-	"\x06server\x18\x01 \x01(\tR\x06server\"H\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\tR\x05query\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"b\n" +
 	"\x16ListMcpPromptsResponse\x12.\n" +
-	"\aprompts\x18\x01 \x03(\v2\x14.mcphub.v1.McpPromptR\aprompts\"\x80\x03\n" +
+	"\aprompts\x18\x01 \x03(\v2\x14.mcphub.v1.McpPromptR\aprompts\x12\x18\n" +
+	"\amatched\x18\x02 \x01(\x05R\amatched\"\x80\x03\n" +
 	"\x13GetMcpPromptRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -4449,7 +4660,15 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.McpErrorH\x00R\x05error\x12\x16\n" +
 	"\x06rounds\x18\x04 \x01(\x05R\x06rounds\x12,\n" +
 	"\atimings\x18\x05 \x01(\v2\x12.mcphub.v1.TimingsR\atimingsB\t\n" +
-	"\aoutcome\"\xad\x02\n" +
+	"\aoutcome\"\xc1\x01\n" +
+	"\x18ExpandUriTemplateRequest\x12!\n" +
+	"\furi_template\x18\x01 \x01(\tR\vuriTemplate\x12G\n" +
+	"\x06values\x18\x02 \x03(\v2/.mcphub.v1.ExpandUriTemplateRequest.ValuesEntryR\x06values\x1a9\n" +
+	"\vValuesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"-\n" +
+	"\x19ExpandUriTemplateResponse\x12\x10\n" +
+	"\x03uri\x18\x01 \x01(\tR\x03uri\"\xad\x02\n" +
 	"\x0fCompleteRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
 	"\n" +
@@ -4537,7 +4756,7 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x1bREMEMBERED_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dREMEMBERED_KIND_TOOL_APPROVAL\x10\x01\x12!\n" +
 	"\x1dREMEMBERED_KIND_SERVER_LAUNCH\x10\x02\x12 \n" +
-	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\xb7\r\n" +
+	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\x97\x0e\n" +
 	"\x10McpServerService\x12L\n" +
 	"\vListServers\x12\x1d.mcphub.v1.ListServersRequest\x1a\x1e.mcphub.v1.ListServersResponse\x12L\n" +
 	"\vStartServer\x12\x1d.mcphub.v1.StartServerRequest\x1a\x1e.mcphub.v1.StartServerResponse\x12I\n" +
@@ -4555,7 +4774,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x11SubscribeResource\x12#.mcphub.v1.SubscribeResourceRequest\x1a$.mcphub.v1.SubscribeResourceResponse\x12d\n" +
 	"\x13UnsubscribeResource\x12%.mcphub.v1.UnsubscribeResourceRequest\x1a&.mcphub.v1.UnsubscribeResourceResponse\x12U\n" +
 	"\x0eListMcpPrompts\x12 .mcphub.v1.ListMcpPromptsRequest\x1a!.mcphub.v1.ListMcpPromptsResponse\x12O\n" +
-	"\fGetMcpPrompt\x12\x1e.mcphub.v1.GetMcpPromptRequest\x1a\x1f.mcphub.v1.GetMcpPromptResponse\x12C\n" +
+	"\fGetMcpPrompt\x12\x1e.mcphub.v1.GetMcpPromptRequest\x1a\x1f.mcphub.v1.GetMcpPromptResponse\x12^\n" +
+	"\x11ExpandUriTemplate\x12#.mcphub.v1.ExpandUriTemplateRequest\x1a$.mcphub.v1.ExpandUriTemplateResponse\x12C\n" +
 	"\bComplete\x12\x1a.mcphub.v1.CompleteRequest\x1a\x1b.mcphub.v1.CompleteResponse\x12=\n" +
 	"\x06SignIn\x12\x18.mcphub.v1.SignInRequest\x1a\x19.mcphub.v1.SignInResponse\x12@\n" +
 	"\aSignOut\x12\x19.mcphub.v1.SignOutRequest\x1a\x1a.mcphub.v1.SignOutResponse\x12U\n" +
@@ -4576,7 +4796,7 @@ func file_mcphub_v1_server_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_mcphub_v1_server_proto_goTypes = []any{
 	(ServerState)(0),                      // 0: mcphub.v1.ServerState
 	(ServerStart)(0),                      // 1: mcphub.v1.ServerStart
@@ -4628,38 +4848,41 @@ var file_mcphub_v1_server_proto_goTypes = []any{
 	(*ListMcpPromptsResponse)(nil),        // 47: mcphub.v1.ListMcpPromptsResponse
 	(*GetMcpPromptRequest)(nil),           // 48: mcphub.v1.GetMcpPromptRequest
 	(*GetMcpPromptResponse)(nil),          // 49: mcphub.v1.GetMcpPromptResponse
-	(*CompleteRequest)(nil),               // 50: mcphub.v1.CompleteRequest
-	(*CompleteResponse)(nil),              // 51: mcphub.v1.CompleteResponse
-	(*SignInRequest)(nil),                 // 52: mcphub.v1.SignInRequest
-	(*SignInResponse)(nil),                // 53: mcphub.v1.SignInResponse
-	(*SignOutRequest)(nil),                // 54: mcphub.v1.SignOutRequest
-	(*SignOutResponse)(nil),               // 55: mcphub.v1.SignOutResponse
-	(*Remembered)(nil),                    // 56: mcphub.v1.Remembered
-	(*ListRememberedRequest)(nil),         // 57: mcphub.v1.ListRememberedRequest
-	(*ListRememberedResponse)(nil),        // 58: mcphub.v1.ListRememberedResponse
-	(*ForgetRequest)(nil),                 // 59: mcphub.v1.ForgetRequest
-	(*ForgetResponse)(nil),                // 60: mcphub.v1.ForgetResponse
-	nil,                                   // 61: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	nil,                                   // 62: mcphub.v1.CompleteRequest.ContextEntry
-	(Era)(0),                              // 63: mcphub.v1.Era
-	(*timestamppb.Timestamp)(nil),         // 64: google.protobuf.Timestamp
-	(*HubError)(nil),                      // 65: mcphub.v1.HubError
-	(*Timeouts)(nil),                      // 66: mcphub.v1.Timeouts
-	(*McpError)(nil),                      // 67: mcphub.v1.McpError
-	(*Timings)(nil),                       // 68: mcphub.v1.Timings
-	(ApprovalScope)(0),                    // 69: mcphub.v1.ApprovalScope
+	(*ExpandUriTemplateRequest)(nil),      // 50: mcphub.v1.ExpandUriTemplateRequest
+	(*ExpandUriTemplateResponse)(nil),     // 51: mcphub.v1.ExpandUriTemplateResponse
+	(*CompleteRequest)(nil),               // 52: mcphub.v1.CompleteRequest
+	(*CompleteResponse)(nil),              // 53: mcphub.v1.CompleteResponse
+	(*SignInRequest)(nil),                 // 54: mcphub.v1.SignInRequest
+	(*SignInResponse)(nil),                // 55: mcphub.v1.SignInResponse
+	(*SignOutRequest)(nil),                // 56: mcphub.v1.SignOutRequest
+	(*SignOutResponse)(nil),               // 57: mcphub.v1.SignOutResponse
+	(*Remembered)(nil),                    // 58: mcphub.v1.Remembered
+	(*ListRememberedRequest)(nil),         // 59: mcphub.v1.ListRememberedRequest
+	(*ListRememberedResponse)(nil),        // 60: mcphub.v1.ListRememberedResponse
+	(*ForgetRequest)(nil),                 // 61: mcphub.v1.ForgetRequest
+	(*ForgetResponse)(nil),                // 62: mcphub.v1.ForgetResponse
+	nil,                                   // 63: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	nil,                                   // 64: mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
+	nil,                                   // 65: mcphub.v1.CompleteRequest.ContextEntry
+	(Era)(0),                              // 66: mcphub.v1.Era
+	(*timestamppb.Timestamp)(nil),         // 67: google.protobuf.Timestamp
+	(*HubError)(nil),                      // 68: mcphub.v1.HubError
+	(*Timeouts)(nil),                      // 69: mcphub.v1.Timeouts
+	(*McpError)(nil),                      // 70: mcphub.v1.McpError
+	(*Timings)(nil),                       // 71: mcphub.v1.Timings
+	(ApprovalScope)(0),                    // 72: mcphub.v1.ApprovalScope
 }
 var file_mcphub_v1_server_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Server.state:type_name -> mcphub.v1.ServerState
-	63, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
+	66, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
 	10, // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
-	64, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
+	67, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
 	9,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
 	3,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
 	4,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
 	8,  // 7: mcphub.v1.Server.shadows:type_name -> mcphub.v1.ConfigOrigin
 	1,  // 8: mcphub.v1.Server.start:type_name -> mcphub.v1.ServerStart
-	64, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
+	67, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: mcphub.v1.Server.launch_consent:type_name -> mcphub.v1.LaunchConsent
 	8,  // 11: mcphub.v1.Server.waiting_for_consent:type_name -> mcphub.v1.ConfigOrigin
 	5,  // 12: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
@@ -4676,72 +4899,75 @@ var file_mcphub_v1_server_proto_depIdxs = []int32{
 	10, // 23: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
 	12, // 24: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
 	33, // 25: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	65, // 26: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	68, // 26: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
 	13, // 27: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
 	14, // 28: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
-	66, // 29: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	67, // 30: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
-	68, // 31: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	69, // 29: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	70, // 30: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	71, // 31: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
 	15, // 32: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
-	61, // 33: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	66, // 34: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	67, // 35: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
-	68, // 36: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
-	62, // 37: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
-	67, // 38: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
-	7,  // 39: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
-	7,  // 40: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
-	6,  // 41: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
-	69, // 42: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
-	64, // 43: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
-	56, // 44: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
-	17, // 45: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	19, // 46: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	21, // 47: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	23, // 48: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	25, // 49: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	27, // 50: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
-	29, // 51: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	31, // 52: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	36, // 53: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
-	38, // 54: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
-	40, // 55: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
-	42, // 56: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
-	44, // 57: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
-	46, // 58: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
-	48, // 59: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
-	50, // 60: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
-	52, // 61: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
-	54, // 62: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
-	57, // 63: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
-	59, // 64: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
-	34, // 65: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	18, // 66: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	20, // 67: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	22, // 68: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	24, // 69: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	26, // 70: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	28, // 71: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
-	30, // 72: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	32, // 73: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	37, // 74: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
-	39, // 75: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
-	41, // 76: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
-	43, // 77: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
-	45, // 78: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
-	47, // 79: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
-	49, // 80: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
-	51, // 81: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
-	53, // 82: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
-	55, // 83: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
-	58, // 84: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
-	60, // 85: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
-	35, // 86: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	66, // [66:87] is the sub-list for method output_type
-	45, // [45:66] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	63, // 33: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	69, // 34: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	70, // 35: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	71, // 36: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	64, // 37: mcphub.v1.ExpandUriTemplateRequest.values:type_name -> mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
+	65, // 38: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	70, // 39: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	7,  // 40: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	7,  // 41: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	6,  // 42: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
+	72, // 43: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
+	67, // 44: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
+	58, // 45: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
+	17, // 46: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	19, // 47: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	21, // 48: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	23, // 49: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	25, // 50: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	27, // 51: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
+	29, // 52: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	31, // 53: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	36, // 54: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	38, // 55: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	40, // 56: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	42, // 57: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	44, // 58: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	46, // 59: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	48, // 60: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	50, // 61: mcphub.v1.McpServerService.ExpandUriTemplate:input_type -> mcphub.v1.ExpandUriTemplateRequest
+	52, // 62: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	54, // 63: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	56, // 64: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	59, // 65: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
+	61, // 66: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
+	34, // 67: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	18, // 68: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	20, // 69: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	22, // 70: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	24, // 71: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	26, // 72: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	28, // 73: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
+	30, // 74: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	32, // 75: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	37, // 76: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	39, // 77: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	41, // 78: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	43, // 79: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	45, // 80: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	47, // 81: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	49, // 82: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	51, // 83: mcphub.v1.McpServerService.ExpandUriTemplate:output_type -> mcphub.v1.ExpandUriTemplateResponse
+	53, // 84: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	55, // 85: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	57, // 86: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	60, // 87: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
+	62, // 88: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
+	35, // 89: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	68, // [68:90] is the sub-list for method output_type
+	46, // [46:68] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }
@@ -4761,11 +4987,11 @@ func file_mcphub_v1_server_proto_init() {
 		(*GetMcpPromptResponse_ResultJson)(nil),
 		(*GetMcpPromptResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[43].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[45].OneofWrappers = []any{
 		(*CompleteRequest_McpPrompt)(nil),
 		(*CompleteRequest_UriTemplate)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[44].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[46].OneofWrappers = []any{
 		(*CompleteResponse_ResultJson)(nil),
 		(*CompleteResponse_Error)(nil),
 	}
@@ -4775,7 +5001,7 @@ func file_mcphub_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_server_proto_rawDesc), len(file_mcphub_v1_server_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   56,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

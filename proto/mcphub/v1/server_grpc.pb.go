@@ -36,6 +36,7 @@ const (
 	McpServerService_UnsubscribeResource_FullMethodName   = "/mcphub.v1.McpServerService/UnsubscribeResource"
 	McpServerService_ListMcpPrompts_FullMethodName        = "/mcphub.v1.McpServerService/ListMcpPrompts"
 	McpServerService_GetMcpPrompt_FullMethodName          = "/mcphub.v1.McpServerService/GetMcpPrompt"
+	McpServerService_ExpandUriTemplate_FullMethodName     = "/mcphub.v1.McpServerService/ExpandUriTemplate"
 	McpServerService_Complete_FullMethodName              = "/mcphub.v1.McpServerService/Complete"
 	McpServerService_SignIn_FullMethodName                = "/mcphub.v1.McpServerService/SignIn"
 	McpServerService_SignOut_FullMethodName               = "/mcphub.v1.McpServerService/SignOut"
@@ -106,6 +107,10 @@ type McpServerServiceClient interface {
 	//
 	// Errors: those of ReadResource.
 	GetMcpPrompt(ctx context.Context, in *GetMcpPromptRequest, opts ...grpc.CallOption) (*GetMcpPromptResponse, error)
+	// ExpandUriTemplate puts values into a URI template of a server (RFC 6570). No server is asked.
+	//
+	// Errors: INVALID_ARGUMENT for what is no template, a value without a variable, and what makes no URI.
+	ExpandUriTemplate(ctx context.Context, in *ExpandUriTemplateRequest, opts ...grpc.CallOption) (*ExpandUriTemplateResponse, error)
 	// Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
 	//
 	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
@@ -284,6 +289,16 @@ func (c *mcpServerServiceClient) GetMcpPrompt(ctx context.Context, in *GetMcpPro
 	return out, nil
 }
 
+func (c *mcpServerServiceClient) ExpandUriTemplate(ctx context.Context, in *ExpandUriTemplateRequest, opts ...grpc.CallOption) (*ExpandUriTemplateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExpandUriTemplateResponse)
+	err := c.cc.Invoke(ctx, McpServerService_ExpandUriTemplate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *mcpServerServiceClient) Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CompleteResponse)
@@ -406,6 +421,10 @@ type McpServerServiceServer interface {
 	//
 	// Errors: those of ReadResource.
 	GetMcpPrompt(context.Context, *GetMcpPromptRequest) (*GetMcpPromptResponse, error)
+	// ExpandUriTemplate puts values into a URI template of a server (RFC 6570). No server is asked.
+	//
+	// Errors: INVALID_ARGUMENT for what is no template, a value without a variable, and what makes no URI.
+	ExpandUriTemplate(context.Context, *ExpandUriTemplateRequest) (*ExpandUriTemplateResponse, error)
 	// Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
 	//
 	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
@@ -478,6 +497,9 @@ func (UnimplementedMcpServerServiceServer) ListMcpPrompts(context.Context, *List
 }
 func (UnimplementedMcpServerServiceServer) GetMcpPrompt(context.Context, *GetMcpPromptRequest) (*GetMcpPromptResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetMcpPrompt not implemented")
+}
+func (UnimplementedMcpServerServiceServer) ExpandUriTemplate(context.Context, *ExpandUriTemplateRequest) (*ExpandUriTemplateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExpandUriTemplate not implemented")
 }
 func (UnimplementedMcpServerServiceServer) Complete(context.Context, *CompleteRequest) (*CompleteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Complete not implemented")
@@ -788,6 +810,24 @@ func _McpServerService_GetMcpPrompt_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _McpServerService_ExpandUriTemplate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExpandUriTemplateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).ExpandUriTemplate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_ExpandUriTemplate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).ExpandUriTemplate(ctx, req.(*ExpandUriTemplateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _McpServerService_Complete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CompleteRequest)
 	if err := dec(in); err != nil {
@@ -962,6 +1002,10 @@ var McpServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetMcpPrompt",
 			Handler:    _McpServerService_GetMcpPrompt_Handler,
+		},
+		{
+			MethodName: "ExpandUriTemplate",
+			Handler:    _McpServerService_ExpandUriTemplate_Handler,
 		},
 		{
 			MethodName: "Complete",

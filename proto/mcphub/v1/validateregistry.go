@@ -33,7 +33,7 @@ func (x *AttachRequest) checkFinding() error {
 	case *AttachRequest_ChooseBundle:
 		return nil
 	}
-	return errors.New("message: none is set, or one that this hub does not know")
+	return x.checkBrowsing()
 }
 
 // Validate implements the validator of the gRPC server.

@@ -43,12 +43,10 @@ func hosted(x hostRequest) error {
 }
 
 // Validate implements the validator of the gRPC server.
-func (x *ListResourcesRequest) Validate() error { return required("server", x.GetServer(), maxName) }
+func (x *ListResourcesRequest) Validate() error { return listed(x) }
 
 // Validate implements the validator of the gRPC server.
-func (x *ListResourceTemplatesRequest) Validate() error {
-	return required("server", x.GetServer(), maxName)
-}
+func (x *ListResourceTemplatesRequest) Validate() error { return listed(x) }
 
 // Validate implements the validator of the gRPC server.
 func (x *ReadResourceRequest) Validate() error {
@@ -66,7 +64,24 @@ func (x *UnsubscribeResourceRequest) Validate() error {
 }
 
 // Validate implements the validator of the gRPC server.
-func (x *ListMcpPromptsRequest) Validate() error { return required("server", x.GetServer(), maxName) }
+func (x *ListMcpPromptsRequest) Validate() error { return listed(x) }
+
+func listed(x interface {
+	GetServer() string
+	GetQuery() string
+	GetLimit() int32
+}) error {
+	err := first(required("server", x.GetServer(), maxName), atMost("query", x.GetQuery(), maxName))
+	if x.GetLimit() < 0 {
+		err = first(err, errors.New("limit: must not be negative"))
+	}
+	return err
+}
+
+// Validate implements the validator of the gRPC server.
+func (x *ExpandUriTemplateRequest) Validate() error {
+	return first(required("uri_template", x.GetUriTemplate(), maxURI), values("values", x.GetValues()))
+}
 
 // Validate implements the validator of the gRPC server.
 func (x *GetMcpPromptRequest) Validate() error {
@@ -93,6 +108,29 @@ func (x *SignInRequest) Validate() error { return required("server", x.GetServer
 
 // Validate implements the validator of the gRPC server.
 func (x *SignOutRequest) Validate() error { return required("server", x.GetServer(), maxName) }
+
+// checkBrowsing is Check for what is about resources, prompt templates and completion, and for what is unknown.
+func (x *AttachRequest) checkBrowsing() error {
+	switch m := x.GetMessage().(type) {
+	case *AttachRequest_ListResources:
+		return within("list_resources", m.ListResources.Validate())
+	case *AttachRequest_ListResourceTemplates:
+		return within("list_resource_templates", m.ListResourceTemplates.Validate())
+	case *AttachRequest_ListMcpPrompts:
+		return within("list_mcp_prompts", m.ListMcpPrompts.Validate())
+	case *AttachRequest_GetMcpPrompt:
+		return within("get_mcp_prompt", m.GetMcpPrompt.Validate())
+	case *AttachRequest_Complete:
+		return within("complete", m.Complete.Validate())
+	case *AttachRequest_ExpandUriTemplate:
+		return within("expand_uri_template", m.ExpandUriTemplate.Validate())
+	case *AttachRequest_SubscribeResource:
+		return within("subscribe_resource", m.SubscribeResource.Validate())
+	case *AttachRequest_UnsubscribeResource:
+		return within("unsubscribe_resource", m.UnsubscribeResource.Validate())
+	}
+	return errors.New("message: none is set, or one that this hub does not know")
+}
 
 func values(field string, of map[string]string) error {
 	if len(of) > maxArguments {

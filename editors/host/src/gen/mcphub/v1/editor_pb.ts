@@ -18,7 +18,7 @@ import type { FillProposalRequest, FillProposalRequestJson, FillProposalResponse
 import { file_mcphub_v1_registry } from "./registry_pb.js";
 import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
 import { file_mcphub_v1_request } from "./request_pb.js";
-import type { ConfigProblem, ConfigProblemJson, ListToolsRequest, ListToolsRequestJson, ListToolsResponse, ListToolsResponseJson, MuteServerRequest, MuteServerRequestJson, ReadResourceRequest, ReadResourceRequestJson, RestartServerRequest, RestartServerRequestJson, Server, ServerJson, SetServerEnabledRequest, SetServerEnabledRequestJson, SignInRequest, SignInRequestJson, SignOutRequest, SignOutRequestJson, StartServerRequest, StartServerRequestJson, StopServerRequest, StopServerRequestJson } from "./server_pb.js";
+import type { CompleteRequest, CompleteRequestJson, CompleteResponse, CompleteResponseJson, ConfigProblem, ConfigProblemJson, ExpandUriTemplateRequest, ExpandUriTemplateRequestJson, ExpandUriTemplateResponse, ExpandUriTemplateResponseJson, GetMcpPromptRequest, GetMcpPromptRequestJson, ListMcpPromptsRequest, ListMcpPromptsRequestJson, ListMcpPromptsResponse, ListMcpPromptsResponseJson, ListResourcesRequest, ListResourcesRequestJson, ListResourcesResponse, ListResourcesResponseJson, ListResourceTemplatesRequest, ListResourceTemplatesRequestJson, ListResourceTemplatesResponse, ListResourceTemplatesResponseJson, ListToolsRequest, ListToolsRequestJson, ListToolsResponse, ListToolsResponseJson, MuteServerRequest, MuteServerRequestJson, ReadResourceRequest, ReadResourceRequestJson, RestartServerRequest, RestartServerRequestJson, Server, ServerJson, SetServerEnabledRequest, SetServerEnabledRequestJson, SignInRequest, SignInRequestJson, SignOutRequest, SignOutRequestJson, StartServerRequest, StartServerRequestJson, StopServerRequest, StopServerRequestJson, SubscribeResourceRequest, SubscribeResourceRequestJson, UnsubscribeResourceRequest, UnsubscribeResourceRequestJson } from "./server_pb.js";
 import { file_mcphub_v1_server } from "./server_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -26,7 +26,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi+Q0KDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SAASNQoMcmVhZF9yZXF1ZXN0GB4gASgLMh0ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVxdWVzdEgAEjcKDXJlYWRfcmVzb3VyY2UYHyABKAsyHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdEgAEjEKCmFkZF9zZXJ2ZXIYICABKAsyGy5tY3BodWIudjEuQWRkU2VydmVyUmVxdWVzdEgAEjcKDXVwZGF0ZV9zZXJ2ZXIYISABKAsyHi5tY3BodWIudjEuVXBkYXRlU2VydmVyUmVxdWVzdEgAEjcKDXJlbW92ZV9zZXJ2ZXIYIiABKAsyHi5tY3BodWIudjEuUmVtb3ZlU2VydmVyUmVxdWVzdEgAEj4KEXVuZG9fY29uZmlnX3dyaXRlGCMgASgLMiEubWNwaHViLnYxLlVuZG9Db25maWdXcml0ZVJlcXVlc3RIABI+ChFsaXN0X2NvbmZpZ19maWxlcxgoIAEoCzIhLm1jcGh1Yi52MS5MaXN0Q29uZmlnRmlsZXNSZXF1ZXN0SAASPAoQcmVhZF9jb25maWdfdGV4dBgpIAEoCzIgLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlcXVlc3RIABI8ChBnZXRfc2VydmVyX2VudHJ5GCogASgLMiAubWNwaHViLnYxLkdldFNlcnZlckVudHJ5UmVxdWVzdEgAEjsKD3NlYXJjaF9yZWdpc3RyeRhGIAEoCzIgLm1jcGh1Yi52MS5TZWFyY2hSZWdpc3RyeVJlcXVlc3RIABJCChNnZXRfcmVnaXN0cnlfc2VydmVyGEcgASgLMiMubWNwaHViLnYxLkdldFJlZ2lzdHJ5U2VydmVyUmVxdWVzdEgAEjMKC3JlYWRfYnVuZGxlGEggASgLMhwubWNwaHViLnYxLlJlYWRCdW5kbGVSZXF1ZXN0SAASNwoNZmlsbF9wcm9wb3NhbBhJIAEoCzIeLm1jcGh1Yi52MS5GaWxsUHJvcG9zYWxSZXF1ZXN0SAASMAoNY2hvb3NlX2J1bmRsZRhKIAEoCzIXLm1jcGh1Yi52MS5DaG9vc2VCdW5kbGVIABIkCgdnaXZlX3VwGEsgASgLMhEubWNwaHViLnYxLkdpdmVVcEgAQgkKB21lc3NhZ2UiDgoMQ2hvb3NlQnVuZGxlIhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKMAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSIQoGcmVzdW1lGAUgASgLMhEubWNwaHViLnYxLlJlc3VtZRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiMAoGUmVzdW1lEg4KBmh1Yl9pZBgBIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoBCIhCgRSb290EgsKA3VyaRgBIAEoCRIMCgRuYW1lGAIgASgJIkwKEENhbmNlbE1jcFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSFAoMc3RvcF93YWl0aW5nGAMgASgIIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSL2CQoOQXR0YWNoUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgDIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYBCABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgFIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAYgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAcgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYCCABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAkgASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgKIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgLIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYDCABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgNIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA4gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA8gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGBAgASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgRIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgSIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEyABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBQgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFSABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgWIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBcgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgoIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYRiABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIk4KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEg8KB3Jlc3VtZWQYBCABKAgizgEKCFNuYXBzaG90EiIKB3NlcnZlcnMYASADKAsyES5tY3BodWIudjEuU2VydmVyEiQKCHJlcXVlc3RzGAIgAygLMhIubWNwaHViLnYxLlJlcXVlc3QSIgoHcHJvbXB0cxgDIAMoCzIRLm1jcGh1Yi52MS5Qcm9tcHQSKgoIcHJvYmxlbXMYBCADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIoCgdoaXN0b3J5GAUgAygLMhcubWNwaHViLnYxLkVuZGVkUmVxdWVzdCLAAQoMRW5kZWRSZXF1ZXN0EiwKCGVuZF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCgljYW5jZWxsZWQYAiABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEjEKCGZpbmlzaGVkGAMgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAEhMKC2VhcmxpZXJfaHViGAQgASgIQgUKA2VuZCLoBgoFUmVwbHkSEgoKbWVzc2FnZV9pZBgBIAEoCRIwCg5jYW5jZWxfb3V0Y29tZRgCIAEoDjIYLm1jcGh1Yi52MS5DYW5jZWxPdXRjb21lEiIKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEisKC2Vycm9yX3BsYWNlGCsgASgLMhYubWNwaHViLnYxLkNvbmZpZ1BsYWNlEjwKD2NhbmNlbF9yZXF1ZXN0cxgEIAEoCzIhLm1jcGh1Yi52MS5DYW5jZWxSZXF1ZXN0c1Jlc3BvbnNlSAASMgoKbGlzdF90b29scxgFIAEoCzIcLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXNwb25zZUgAEjAKCWdldF90cmFjZRgGIAEoCzIbLm1jcGh1Yi52MS5HZXRUcmFjZVJlc3BvbnNlSAASNgoMcmVhZF9yZXF1ZXN0GB4gASgLMh4ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVzcG9uc2VIABIuCgxjb25maWdfd3JpdGUYHyABKAsyFi5tY3BodWIudjEuQ29uZmlnV3JpdGVIABI/ChFsaXN0X2NvbmZpZ19maWxlcxgoIAEoCzIiLm1jcGh1Yi52MS5MaXN0Q29uZmlnRmlsZXNSZXNwb25zZUgAEj0KEHJlYWRfY29uZmlnX3RleHQYKSABKAsyIS5tY3BodWIudjEuUmVhZENvbmZpZ1RleHRSZXNwb25zZUgAEj0KEGdldF9zZXJ2ZXJfZW50cnkYKiABKAsyIS5tY3BodWIudjEuR2V0U2VydmVyRW50cnlSZXNwb25zZUgAEjwKD3NlYXJjaF9yZWdpc3RyeRhGIAEoCzIhLm1jcGh1Yi52MS5TZWFyY2hSZWdpc3RyeVJlc3BvbnNlSAASQwoTZ2V0X3JlZ2lzdHJ5X3NlcnZlchhHIAEoCzIkLm1jcGh1Yi52MS5HZXRSZWdpc3RyeVNlcnZlclJlc3BvbnNlSAASNAoLcmVhZF9idW5kbGUYSCABKAsyHS5tY3BodWIudjEuUmVhZEJ1bmRsZVJlc3BvbnNlSAASOAoNZmlsbF9wcm9wb3NhbBhJIAEoCzIfLm1jcGh1Yi52MS5GaWxsUHJvcG9zYWxSZXNwb25zZUgAQgoKCHJlc3BvbnNlIkMKDVNlcnZlckNoYW5nZWQSIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlchIPCgdyZW1vdmVkGAIgASgIIh4KDFRvb2xzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIgoQUmVzb3VyY2VzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIwoRTWNwUHJvbXB0c0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIi4KD1Jlc291cmNlVXBkYXRlZBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJImMKDkNvbmZpZ1JlbG9hZGVkEioKCHByb2JsZW1zGAEgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SDwoHc3RvcHBlZBgCIAMoCRIUCgxjaGFuZ2VkX2ZpbGUYAyABKAkiOAoRTWNwUmVxdWVzdFN0YXJ0ZWQSIwoHcmVxdWVzdBgBIAEoCzISLm1jcGh1Yi52MS5SZXF1ZXN0Ir4BChRNY3BSZXF1ZXN0UHJvZ3Jlc3NlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRImCgVzdGF0ZRgDIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSJQoIcHJvZ3Jlc3MYBCABKAsyEy5tY3BodWIudjEuUHJvZ3Jlc3MSFAoMd2lyZV9pZF9qc29uGAUgASgJEh0KBHRhc2sYBiABKAsyDy5tY3BodWIudjEuVGFzayJpChRNY3BSZXF1ZXN0Q2FuY2VsbGluZxISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRItCgxjYW5jZWxsYXRpb24YAyABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uIpcEChNNY3BSZXF1ZXN0Q2FuY2VsbGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEi0KDGNhbmNlbGxhdGlvbhgGIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24SFAoMd2lyZV9pZF9qc29uGAcgASgJEhcKD3NlcnZlcl9ub3RpZmllZBgIIAEoCBIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAkgASgIEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbCgNlcmEYCyABKA4yDi5tY3BodWIudjEuRXJhEiIKBWVycm9yGAwgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEg8KB3N1YmplY3QYDSABKAkSHQoEdGFzaxgOIAEoCzIPLm1jcGh1Yi52MS5UYXNrEisKCGRlbGl2ZXJ5GA8gASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5EhYKDmRlbGl2ZXJ5X2Vycm9yGBAgASgJEg4KBmNhbGxlchgRIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgSIAEoCRINCgV0aXRsZRgTIAEoCSJ6ChhNY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnkSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSKwoIZGVsaXZlcnkYAyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYBCABKAki7AMKEk1jcFJlcXVlc3RGaW5pc2hlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRImCgVzdGF0ZRgGIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSEAoIaXNfZXJyb3IYByABKAgSJgoJbWNwX2Vycm9yGAggASgLMhMubWNwaHViLnYxLk1jcEVycm9yEiYKCWh1Yl9lcnJvchgJIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoTc2VydmVyX21heV9jb250aW51ZRgLIAEoCBIPCgdzdWJqZWN0GAwgASgJEh0KBHRhc2sYDSABKAsyDy5tY3BodWIudjEuVGFzaxITCgtyZXN1bHRfanNvbhgOIAEoCRIZChFyZXN1bHRfc2l6ZV9ieXRlcxgPIAEoAxIOCgZjYWxsZXIYECABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYESABKAkSDQoFdGl0bGUYEiABKAkiMQoMUHJvbXB0T3BlbmVkEiEKBnByb21wdBgBIAEoCzIRLm1jcGh1Yi52MS5Qcm9tcHQiTgoKTG9nTWVzc2FnZRIOCgZzZXJ2ZXIYASABKAkSDQoFbGV2ZWwYAiABKAkSDgoGbG9nZ2VyGAMgASgJEhEKCWRhdGFfanNvbhgEIAEoCSIwCgdEcm9wcGVkEhQKDGxvZ19tZXNzYWdlcxgBIAEoAxIPCgdub3RpY2VzGAIgASgDKuoBChJIdWJDb25uZWN0aW9uU3RhdGUSJAogSFVCX0NPTk5FQ1RJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIeChpIVUJfQ09OTkVDVElPTl9TVEFURV9SRUFEWRABEiEKHUhVQl9DT05ORUNUSU9OX1NUQVRFX1NUQVJUSU5HEAISHwobSFVCX0NPTk5FQ1RJT05fU1RBVEVfRkFJTEVEEAMSJQohSFVCX0NPTk5FQ1RJT05fU1RBVEVfVU5SRVNQT05TSVZFEAQSIwofSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVTUE9OU0lWRRAFMlIKDUVkaXRvclNlcnZpY2USQQoGQXR0YWNoEhgubWNwaHViLnYxLkF0dGFjaFJlcXVlc3QaGS5tY3BodWIudjEuQXR0YWNoUmVzcG9uc2UoATABQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_registry, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi9hEKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SAASNQoMcmVhZF9yZXF1ZXN0GB4gASgLMh0ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVxdWVzdEgAEjcKDXJlYWRfcmVzb3VyY2UYHyABKAsyHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdEgAEjkKDmxpc3RfcmVzb3VyY2VzGFogASgLMh8ubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXF1ZXN0SAASSgoXbGlzdF9yZXNvdXJjZV90ZW1wbGF0ZXMYWyABKAsyJy5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVxdWVzdEgAEjwKEGxpc3RfbWNwX3Byb21wdHMYXCABKAsyIC5tY3BodWIudjEuTGlzdE1jcFByb21wdHNSZXF1ZXN0SAASOAoOZ2V0X21jcF9wcm9tcHQYXSABKAsyHi5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVxdWVzdEgAEi4KCGNvbXBsZXRlGF4gASgLMhoubWNwaHViLnYxLkNvbXBsZXRlUmVxdWVzdEgAEkIKE2V4cGFuZF91cmlfdGVtcGxhdGUYXyABKAsyIy5tY3BodWIudjEuRXhwYW5kVXJpVGVtcGxhdGVSZXF1ZXN0SAASQQoSc3Vic2NyaWJlX3Jlc291cmNlGGAgASgLMiMubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVxdWVzdEgAEkUKFHVuc3Vic2NyaWJlX3Jlc291cmNlGGEgASgLMiUubWNwaHViLnYxLlVuc3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0SAASMQoKYWRkX3NlcnZlchggIAEoCzIbLm1jcGh1Yi52MS5BZGRTZXJ2ZXJSZXF1ZXN0SAASNwoNdXBkYXRlX3NlcnZlchghIAEoCzIeLm1jcGh1Yi52MS5VcGRhdGVTZXJ2ZXJSZXF1ZXN0SAASNwoNcmVtb3ZlX3NlcnZlchgiIAEoCzIeLm1jcGh1Yi52MS5SZW1vdmVTZXJ2ZXJSZXF1ZXN0SAASPgoRdW5kb19jb25maWdfd3JpdGUYIyABKAsyIS5tY3BodWIudjEuVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdEgAEj4KEWxpc3RfY29uZmlnX2ZpbGVzGCggASgLMiEubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1JlcXVlc3RIABI8ChByZWFkX2NvbmZpZ190ZXh0GCkgASgLMiAubWNwaHViLnYxLlJlYWRDb25maWdUZXh0UmVxdWVzdEgAEjwKEGdldF9zZXJ2ZXJfZW50cnkYKiABKAsyIC5tY3BodWIudjEuR2V0U2VydmVyRW50cnlSZXF1ZXN0SAASOwoPc2VhcmNoX3JlZ2lzdHJ5GEYgASgLMiAubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVxdWVzdEgAEkIKE2dldF9yZWdpc3RyeV9zZXJ2ZXIYRyABKAsyIy5tY3BodWIudjEuR2V0UmVnaXN0cnlTZXJ2ZXJSZXF1ZXN0SAASMwoLcmVhZF9idW5kbGUYSCABKAsyHC5tY3BodWIudjEuUmVhZEJ1bmRsZVJlcXVlc3RIABI3Cg1maWxsX3Byb3Bvc2FsGEkgASgLMh4ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlcXVlc3RIABIwCg1jaG9vc2VfYnVuZGxlGEogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEiQKB2dpdmVfdXAYSyABKAsyES5tY3BodWIudjEuR2l2ZVVwSABCCQoHbWVzc2FnZSIOCgxDaG9vc2VCdW5kbGUiHAoGR2l2ZVVwEhIKCm1lc3NhZ2VfaWQYASABKAkiIwoNUHJvbXB0c0luVmlldxISCgpwcm9tcHRfaWRzGAEgAygJIowCCgVIZWxsbxIRCgl3aW5kb3dfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSKwoMcHJvbXB0X2tpbmRzGAMgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSHgoFcm9vdHMYBCADKAsyDy5tY3BodWIudjEuUm9vdBIhCgZyZXN1bWUYBSABKAsyES5tY3BodWIudjEuUmVzdW1lEhkKEW1heF9wcm9ncmVzc19yYXRlGAYgASgFEhYKDnNhbXBsaW5nX3Rvb2xzGAcgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgIIAEoCRITCgttYXhfaGlzdG9yeRgJIAEoBRIQCghhY3RzX2ZvchgKIAEoCSIwCgZSZXN1bWUSDgoGaHViX2lkGAEgASgJEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgEIiEKBFJvb3QSCwoDdXJpGAEgASgJEgwKBG5hbWUYAiABKAkiTAoQQ2FuY2VsTWNwUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIUCgxzdG9wX3dhaXRpbmcYAyABKAgiKgoIU2V0Um9vdHMSHgoFcm9vdHMYASADKAsyDy5tY3BodWIudjEuUm9vdCJvCg9TZXRDYXBhYmlsaXRpZXMSKwoMcHJvbXB0X2tpbmRzGAEgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSFgoOc2FtcGxpbmdfdG9vbHMYAiABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAMgASgJIvYJCg5BdHRhY2hSZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoBBIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgd3ZWxjb21lGAMgASgLMhIubWNwaHViLnYxLldlbGNvbWVIABInCghzbmFwc2hvdBgEIAEoCzITLm1jcGh1Yi52MS5TbmFwc2hvdEgAEiEKBXJlcGx5GAUgASgLMhAubWNwaHViLnYxLlJlcGx5SAASMgoOc2VydmVyX2NoYW5nZWQYBiABKAsyGC5tY3BodWIudjEuU2VydmVyQ2hhbmdlZEgAEjAKDXRvb2xzX2NoYW5nZWQYByABKAsyFy5tY3BodWIudjEuVG9vbHNDaGFuZ2VkSAASOwoTbWNwX3JlcXVlc3Rfc3RhcnRlZBgIIAEoCzIcLm1jcGh1Yi52MS5NY3BSZXF1ZXN0U3RhcnRlZEgAEkEKFm1jcF9yZXF1ZXN0X3Byb2dyZXNzZWQYCSABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdFByb2dyZXNzZWRIABJBChZtY3BfcmVxdWVzdF9jYW5jZWxsaW5nGAogASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsaW5nSAASPwoVbWNwX3JlcXVlc3RfY2FuY2VsbGVkGAsgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABI9ChRtY3BfcmVxdWVzdF9maW5pc2hlZBgMIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABIwCg1wcm9tcHRfb3BlbmVkGA0gASgLMhcubWNwaHViLnYxLlByb21wdE9wZW5lZEgAEjAKDXByb21wdF9jbG9zZWQYDiABKAsyFy5tY3BodWIudjEuUHJvbXB0Q2xvc2VkSAASLAoLbG9nX21lc3NhZ2UYDyABKAsyFS5tY3BodWIudjEuTG9nTWVzc2FnZUgAEiUKB2Ryb3BwZWQYECABKAsyEi5tY3BodWIudjEuRHJvcHBlZEgAEjgKEXJlc291cmNlc19jaGFuZ2VkGBEgASgLMhsubWNwaHViLnYxLlJlc291cmNlc0NoYW5nZWRIABI7ChNtY3BfcHJvbXB0c19jaGFuZ2VkGBIgASgLMhwubWNwaHViLnYxLk1jcFByb21wdHNDaGFuZ2VkSAASNgoQcmVzb3VyY2VfdXBkYXRlZBgTIAEoCzIaLm1jcGh1Yi52MS5SZXNvdXJjZVVwZGF0ZWRIABI0Cg9jb25maWdfcmVsb2FkZWQYFCABKAsyGS5tY3BodWIudjEuQ29uZmlnUmVsb2FkZWRIABIyCg5odWJfY29ubmVjdGlvbhgVIAEoCzIYLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uSAASSgobbWNwX3JlcXVlc3RfY2FuY2VsX2RlbGl2ZXJ5GBYgASgLMiMubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeUgAEjAKDXJldmVhbF9wcm9tcHQYFyABKAsyFy5tY3BodWIudjEuUmV2ZWFsUHJvbXB0SAASMwoPb3Blbl9hZGRfc2VydmVyGCggASgLMhgubWNwaHViLnYxLk9wZW5BZGRTZXJ2ZXJIAEIHCgVldmVudCJDCg1PcGVuQWRkU2VydmVyEg4KBnNlcnZlchgBIAEoCRISCgplbnRyeV90ZXh0GAIgASgJEg4KBmJ1bmRsZRhGIAEoCCIhCgxSZXZlYWxQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJIk4KDUh1YkNvbm5lY3Rpb24SLAoFc3RhdGUYASABKA4yHS5tY3BodWIudjEuSHViQ29ubmVjdGlvblN0YXRlEg8KB21lc3NhZ2UYAiABKAkiTgoHV2VsY29tZRIOCgZodWJfaWQYASABKAkSEQoJd2luZG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDwoHcmVzdW1lZBgEIAEoCCKKAgoIU25hcHNob3QSIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISJAoIcmVxdWVzdHMYAiADKAsyEi5tY3BodWIudjEuUmVxdWVzdBIiCgdwcm9tcHRzGAMgAygLMhEubWNwaHViLnYxLlByb21wdBIqCghwcm9ibGVtcxgEIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEigKB2hpc3RvcnkYBSADKAsyFy5tY3BodWIudjEuRW5kZWRSZXF1ZXN0EjoKDXN1YnNjcmlwdGlvbnMYBiADKAsyIy5tY3BodWIudjEuU3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0IsABCgxFbmRlZFJlcXVlc3QSLAoIZW5kX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCWNhbmNlbGxlZBgCIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASMQoIZmluaXNoZWQYAyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASEwoLZWFybGllcl9odWIYBCABKAhCBQoDZW5kIqYJCgVSZXBseRISCgptZXNzYWdlX2lkGAEgASgJEjAKDmNhbmNlbF9vdXRjb21lGAIgASgOMhgubWNwaHViLnYxLkNhbmNlbE91dGNvbWUSIgoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISKwoLZXJyb3JfcGxhY2UYKyABKAsyFi5tY3BodWIudjEuQ29uZmlnUGxhY2USPAoPY2FuY2VsX3JlcXVlc3RzGAQgASgLMiEubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RzUmVzcG9uc2VIABIyCgpsaXN0X3Rvb2xzGAUgASgLMhwubWNwaHViLnYxLkxpc3RUb29sc1Jlc3BvbnNlSAASMAoJZ2V0X3RyYWNlGAYgASgLMhsubWNwaHViLnYxLkdldFRyYWNlUmVzcG9uc2VIABI2CgxyZWFkX3JlcXVlc3QYHiABKAsyHi5tY3BodWIudjEuUmVhZFJlcXVlc3RSZXNwb25zZUgAEjoKDmxpc3RfcmVzb3VyY2VzGFogASgLMiAubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXNwb25zZUgAEksKF2xpc3RfcmVzb3VyY2VfdGVtcGxhdGVzGFsgASgLMigubWNwaHViLnYxLkxpc3RSZXNvdXJjZVRlbXBsYXRlc1Jlc3BvbnNlSAASPQoQbGlzdF9tY3BfcHJvbXB0cxhcIAEoCzIhLm1jcGh1Yi52MS5MaXN0TWNwUHJvbXB0c1Jlc3BvbnNlSAASLwoIY29tcGxldGUYXSABKAsyGy5tY3BodWIudjEuQ29tcGxldGVSZXNwb25zZUgAEkMKE2V4cGFuZF91cmlfdGVtcGxhdGUYXiABKAsyJC5tY3BodWIudjEuRXhwYW5kVXJpVGVtcGxhdGVSZXNwb25zZUgAEi4KDGNvbmZpZ193cml0ZRgfIAEoCzIWLm1jcGh1Yi52MS5Db25maWdXcml0ZUgAEj8KEWxpc3RfY29uZmlnX2ZpbGVzGCggASgLMiIubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1Jlc3BvbnNlSAASPQoQcmVhZF9jb25maWdfdGV4dBgpIAEoCzIhLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlc3BvbnNlSAASPQoQZ2V0X3NlcnZlcl9lbnRyeRgqIAEoCzIhLm1jcGh1Yi52MS5HZXRTZXJ2ZXJFbnRyeVJlc3BvbnNlSAASPAoPc2VhcmNoX3JlZ2lzdHJ5GEYgASgLMiEubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVzcG9uc2VIABJDChNnZXRfcmVnaXN0cnlfc2VydmVyGEcgASgLMiQubWNwaHViLnYxLkdldFJlZ2lzdHJ5U2VydmVyUmVzcG9uc2VIABI0CgtyZWFkX2J1bmRsZRhIIAEoCzIdLm1jcGh1Yi52MS5SZWFkQnVuZGxlUmVzcG9uc2VIABI4Cg1maWxsX3Byb3Bvc2FsGEkgASgLMh8ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlc3BvbnNlSABCCgoIcmVzcG9uc2UiQwoNU2VydmVyQ2hhbmdlZBIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyEg8KB3JlbW92ZWQYAiABKAgiHgoMVG9vbHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIiChBSZXNvdXJjZXNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIjChFNY3BQcm9tcHRzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiLgoPUmVzb3VyY2VVcGRhdGVkEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiYwoOQ29uZmlnUmVsb2FkZWQSKgoIcHJvYmxlbXMYASADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIPCgdzdG9wcGVkGAIgAygJEhQKDGNoYW5nZWRfZmlsZRgDIAEoCSI4ChFNY3BSZXF1ZXN0U3RhcnRlZBIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QivgEKFE1jcFJlcXVlc3RQcm9ncmVzc2VkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiYKBXN0YXRlGAMgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIlCghwcm9ncmVzcxgEIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIUCgx3aXJlX2lkX2pzb24YBSABKAkSHQoEdGFzaxgGIAEoCzIPLm1jcGh1Yi52MS5UYXNrImkKFE1jcFJlcXVlc3RDYW5jZWxsaW5nEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi0KDGNhbmNlbGxhdGlvbhgDIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24ilwQKE01jcFJlcXVlc3RDYW5jZWxsZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSLQoMY2FuY2VsbGF0aW9uGAYgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIUCgx3aXJlX2lkX2pzb24YByABKAkSFwoPc2VydmVyX25vdGlmaWVkGAggASgIEhsKE3NlcnZlcl9tYXlfY29udGludWUYCSABKAgSIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKA2VyYRgLIAEoDjIOLm1jcGh1Yi52MS5FcmESIgoFZXJyb3IYDCABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISDwoHc3ViamVjdBgNIAEoCRIdCgR0YXNrGA4gASgLMg8ubWNwaHViLnYxLlRhc2sSKwoIZGVsaXZlcnkYDyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSFgoOZGVsaXZlcnlfZXJyb3IYECABKAkSDgoGY2FsbGVyGBEgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBIgASgJEg0KBXRpdGxlGBMgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_registry, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of the editor.
@@ -203,6 +203,71 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "readResource";
   } | {
     /**
+     * Asks for the resources of a server. The reply carries the first of them.
+     *
+     * @generated from field: mcphub.v1.ListResourcesRequest list_resources = 90;
+     */
+    value: ListResourcesRequest;
+    case: "listResources";
+  } | {
+    /**
+     * Asks for the resource templates of a server. The reply carries the first of them.
+     *
+     * @generated from field: mcphub.v1.ListResourceTemplatesRequest list_resource_templates = 91;
+     */
+    value: ListResourceTemplatesRequest;
+    case: "listResourceTemplates";
+  } | {
+    /**
+     * Asks for the prompt templates of a server. The reply carries the first of them.
+     *
+     * @generated from field: mcphub.v1.ListMcpPromptsRequest list_mcp_prompts = 92;
+     */
+    value: ListMcpPromptsRequest;
+    case: "listMcpPrompts";
+  } | {
+    /**
+     * Fills a prompt template, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+     *
+     * @generated from field: mcphub.v1.GetMcpPromptRequest get_mcp_prompt = 93;
+     */
+    value: GetMcpPromptRequest;
+    case: "getMcpPrompt";
+  } | {
+    /**
+     * Asks a server for values. The reply carries them.
+     *
+     * @generated from field: mcphub.v1.CompleteRequest complete = 94;
+     */
+    value: CompleteRequest;
+    case: "complete";
+  } | {
+    /**
+     * Puts values into a URI template. The reply carries the URI.
+     *
+     * @generated from field: mcphub.v1.ExpandUriTemplateRequest expand_uri_template = 95;
+     */
+    value: ExpandUriTemplateRequest;
+    case: "expandUriTemplate";
+  } | {
+    /**
+     * Subscribes this window to a resource: resource_updated tells of its changes. It holds over connections to the server, and until the window
+     * unsubscribes or has closed for good; the snapshot says what there is.
+     *
+     * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
+     */
+    value: SubscribeResourceRequest;
+    case: "subscribeResource";
+  } | {
+    /**
+     * Ends a subscription of this window. That of another window, of the host or of a gateway goes on.
+     *
+     * @generated from field: mcphub.v1.UnsubscribeResourceRequest unsubscribe_resource = 97;
+     */
+    value: UnsubscribeResourceRequest;
+    case: "unsubscribeResource";
+  } | {
+    /**
      * Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
      * host that has turned them on.
      *
@@ -301,7 +366,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "chooseBundle";
   } | {
     /**
-     * Gives up a search_registry, get_registry_server or read_bundle that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+     * Gives up a search_registry, get_registry_server, read_bundle, complete or list of resources, templates or prompts that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
      *
      * @generated from field: mcphub.v1.GiveUp give_up = 75;
      */
@@ -460,6 +525,63 @@ export type AttachRequestJson = {
   readResource?: ReadResourceRequestJson;
 
   /**
+   * Asks for the resources of a server. The reply carries the first of them.
+   *
+   * @generated from field: mcphub.v1.ListResourcesRequest list_resources = 90;
+   */
+  listResources?: ListResourcesRequestJson;
+
+  /**
+   * Asks for the resource templates of a server. The reply carries the first of them.
+   *
+   * @generated from field: mcphub.v1.ListResourceTemplatesRequest list_resource_templates = 91;
+   */
+  listResourceTemplates?: ListResourceTemplatesRequestJson;
+
+  /**
+   * Asks for the prompt templates of a server. The reply carries the first of them.
+   *
+   * @generated from field: mcphub.v1.ListMcpPromptsRequest list_mcp_prompts = 92;
+   */
+  listMcpPrompts?: ListMcpPromptsRequestJson;
+
+  /**
+   * Fills a prompt template, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+   *
+   * @generated from field: mcphub.v1.GetMcpPromptRequest get_mcp_prompt = 93;
+   */
+  getMcpPrompt?: GetMcpPromptRequestJson;
+
+  /**
+   * Asks a server for values. The reply carries them.
+   *
+   * @generated from field: mcphub.v1.CompleteRequest complete = 94;
+   */
+  complete?: CompleteRequestJson;
+
+  /**
+   * Puts values into a URI template. The reply carries the URI.
+   *
+   * @generated from field: mcphub.v1.ExpandUriTemplateRequest expand_uri_template = 95;
+   */
+  expandUriTemplate?: ExpandUriTemplateRequestJson;
+
+  /**
+   * Subscribes this window to a resource: resource_updated tells of its changes. It holds over connections to the server, and until the window
+   * unsubscribes or has closed for good; the snapshot says what there is.
+   *
+   * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
+   */
+  subscribeResource?: SubscribeResourceRequestJson;
+
+  /**
+   * Ends a subscription of this window. That of another window, of the host or of a gateway goes on.
+   *
+   * @generated from field: mcphub.v1.UnsubscribeResourceRequest unsubscribe_resource = 97;
+   */
+  unsubscribeResource?: UnsubscribeResourceRequestJson;
+
+  /**
    * Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
    * host that has turned them on.
    *
@@ -546,7 +668,7 @@ export type AttachRequestJson = {
   chooseBundle?: ChooseBundleJson;
 
   /**
-   * Gives up a search_registry, get_registry_server or read_bundle that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+   * Gives up a search_registry, get_registry_server, read_bundle, complete or list of resources, templates or prompts that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
    *
    * @generated from field: mcphub.v1.GiveUp give_up = 75;
    */
@@ -1729,6 +1851,13 @@ export type Snapshot = Message<"mcphub.v1.Snapshot"> & {
    * @generated from field: repeated mcphub.v1.EndedRequest history = 5;
    */
   history: EndedRequest[];
+
+  /**
+   * Resources that this window is subscribed to.
+   *
+   * @generated from field: repeated mcphub.v1.SubscribeResourceRequest subscriptions = 6;
+   */
+  subscriptions: SubscribeResourceRequest[];
 };
 
 /**
@@ -1771,6 +1900,13 @@ export type SnapshotJson = {
    * @generated from field: repeated mcphub.v1.EndedRequest history = 5;
    */
   history?: EndedRequestJson[];
+
+  /**
+   * Resources that this window is subscribed to.
+   *
+   * @generated from field: repeated mcphub.v1.SubscribeResourceRequest subscriptions = 6;
+   */
+  subscriptions?: SubscribeResourceRequestJson[];
 };
 
 /**
@@ -1940,6 +2076,46 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "readRequest";
   } | {
     /**
+     * Of list_resources.
+     *
+     * @generated from field: mcphub.v1.ListResourcesResponse list_resources = 90;
+     */
+    value: ListResourcesResponse;
+    case: "listResources";
+  } | {
+    /**
+     * Of list_resource_templates.
+     *
+     * @generated from field: mcphub.v1.ListResourceTemplatesResponse list_resource_templates = 91;
+     */
+    value: ListResourceTemplatesResponse;
+    case: "listResourceTemplates";
+  } | {
+    /**
+     * Of list_mcp_prompts.
+     *
+     * @generated from field: mcphub.v1.ListMcpPromptsResponse list_mcp_prompts = 92;
+     */
+    value: ListMcpPromptsResponse;
+    case: "listMcpPrompts";
+  } | {
+    /**
+     * Of complete.
+     *
+     * @generated from field: mcphub.v1.CompleteResponse complete = 93;
+     */
+    value: CompleteResponse;
+    case: "complete";
+  } | {
+    /**
+     * Of expand_uri_template.
+     *
+     * @generated from field: mcphub.v1.ExpandUriTemplateResponse expand_uri_template = 94;
+     */
+    value: ExpandUriTemplateResponse;
+    case: "expandUriTemplate";
+  } | {
+    /**
      * Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
      *
      * @generated from field: mcphub.v1.ConfigWrite config_write = 31;
@@ -2067,6 +2243,41 @@ export type ReplyJson = {
    * @generated from field: mcphub.v1.ReadRequestResponse read_request = 30;
    */
   readRequest?: ReadRequestResponseJson;
+
+  /**
+   * Of list_resources.
+   *
+   * @generated from field: mcphub.v1.ListResourcesResponse list_resources = 90;
+   */
+  listResources?: ListResourcesResponseJson;
+
+  /**
+   * Of list_resource_templates.
+   *
+   * @generated from field: mcphub.v1.ListResourceTemplatesResponse list_resource_templates = 91;
+   */
+  listResourceTemplates?: ListResourceTemplatesResponseJson;
+
+  /**
+   * Of list_mcp_prompts.
+   *
+   * @generated from field: mcphub.v1.ListMcpPromptsResponse list_mcp_prompts = 92;
+   */
+  listMcpPrompts?: ListMcpPromptsResponseJson;
+
+  /**
+   * Of complete.
+   *
+   * @generated from field: mcphub.v1.CompleteResponse complete = 93;
+   */
+  complete?: CompleteResponseJson;
+
+  /**
+   * Of expand_uri_template.
+   *
+   * @generated from field: mcphub.v1.ExpandUriTemplateResponse expand_uri_template = 94;
+   */
+  expandUriTemplate?: ExpandUriTemplateResponseJson;
 
   /**
    * Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
@@ -3073,7 +3284,7 @@ export type McpRequestFinished = Message<"mcphub.v1.McpRequestFinished"> & {
   task?: Task | undefined;
 
   /**
-   * JSON text of the result, for what a window asked for (call_tool, read_resource); "" when it is longer than 256 KiB, or no longer kept for the history.
+   * JSON text of the result, for what a window asked for (call_tool, read_resource, get_mcp_prompt); "" when it is longer than 256 KiB, or no longer kept for the history.
    * ReadRequest reads any. Untrusted.
    *
    * @generated from field: string result_json = 14;
@@ -3207,7 +3418,7 @@ export type McpRequestFinishedJson = {
   task?: TaskJson;
 
   /**
-   * JSON text of the result, for what a window asked for (call_tool, read_resource); "" when it is longer than 256 KiB, or no longer kept for the history.
+   * JSON text of the result, for what a window asked for (call_tool, read_resource, get_mcp_prompt); "" when it is longer than 256 KiB, or no longer kept for the history.
    * ReadRequest reads any. Untrusted.
    *
    * @generated from field: string result_json = 14;

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/server.proto.
  */
 export const file_mcphub_v1_server: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvc2VydmVyLnByb3RvEgltY3BodWIudjEi2gcKBlNlcnZlchIMCgRuYW1lGAEgASgJEiUKBXN0YXRlGAIgASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXRlEhsKA2VyYRgDIAEoDjIOLm1jcGh1Yi52MS5FcmESGQoRcHJvdG9jb2xfcmV2aXNpb24YBCABKAkSDQoFdGl0bGUYBSABKAkSDwoHdmVyc2lvbhgGIAEoCRIUCgxpbnN0cnVjdGlvbnMYByABKAkSGQoRY2FwYWJpbGl0aWVzX2pzb24YCCABKAkSEgoKcHJvY2Vzc19pZBgJIAEoBRISCgpsYXN0X2Vycm9yGAogASgJEg4KBnN0ZGVychgLIAMoCRITCgtjb25maWdfZmlsZRgMIAEoCRITCgtjb25maWdfbGluZRgNIAEoBRIqCghwcm9ibGVtcxgOIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEi4KCnJlYWR5X3RpbWUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2NvbW1hbmQYECABKAkSLwoIY291bnRlcnMYESABKAsyHS5tY3BodWIudjEuQ29ubmVjdGlvbkNvdW50ZXJzEi0KCXRyYW5zcG9ydBgSIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSCwoDdXJsGBMgASgJEicKB3NpZ25faW4YFCABKA4yFi5tY3BodWIudjEuU2lnbkluU3RhdGUSFgoOY29uZmlnX2RpYWxlY3QYFSABKAkSFAoMY29uZmlnX3Njb3BlGBYgASgJEigKB3NoYWRvd3MYFyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEiUKBXN0YXJ0GBggASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXJ0EhAKCGZhaWx1cmVzGBkgASgFEjMKD25leHRfc3RhcnRfdGltZRgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJbGFzdF9leGl0GBsgASgJEjAKDmxhdW5jaF9jb25zZW50GBwgASgOMhgubWNwaHViLnYxLkxhdW5jaENvbnNlbnQSGgoSbWVtb3J5X2xpbWl0X2J5dGVzGB0gASgDEg0KBXBsYWNlGB4gASgFEjQKE3dhaXRpbmdfZm9yX2NvbnNlbnQYHyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEhcKD3F1ZXN0aW9uc19tdXRlZBggIAEoCBITCgtpbmNhcm5hdGlvbhghIAEoBBITCgtjb25maWdfbmFtZRgiIAEoCSJKCgxDb25maWdPcmlnaW4SDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgFEg8KB2RpYWxlY3QYAyABKAkSDQoFc2NvcGUYBCABKAkiywEKEkNvbm5lY3Rpb25Db3VudGVycxIWCg5sYXRlX3Jlc3BvbnNlcxgBIAEoBBIZChF1bmtub3duX3Jlc3BvbnNlcxgCIAEoBBIRCgliYWRfbGluZXMYAyABKAQSFwoPdW5rbm93bl9jYW5jZWxzGAQgASgEEhkKEW1hbGZvcm1lZF9jYW5jZWxzGAUgASgEEhwKFHN1cHByZXNzZWRfcmVzcG9uc2VzGAYgASgEEh0KFWRyb3BwZWRfbm90aWZpY2F0aW9ucxgHIAEoBCJ4Cg1Db25maWdQcm9ibGVtEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoBRIOCgZjb2x1bW4YAyABKAUSDgoGc2VydmVyGAQgASgJEgsKA2tleRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWZhdGFsGAcgASgIIoMBCgxDb25maWdTb3VyY2USDAoEcGF0aBgBIAEoCRIMCgRqc29uGAIgASgJEg0KBXNjb3BlGAMgASgJEg8KB3RydXN0ZWQYBCABKAgSDwoHZGlhbGVjdBgFIAEoCRIOCgZmb2xkZXIYBiABKAkSFgoObWF5X2JlX21pc3NpbmcYByABKAgitQEKBFRvb2wSDgoGc2VydmVyGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFdGl0bGUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAUgASgJEhcKD2RlZmluaXRpb25faGFzaBgGIAEoCRIpCgZwb2xpY3kYByABKA4yGS5tY3BodWIudjEuQXBwcm92YWxQb2xpY3kSDgoGY2FjaGVkGAggASgIIqEBCghSZXNvdXJjZRIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFdGl0bGUYBCABKAkSEwoLZGVzY3JpcHRpb24YBSABKAkSEQoJbWltZV90eXBlGAYgASgJEhEKBHNpemUYByABKANIAIgBARIXCg9kZWZpbml0aW9uX2pzb24YCCABKAlCBwoFX3NpemUilgEKEFJlc291cmNlVGVtcGxhdGUSDgoGc2VydmVyGAEgASgJEhQKDHVyaV90ZW1wbGF0ZRgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhMKC2Rlc2NyaXB0aW9uGAUgASgJEhEKCW1pbWVfdHlwZRgGIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YByABKAkilwEKCU1jcFByb21wdBIOCgZzZXJ2ZXIYASABKAkSDAoEbmFtZRgCIAEoCRINCgV0aXRsZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIvCglhcmd1bWVudHMYBSADKAsyHC5tY3BodWIudjEuTWNwUHJvbXB0QXJndW1lbnQSFwoPZGVmaW5pdGlvbl9qc29uGAYgASgJIlcKEU1jcFByb21wdEFyZ3VtZW50EgwKBG5hbWUYASABKAkSDQoFdGl0bGUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEAoIcmVxdWlyZWQYBCABKAgiFAoSTGlzdFNlcnZlcnNSZXF1ZXN0ImUKE0xpc3RTZXJ2ZXJzUmVzcG9uc2USIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISKgoIcHJvYmxlbXMYAiADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbSI9ChJTdGFydFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhcKD3dvcmtzcGFjZV9lbnRyeRgCIAEoCCI4ChNTdGFydFNlcnZlclJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiMwoRU3RvcFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg4KBnJlYXNvbhgCIAEoCSI3ChJTdG9wU2VydmVyUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciI2ChRSZXN0YXJ0U2VydmVyUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSDgoGcmVhc29uGAIgASgJIjoKFVJlc3RhcnRTZXJ2ZXJSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIjoKF1NldFNlcnZlckVuYWJsZWRSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIPCgdlbmFibGVkGAIgASgIIj0KGFNldFNlcnZlckVuYWJsZWRSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIjIKEU11dGVTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRINCgVtdXRlZBgCIAEoCCI3ChJNdXRlU2VydmVyUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciJYChNSZWxvYWRDb25maWdSZXF1ZXN0EigKB3NvdXJjZXMYASADKAsyFy5tY3BodWIudjEuQ29uZmlnU291cmNlEhcKD3dhdGNoZWRfYnlfaG9zdBgCIAEoCCJ3ChRSZWxvYWRDb25maWdSZXNwb25zZRIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIqCghwcm9ibGVtcxgCIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAyADKAkiOAoQTGlzdFRvb2xzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSFAoMYWxsb3dfY2FjaGVkGAIgASgIIl8KEUxpc3RUb29sc1Jlc3BvbnNlEh4KBXRvb2xzGAEgAygLMg8ubWNwaHViLnYxLlRvb2wSKgoIdHJvdWJsZXMYAiADKAsyGC5tY3BodWIudjEuU2VydmVyVHJvdWJsZSJDCg1TZXJ2ZXJUcm91YmxlEg4KBnNlcnZlchgBIAEoCRIiCgVlcnJvchgCIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvciIzChJTZXRMb2dMZXZlbFJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJIhUKE1NldExvZ0xldmVsUmVzcG9uc2UiJgoUTGlzdFJlc291cmNlc1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIj8KFUxpc3RSZXNvdXJjZXNSZXNwb25zZRImCglyZXNvdXJjZXMYASADKAsyEy5tY3BodWIudjEuUmVzb3VyY2UiLgocTGlzdFJlc291cmNlVGVtcGxhdGVzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkiWAodTGlzdFJlc291cmNlVGVtcGxhdGVzUmVzcG9uc2USNwoScmVzb3VyY2VfdGVtcGxhdGVzGAEgAygLMhsubWNwaHViLnYxLlJlc291cmNlVGVtcGxhdGUirQEKE1JlYWRSZXNvdXJjZVJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSCwoDdXJpGAMgASgJEhEKCW1ldGFfanNvbhgEIAEoCRIlCgh0aW1lb3V0cxgFIAEoCzITLm1jcGh1Yi52MS5UaW1lb3V0cxISCgp0YXNrX2xhYmVsGAYgASgJEhcKD293bmVyX3dpbmRvd19pZBgHIAEoCSKnAQoUUmVhZFJlc291cmNlUmVzcG9uc2USEgoKcmVxdWVzdF9pZBgBIAEoCRIVCgtyZXN1bHRfanNvbhgCIAEoCUgAEiQKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLk1jcEVycm9ySAASDgoGcm91bmRzGAQgASgFEiMKB3RpbWluZ3MYBSABKAsyEi5tY3BodWIudjEuVGltaW5nc0IJCgdvdXRjb21lIjcKGFN1YnNjcmliZVJlc291cmNlUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJIhsKGVN1YnNjcmliZVJlc291cmNlUmVzcG9uc2UiOQoaVW5zdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSIdChtVbnN1YnNjcmliZVJlc291cmNlUmVzcG9uc2UiJwoVTGlzdE1jcFByb21wdHNSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSI/ChZMaXN0TWNwUHJvbXB0c1Jlc3BvbnNlEiUKB3Byb21wdHMYASADKAsyFC5tY3BodWIudjEuTWNwUHJvbXB0IqICChNHZXRNY3BQcm9tcHRSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEgwKBG5hbWUYAyABKAkSQAoJYXJndW1lbnRzGAQgAygLMi0ubWNwaHViLnYxLkdldE1jcFByb21wdFJlcXVlc3QuQXJndW1lbnRzRW50cnkSEQoJbWV0YV9qc29uGAUgASgJEiUKCHRpbWVvdXRzGAYgASgLMhMubWNwaHViLnYxLlRpbWVvdXRzEhIKCnRhc2tfbGFiZWwYByABKAkSFwoPb3duZXJfd2luZG93X2lkGAggASgJGjAKDkFyZ3VtZW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEipwEKFEdldE1jcFByb21wdFJlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSFQoLcmVzdWx0X2pzb24YAiABKAlIABIkCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAEg4KBnJvdW5kcxgEIAEoBRIjCgd0aW1pbmdzGAUgASgLMhIubWNwaHViLnYxLlRpbWluZ3NCCQoHb3V0Y29tZSLnAQoPQ29tcGxldGVSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIUCgptY3BfcHJvbXB0GAIgASgJSAASFgoMdXJpX3RlbXBsYXRlGAMgASgJSAASEAoIYXJndW1lbnQYBCABKAkSDQoFdmFsdWUYBSABKAkSOAoHY29udGV4dBgGIAMoCzInLm1jcGh1Yi52MS5Db21wbGV0ZVJlcXVlc3QuQ29udGV4dEVudHJ5Gi4KDENvbnRleHRFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgsKCXJlZmVyZW5jZSJaChBDb21wbGV0ZVJlc3BvbnNlEhUKC3Jlc3VsdF9qc29uGAEgASgJSAASJAoFZXJyb3IYAiABKAsyEy5tY3BodWIudjEuTWNwRXJyb3JIAEIJCgdvdXRjb21lIh8KDVNpZ25JblJlcXVlc3QSDgoGc2VydmVyGAEgASgJIjMKDlNpZ25JblJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiIAoOU2lnbk91dFJlcXVlc3QSDgoGc2VydmVyGAEgASgJIjQKD1NpZ25PdXRSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIoECCgpSZW1lbWJlcmVkEhUKDXJlbWVtYmVyZWRfaWQYASABKAkSJwoEa2luZBgCIAEoDjIZLm1jcGh1Yi52MS5SZW1lbWJlcmVkS2luZBIOCgZzZXJ2ZXIYAyABKAkSDAoEdG9vbBgEIAEoCRIQCghpbnB1dF9pZBgFIAEoCRInCgVzY29wZRgGIAEoDjIYLm1jcGh1Yi52MS5BcHByb3ZhbFNjb3BlEg8KB2ZvbGRlcnMYByADKAkSEQoJd2luZG93X2lkGAggASgJEigKBHRpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGhhc2gYCiABKAkiJwoVTGlzdFJlbWVtYmVyZWRSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSJDChZMaXN0UmVtZW1iZXJlZFJlc3BvbnNlEikKCnJlbWVtYmVyZWQYASADKAsyFS5tY3BodWIudjEuUmVtZW1iZXJlZCInCg1Gb3JnZXRSZXF1ZXN0EhYKDnJlbWVtYmVyZWRfaWRzGAEgAygJIiMKDkZvcmdldFJlc3BvbnNlEhEKCWZvcmdvdHRlbhgBIAEoBSr9AQoLU2VydmVyU3RhdGUSHAoYU0VSVkVSX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUU0VSVkVSX1NUQVRFX1NUT1BQRUQQARIbChdTRVJWRVJfU1RBVEVfQ09OTkVDVElORxACEhYKElNFUlZFUl9TVEFURV9SRUFEWRADEhkKFVNFUlZFUl9TVEFURV9TVE9QUElORxAEEhcKE1NFUlZFUl9TVEFURV9GQUlMRUQQBRIZChVTRVJWRVJfU1RBVEVfRElTQUJMRUQQBhIXChNTRVJWRVJfU1RBVEVfQlJPS0VOEAcSGQoVU0VSVkVSX1NUQVRFX0dJVkVOX1VQEAgqWgoLU2VydmVyU3RhcnQSHAoYU0VSVkVSX1NUQVJUX1VOU1BFQ0lGSUVEEAASFQoRU0VSVkVSX1NUQVJUX0xBWlkQARIWChJTRVJWRVJfU1RBUlRfRUFHRVIQAiqcAQoNTGF1bmNoQ29uc2VudBIeChpMQVVOQ0hfQ09OU0VOVF9VTlNQRUNJRklFRBAAEhkKFUxBVU5DSF9DT05TRU5UX05FRURFRBABEhkKFUxBVU5DSF9DT05TRU5UX0FTS0lORxACEhgKFExBVU5DSF9DT05TRU5UX0dJVkVOEAMSGwoXTEFVTkNIX0NPTlNFTlRfREVDTElORUQQBCqEAQoPU2VydmVyVHJhbnNwb3J0EiAKHFNFUlZFUl9UUkFOU1BPUlRfVU5TUEVDSUZJRUQQABIaChZTRVJWRVJfVFJBTlNQT1JUX1NURElPEAESGQoVU0VSVkVSX1RSQU5TUE9SVF9IVFRQEAISGAoUU0VSVkVSX1RSQU5TUE9SVF9TU0UQAyp9CgtTaWduSW5TdGF0ZRIdChlTSUdOX0lOX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUU0lHTl9JTl9TVEFURV9ORUVERUQQARIYChRTSUdOX0lOX1NUQVRFX0FTS0lORxACEhsKF1NJR05fSU5fU1RBVEVfU0lHTkVEX0lOEAMqfwoOQXBwcm92YWxQb2xpY3kSHwobQVBQUk9WQUxfUE9MSUNZX1VOU1BFQ0lGSUVEEAASGQoVQVBQUk9WQUxfUE9MSUNZX0FMTE9XEAESFwoTQVBQUk9WQUxfUE9MSUNZX0FTSxACEhgKFEFQUFJPVkFMX1BPTElDWV9ERU5ZEAMqmQEKDlJlbWVtYmVyZWRLaW5kEh8KG1JFTUVNQkVSRURfS0lORF9VTlNQRUNJRklFRBAAEiEKHVJFTUVNQkVSRURfS0lORF9UT09MX0FQUFJPVkFMEAESIQodUkVNRU1CRVJFRF9LSU5EX1NFUlZFUl9MQVVOQ0gQAhIgChxSRU1FTUJFUkVEX0tJTkRfQ09ORklHX0lOUFVUEAMytw0KEE1jcFNlcnZlclNlcnZpY2USTAoLTGlzdFNlcnZlcnMSHS5tY3BodWIudjEuTGlzdFNlcnZlcnNSZXF1ZXN0Gh4ubWNwaHViLnYxLkxpc3RTZXJ2ZXJzUmVzcG9uc2USTAoLU3RhcnRTZXJ2ZXISHS5tY3BodWIudjEuU3RhcnRTZXJ2ZXJSZXF1ZXN0Gh4ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVzcG9uc2USSQoKU3RvcFNlcnZlchIcLm1jcGh1Yi52MS5TdG9wU2VydmVyUmVxdWVzdBodLm1jcGh1Yi52MS5TdG9wU2VydmVyUmVzcG9uc2USUgoNUmVzdGFydFNlcnZlchIfLm1jcGh1Yi52MS5SZXN0YXJ0U2VydmVyUmVxdWVzdBogLm1jcGh1Yi52MS5SZXN0YXJ0U2VydmVyUmVzcG9uc2USWwoQU2V0U2VydmVyRW5hYmxlZBIiLm1jcGh1Yi52MS5TZXRTZXJ2ZXJFbmFibGVkUmVxdWVzdBojLm1jcGh1Yi52MS5TZXRTZXJ2ZXJFbmFibGVkUmVzcG9uc2USSQoKTXV0ZVNlcnZlchIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdBodLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVzcG9uc2USTwoMUmVsb2FkQ29uZmlnEh4ubWNwaHViLnYxLlJlbG9hZENvbmZpZ1JlcXVlc3QaHy5tY3BodWIudjEuUmVsb2FkQ29uZmlnUmVzcG9uc2USRgoJTGlzdFRvb2xzEhsubWNwaHViLnYxLkxpc3RUb29sc1JlcXVlc3QaHC5tY3BodWIudjEuTGlzdFRvb2xzUmVzcG9uc2USUgoNTGlzdFJlc291cmNlcxIfLm1jcGh1Yi52MS5MaXN0UmVzb3VyY2VzUmVxdWVzdBogLm1jcGh1Yi52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2USagoVTGlzdFJlc291cmNlVGVtcGxhdGVzEicubWNwaHViLnYxLkxpc3RSZXNvdXJjZVRlbXBsYXRlc1JlcXVlc3QaKC5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVzcG9uc2USTwoMUmVhZFJlc291cmNlEh4ubWNwaHViLnYxLlJlYWRSZXNvdXJjZVJlcXVlc3QaHy5tY3BodWIudjEuUmVhZFJlc291cmNlUmVzcG9uc2USXgoRU3Vic2NyaWJlUmVzb3VyY2USIy5tY3BodWIudjEuU3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0GiQubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVzcG9uc2USZAoTVW5zdWJzY3JpYmVSZXNvdXJjZRIlLm1jcGh1Yi52MS5VbnN1YnNjcmliZVJlc291cmNlUmVxdWVzdBomLm1jcGh1Yi52MS5VbnN1YnNjcmliZVJlc291cmNlUmVzcG9uc2USVQoOTGlzdE1jcFByb21wdHMSIC5tY3BodWIudjEuTGlzdE1jcFByb21wdHNSZXF1ZXN0GiEubWNwaHViLnYxLkxpc3RNY3BQcm9tcHRzUmVzcG9uc2USTwoMR2V0TWNwUHJvbXB0Eh4ubWNwaHViLnYxLkdldE1jcFByb21wdFJlcXVlc3QaHy5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVzcG9uc2USQwoIQ29tcGxldGUSGi5tY3BodWIudjEuQ29tcGxldGVSZXF1ZXN0GhsubWNwaHViLnYxLkNvbXBsZXRlUmVzcG9uc2USPQoGU2lnbkluEhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3QaGS5tY3BodWIudjEuU2lnbkluUmVzcG9uc2USQAoHU2lnbk91dBIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdBoaLm1jcGh1Yi52MS5TaWduT3V0UmVzcG9uc2USVQoOTGlzdFJlbWVtYmVyZWQSIC5tY3BodWIudjEuTGlzdFJlbWVtYmVyZWRSZXF1ZXN0GiEubWNwaHViLnYxLkxpc3RSZW1lbWJlcmVkUmVzcG9uc2USPQoGRm9yZ2V0EhgubWNwaHViLnYxLkZvcmdldFJlcXVlc3QaGS5tY3BodWIudjEuRm9yZ2V0UmVzcG9uc2USTAoLU2V0TG9nTGV2ZWwSHS5tY3BodWIudjEuU2V0TG9nTGV2ZWxSZXF1ZXN0Gh4ubWNwaHViLnYxLlNldExvZ0xldmVsUmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request]);
+  fileDesc("ChZtY3BodWIvdjEvc2VydmVyLnByb3RvEgltY3BodWIudjEi2gcKBlNlcnZlchIMCgRuYW1lGAEgASgJEiUKBXN0YXRlGAIgASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXRlEhsKA2VyYRgDIAEoDjIOLm1jcGh1Yi52MS5FcmESGQoRcHJvdG9jb2xfcmV2aXNpb24YBCABKAkSDQoFdGl0bGUYBSABKAkSDwoHdmVyc2lvbhgGIAEoCRIUCgxpbnN0cnVjdGlvbnMYByABKAkSGQoRY2FwYWJpbGl0aWVzX2pzb24YCCABKAkSEgoKcHJvY2Vzc19pZBgJIAEoBRISCgpsYXN0X2Vycm9yGAogASgJEg4KBnN0ZGVychgLIAMoCRITCgtjb25maWdfZmlsZRgMIAEoCRITCgtjb25maWdfbGluZRgNIAEoBRIqCghwcm9ibGVtcxgOIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEi4KCnJlYWR5X3RpbWUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2NvbW1hbmQYECABKAkSLwoIY291bnRlcnMYESABKAsyHS5tY3BodWIudjEuQ29ubmVjdGlvbkNvdW50ZXJzEi0KCXRyYW5zcG9ydBgSIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSCwoDdXJsGBMgASgJEicKB3NpZ25faW4YFCABKA4yFi5tY3BodWIudjEuU2lnbkluU3RhdGUSFgoOY29uZmlnX2RpYWxlY3QYFSABKAkSFAoMY29uZmlnX3Njb3BlGBYgASgJEigKB3NoYWRvd3MYFyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEiUKBXN0YXJ0GBggASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXJ0EhAKCGZhaWx1cmVzGBkgASgFEjMKD25leHRfc3RhcnRfdGltZRgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJbGFzdF9leGl0GBsgASgJEjAKDmxhdW5jaF9jb25zZW50GBwgASgOMhgubWNwaHViLnYxLkxhdW5jaENvbnNlbnQSGgoSbWVtb3J5X2xpbWl0X2J5dGVzGB0gASgDEg0KBXBsYWNlGB4gASgFEjQKE3dhaXRpbmdfZm9yX2NvbnNlbnQYHyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEhcKD3F1ZXN0aW9uc19tdXRlZBggIAEoCBITCgtpbmNhcm5hdGlvbhghIAEoBBITCgtjb25maWdfbmFtZRgiIAEoCSJKCgxDb25maWdPcmlnaW4SDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgFEg8KB2RpYWxlY3QYAyABKAkSDQoFc2NvcGUYBCABKAkiywEKEkNvbm5lY3Rpb25Db3VudGVycxIWCg5sYXRlX3Jlc3BvbnNlcxgBIAEoBBIZChF1bmtub3duX3Jlc3BvbnNlcxgCIAEoBBIRCgliYWRfbGluZXMYAyABKAQSFwoPdW5rbm93bl9jYW5jZWxzGAQgASgEEhkKEW1hbGZvcm1lZF9jYW5jZWxzGAUgASgEEhwKFHN1cHByZXNzZWRfcmVzcG9uc2VzGAYgASgEEh0KFWRyb3BwZWRfbm90aWZpY2F0aW9ucxgHIAEoBCJ4Cg1Db25maWdQcm9ibGVtEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoBRIOCgZjb2x1bW4YAyABKAUSDgoGc2VydmVyGAQgASgJEgsKA2tleRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWZhdGFsGAcgASgIIoMBCgxDb25maWdTb3VyY2USDAoEcGF0aBgBIAEoCRIMCgRqc29uGAIgASgJEg0KBXNjb3BlGAMgASgJEg8KB3RydXN0ZWQYBCABKAgSDwoHZGlhbGVjdBgFIAEoCRIOCgZmb2xkZXIYBiABKAkSFgoObWF5X2JlX21pc3NpbmcYByABKAgitQEKBFRvb2wSDgoGc2VydmVyGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFdGl0bGUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAUgASgJEhcKD2RlZmluaXRpb25faGFzaBgGIAEoCRIpCgZwb2xpY3kYByABKA4yGS5tY3BodWIudjEuQXBwcm92YWxQb2xpY3kSDgoGY2FjaGVkGAggASgIIqEBCghSZXNvdXJjZRIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFdGl0bGUYBCABKAkSEwoLZGVzY3JpcHRpb24YBSABKAkSEQoJbWltZV90eXBlGAYgASgJEhEKBHNpemUYByABKANIAIgBARIXCg9kZWZpbml0aW9uX2pzb24YCCABKAlCBwoFX3NpemUiugEKEFJlc291cmNlVGVtcGxhdGUSDgoGc2VydmVyGAEgASgJEhQKDHVyaV90ZW1wbGF0ZRgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhMKC2Rlc2NyaXB0aW9uGAUgASgJEhEKCW1pbWVfdHlwZRgGIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YByABKAkSEQoJdmFyaWFibGVzGAggAygJEg8KB3Byb2JsZW0YCSABKAkilwEKCU1jcFByb21wdBIOCgZzZXJ2ZXIYASABKAkSDAoEbmFtZRgCIAEoCRINCgV0aXRsZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIvCglhcmd1bWVudHMYBSADKAsyHC5tY3BodWIudjEuTWNwUHJvbXB0QXJndW1lbnQSFwoPZGVmaW5pdGlvbl9qc29uGAYgASgJIlcKEU1jcFByb21wdEFyZ3VtZW50EgwKBG5hbWUYASABKAkSDQoFdGl0bGUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEAoIcmVxdWlyZWQYBCABKAgiFAoSTGlzdFNlcnZlcnNSZXF1ZXN0ImUKE0xpc3RTZXJ2ZXJzUmVzcG9uc2USIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISKgoIcHJvYmxlbXMYAiADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbSI9ChJTdGFydFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhcKD3dvcmtzcGFjZV9lbnRyeRgCIAEoCCI4ChNTdGFydFNlcnZlclJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiMwoRU3RvcFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg4KBnJlYXNvbhgCIAEoCSI3ChJTdG9wU2VydmVyUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciI2ChRSZXN0YXJ0U2VydmVyUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSDgoGcmVhc29uGAIgASgJIjoKFVJlc3RhcnRTZXJ2ZXJSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIjoKF1NldFNlcnZlckVuYWJsZWRSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIPCgdlbmFibGVkGAIgASgIIj0KGFNldFNlcnZlckVuYWJsZWRSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIjIKEU11dGVTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRINCgVtdXRlZBgCIAEoCCI3ChJNdXRlU2VydmVyUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciJYChNSZWxvYWRDb25maWdSZXF1ZXN0EigKB3NvdXJjZXMYASADKAsyFy5tY3BodWIudjEuQ29uZmlnU291cmNlEhcKD3dhdGNoZWRfYnlfaG9zdBgCIAEoCCJ3ChRSZWxvYWRDb25maWdSZXNwb25zZRIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIqCghwcm9ibGVtcxgCIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAyADKAkiOAoQTGlzdFRvb2xzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSFAoMYWxsb3dfY2FjaGVkGAIgASgIIl8KEUxpc3RUb29sc1Jlc3BvbnNlEh4KBXRvb2xzGAEgAygLMg8ubWNwaHViLnYxLlRvb2wSKgoIdHJvdWJsZXMYAiADKAsyGC5tY3BodWIudjEuU2VydmVyVHJvdWJsZSJDCg1TZXJ2ZXJUcm91YmxlEg4KBnNlcnZlchgBIAEoCRIiCgVlcnJvchgCIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvciIzChJTZXRMb2dMZXZlbFJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJIhUKE1NldExvZ0xldmVsUmVzcG9uc2UiRAoUTGlzdFJlc291cmNlc1JlcXVlc3QSDgoGc2VydmVyGAEgASgJEg0KBXF1ZXJ5GAIgASgJEg0KBWxpbWl0GAMgASgFIlAKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRImCglyZXNvdXJjZXMYASADKAsyEy5tY3BodWIudjEuUmVzb3VyY2USDwoHbWF0Y2hlZBgCIAEoBSJMChxMaXN0UmVzb3VyY2VUZW1wbGF0ZXNSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRINCgVxdWVyeRgCIAEoCRINCgVsaW1pdBgDIAEoBSJpCh1MaXN0UmVzb3VyY2VUZW1wbGF0ZXNSZXNwb25zZRI3ChJyZXNvdXJjZV90ZW1wbGF0ZXMYASADKAsyGy5tY3BodWIudjEuUmVzb3VyY2VUZW1wbGF0ZRIPCgdtYXRjaGVkGAIgASgFIq0BChNSZWFkUmVzb3VyY2VSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEgsKA3VyaRgDIAEoCRIRCgltZXRhX2pzb24YBCABKAkSJQoIdGltZW91dHMYBSABKAsyEy5tY3BodWIudjEuVGltZW91dHMSEgoKdGFza19sYWJlbBgGIAEoCRIXCg9vd25lcl93aW5kb3dfaWQYByABKAkipwEKFFJlYWRSZXNvdXJjZVJlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSFQoLcmVzdWx0X2pzb24YAiABKAlIABIkCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAEg4KBnJvdW5kcxgEIAEoBRIjCgd0aW1pbmdzGAUgASgLMhIubWNwaHViLnYxLlRpbWluZ3NCCQoHb3V0Y29tZSI3ChhTdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSIbChlTdWJzY3JpYmVSZXNvdXJjZVJlc3BvbnNlIjkKGlVuc3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiHQobVW5zdWJzY3JpYmVSZXNvdXJjZVJlc3BvbnNlIkUKFUxpc3RNY3BQcm9tcHRzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSDQoFcXVlcnkYAiABKAkSDQoFbGltaXQYAyABKAUiUAoWTGlzdE1jcFByb21wdHNSZXNwb25zZRIlCgdwcm9tcHRzGAEgAygLMhQubWNwaHViLnYxLk1jcFByb21wdBIPCgdtYXRjaGVkGAIgASgFIqICChNHZXRNY3BQcm9tcHRSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEgwKBG5hbWUYAyABKAkSQAoJYXJndW1lbnRzGAQgAygLMi0ubWNwaHViLnYxLkdldE1jcFByb21wdFJlcXVlc3QuQXJndW1lbnRzRW50cnkSEQoJbWV0YV9qc29uGAUgASgJEiUKCHRpbWVvdXRzGAYgASgLMhMubWNwaHViLnYxLlRpbWVvdXRzEhIKCnRhc2tfbGFiZWwYByABKAkSFwoPb3duZXJfd2luZG93X2lkGAggASgJGjAKDkFyZ3VtZW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEipwEKFEdldE1jcFByb21wdFJlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSFQoLcmVzdWx0X2pzb24YAiABKAlIABIkCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAEg4KBnJvdW5kcxgEIAEoBRIjCgd0aW1pbmdzGAUgASgLMhIubWNwaHViLnYxLlRpbWluZ3NCCQoHb3V0Y29tZSKgAQoYRXhwYW5kVXJpVGVtcGxhdGVSZXF1ZXN0EhQKDHVyaV90ZW1wbGF0ZRgBIAEoCRI/CgZ2YWx1ZXMYAiADKAsyLy5tY3BodWIudjEuRXhwYW5kVXJpVGVtcGxhdGVSZXF1ZXN0LlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiKAoZRXhwYW5kVXJpVGVtcGxhdGVSZXNwb25zZRILCgN1cmkYASABKAki5wEKD0NvbXBsZXRlUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSFAoKbWNwX3Byb21wdBgCIAEoCUgAEhYKDHVyaV90ZW1wbGF0ZRgDIAEoCUgAEhAKCGFyZ3VtZW50GAQgASgJEg0KBXZhbHVlGAUgASgJEjgKB2NvbnRleHQYBiADKAsyJy5tY3BodWIudjEuQ29tcGxldGVSZXF1ZXN0LkNvbnRleHRFbnRyeRouCgxDb250ZXh0RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUILCglyZWZlcmVuY2UiWgoQQ29tcGxldGVSZXNwb25zZRIVCgtyZXN1bHRfanNvbhgBIAEoCUgAEiQKBWVycm9yGAIgASgLMhMubWNwaHViLnYxLk1jcEVycm9ySABCCQoHb3V0Y29tZSIfCg1TaWduSW5SZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSIzCg5TaWduSW5SZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIiAKDlNpZ25PdXRSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSI0Cg9TaWduT3V0UmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciKBAgoKUmVtZW1iZXJlZBIVCg1yZW1lbWJlcmVkX2lkGAEgASgJEicKBGtpbmQYAiABKA4yGS5tY3BodWIudjEuUmVtZW1iZXJlZEtpbmQSDgoGc2VydmVyGAMgASgJEgwKBHRvb2wYBCABKAkSEAoIaW5wdXRfaWQYBSABKAkSJwoFc2NvcGUYBiABKA4yGC5tY3BodWIudjEuQXBwcm92YWxTY29wZRIPCgdmb2xkZXJzGAcgAygJEhEKCXdpbmRvd19pZBgIIAEoCRIoCgR0aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRoYXNoGAogASgJIicKFUxpc3RSZW1lbWJlcmVkUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkiQwoWTGlzdFJlbWVtYmVyZWRSZXNwb25zZRIpCgpyZW1lbWJlcmVkGAEgAygLMhUubWNwaHViLnYxLlJlbWVtYmVyZWQiJwoNRm9yZ2V0UmVxdWVzdBIWCg5yZW1lbWJlcmVkX2lkcxgBIAMoCSIjCg5Gb3JnZXRSZXNwb25zZRIRCglmb3Jnb3R0ZW4YASABKAUq/QEKC1NlcnZlclN0YXRlEhwKGFNFUlZFUl9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFNFUlZFUl9TVEFURV9TVE9QUEVEEAESGwoXU0VSVkVSX1NUQVRFX0NPTk5FQ1RJTkcQAhIWChJTRVJWRVJfU1RBVEVfUkVBRFkQAxIZChVTRVJWRVJfU1RBVEVfU1RPUFBJTkcQBBIXChNTRVJWRVJfU1RBVEVfRkFJTEVEEAUSGQoVU0VSVkVSX1NUQVRFX0RJU0FCTEVEEAYSFwoTU0VSVkVSX1NUQVRFX0JST0tFThAHEhkKFVNFUlZFUl9TVEFURV9HSVZFTl9VUBAIKloKC1NlcnZlclN0YXJ0EhwKGFNFUlZFUl9TVEFSVF9VTlNQRUNJRklFRBAAEhUKEVNFUlZFUl9TVEFSVF9MQVpZEAESFgoSU0VSVkVSX1NUQVJUX0VBR0VSEAIqnAEKDUxhdW5jaENvbnNlbnQSHgoaTEFVTkNIX0NPTlNFTlRfVU5TUEVDSUZJRUQQABIZChVMQVVOQ0hfQ09OU0VOVF9ORUVERUQQARIZChVMQVVOQ0hfQ09OU0VOVF9BU0tJTkcQAhIYChRMQVVOQ0hfQ09OU0VOVF9HSVZFThADEhsKF0xBVU5DSF9DT05TRU5UX0RFQ0xJTkVEEAQqhAEKD1NlcnZlclRyYW5zcG9ydBIgChxTRVJWRVJfVFJBTlNQT1JUX1VOU1BFQ0lGSUVEEAASGgoWU0VSVkVSX1RSQU5TUE9SVF9TVERJTxABEhkKFVNFUlZFUl9UUkFOU1BPUlRfSFRUUBACEhgKFFNFUlZFUl9UUkFOU1BPUlRfU1NFEAMqfQoLU2lnbkluU3RhdGUSHQoZU0lHTl9JTl9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFNJR05fSU5fU1RBVEVfTkVFREVEEAESGAoUU0lHTl9JTl9TVEFURV9BU0tJTkcQAhIbChdTSUdOX0lOX1NUQVRFX1NJR05FRF9JThADKn8KDkFwcHJvdmFsUG9saWN5Eh8KG0FQUFJPVkFMX1BPTElDWV9VTlNQRUNJRklFRBAAEhkKFUFQUFJPVkFMX1BPTElDWV9BTExPVxABEhcKE0FQUFJPVkFMX1BPTElDWV9BU0sQAhIYChRBUFBST1ZBTF9QT0xJQ1lfREVOWRADKpkBCg5SZW1lbWJlcmVkS2luZBIfChtSRU1FTUJFUkVEX0tJTkRfVU5TUEVDSUZJRUQQABIhCh1SRU1FTUJFUkVEX0tJTkRfVE9PTF9BUFBST1ZBTBABEiEKHVJFTUVNQkVSRURfS0lORF9TRVJWRVJfTEFVTkNIEAISIAocUkVNRU1CRVJFRF9LSU5EX0NPTkZJR19JTlBVVBADMpcOChBNY3BTZXJ2ZXJTZXJ2aWNlEkwKC0xpc3RTZXJ2ZXJzEh0ubWNwaHViLnYxLkxpc3RTZXJ2ZXJzUmVxdWVzdBoeLm1jcGh1Yi52MS5MaXN0U2VydmVyc1Jlc3BvbnNlEkwKC1N0YXJ0U2VydmVyEh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdBoeLm1jcGh1Yi52MS5TdGFydFNlcnZlclJlc3BvbnNlEkkKClN0b3BTZXJ2ZXISHC5tY3BodWIudjEuU3RvcFNlcnZlclJlcXVlc3QaHS5tY3BodWIudjEuU3RvcFNlcnZlclJlc3BvbnNlElIKDVJlc3RhcnRTZXJ2ZXISHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3QaIC5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlc3BvbnNlElsKEFNldFNlcnZlckVuYWJsZWQSIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3QaIy5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlc3BvbnNlEkkKCk11dGVTZXJ2ZXISHC5tY3BodWIudjEuTXV0ZVNlcnZlclJlcXVlc3QaHS5tY3BodWIudjEuTXV0ZVNlcnZlclJlc3BvbnNlEk8KDFJlbG9hZENvbmZpZxIeLm1jcGh1Yi52MS5SZWxvYWRDb25maWdSZXF1ZXN0Gh8ubWNwaHViLnYxLlJlbG9hZENvbmZpZ1Jlc3BvbnNlEkYKCUxpc3RUb29scxIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0GhwubWNwaHViLnYxLkxpc3RUb29sc1Jlc3BvbnNlElIKDUxpc3RSZXNvdXJjZXMSHy5tY3BodWIudjEuTGlzdFJlc291cmNlc1JlcXVlc3QaIC5tY3BodWIudjEuTGlzdFJlc291cmNlc1Jlc3BvbnNlEmoKFUxpc3RSZXNvdXJjZVRlbXBsYXRlcxInLm1jcGh1Yi52MS5MaXN0UmVzb3VyY2VUZW1wbGF0ZXNSZXF1ZXN0GigubWNwaHViLnYxLkxpc3RSZXNvdXJjZVRlbXBsYXRlc1Jlc3BvbnNlEk8KDFJlYWRSZXNvdXJjZRIeLm1jcGh1Yi52MS5SZWFkUmVzb3VyY2VSZXF1ZXN0Gh8ubWNwaHViLnYxLlJlYWRSZXNvdXJjZVJlc3BvbnNlEl4KEVN1YnNjcmliZVJlc291cmNlEiMubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVxdWVzdBokLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlc3BvbnNlEmQKE1Vuc3Vic2NyaWJlUmVzb3VyY2USJS5tY3BodWIudjEuVW5zdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QaJi5tY3BodWIudjEuVW5zdWJzY3JpYmVSZXNvdXJjZVJlc3BvbnNlElUKDkxpc3RNY3BQcm9tcHRzEiAubWNwaHViLnYxLkxpc3RNY3BQcm9tcHRzUmVxdWVzdBohLm1jcGh1Yi52MS5MaXN0TWNwUHJvbXB0c1Jlc3BvbnNlEk8KDEdldE1jcFByb21wdBIeLm1jcGh1Yi52MS5HZXRNY3BQcm9tcHRSZXF1ZXN0Gh8ubWNwaHViLnYxLkdldE1jcFByb21wdFJlc3BvbnNlEl4KEUV4cGFuZFVyaVRlbXBsYXRlEiMubWNwaHViLnYxLkV4cGFuZFVyaVRlbXBsYXRlUmVxdWVzdBokLm1jcGh1Yi52MS5FeHBhbmRVcmlUZW1wbGF0ZVJlc3BvbnNlEkMKCENvbXBsZXRlEhoubWNwaHViLnYxLkNvbXBsZXRlUmVxdWVzdBobLm1jcGh1Yi52MS5Db21wbGV0ZVJlc3BvbnNlEj0KBlNpZ25JbhIYLm1jcGh1Yi52MS5TaWduSW5SZXF1ZXN0GhkubWNwaHViLnYxLlNpZ25JblJlc3BvbnNlEkAKB1NpZ25PdXQSGS5tY3BodWIudjEuU2lnbk91dFJlcXVlc3QaGi5tY3BodWIudjEuU2lnbk91dFJlc3BvbnNlElUKDkxpc3RSZW1lbWJlcmVkEiAubWNwaHViLnYxLkxpc3RSZW1lbWJlcmVkUmVxdWVzdBohLm1jcGh1Yi52MS5MaXN0UmVtZW1iZXJlZFJlc3BvbnNlEj0KBkZvcmdldBIYLm1jcGh1Yi52MS5Gb3JnZXRSZXF1ZXN0GhkubWNwaHViLnYxLkZvcmdldFJlc3BvbnNlEkwKC1NldExvZ0xldmVsEh0ubWNwaHViLnYxLlNldExvZ0xldmVsUmVxdWVzdBoeLm1jcGh1Yi52MS5TZXRMb2dMZXZlbFJlc3BvbnNlQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request]);
 
 /**
  * Server is one configured MCP server.
@@ -1285,6 +1285,20 @@ export type ResourceTemplate = Message<"mcphub.v1.ResourceTemplate"> & {
    * @generated from field: string definition_json = 7;
    */
   definitionJson: string;
+
+  /**
+   * Names of its variables, each once, in its order, for ExpandUriTemplate and Complete; at most 100.
+   *
+   * @generated from field: repeated string variables = 8;
+   */
+  variables: string[];
+
+  /**
+   * Why it is no URI template, and cannot be filled in; "" when it is one.
+   *
+   * @generated from field: string problem = 9;
+   */
+  problem: string;
 };
 
 /**
@@ -1341,6 +1355,20 @@ export type ResourceTemplateJson = {
    * @generated from field: string definition_json = 7;
    */
   definitionJson?: string;
+
+  /**
+   * Names of its variables, each once, in its order, for ExpandUriTemplate and Complete; at most 100.
+   *
+   * @generated from field: repeated string variables = 8;
+   */
+  variables?: string[];
+
+  /**
+   * Why it is no URI template, and cannot be filled in; "" when it is one.
+   *
+   * @generated from field: string problem = 9;
+   */
+  problem?: string;
 };
 
 /**
@@ -2369,6 +2397,20 @@ export type ListResourcesRequest = Message<"mcphub.v1.ListResourcesRequest"> & {
    * @generated from field: string server = 1;
    */
   server: string;
+
+  /**
+   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   *
+   * @generated from field: string query = 2;
+   */
+  query: string;
+
+  /**
+   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
 };
 
 /**
@@ -2383,6 +2425,20 @@ export type ListResourcesRequestJson = {
    * @generated from field: string server = 1;
    */
   server?: string;
+
+  /**
+   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   *
+   * @generated from field: string query = 2;
+   */
+  query?: string;
+
+  /**
+   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit?: number;
 };
 
 /**
@@ -2404,6 +2460,13 @@ export type ListResourcesResponse = Message<"mcphub.v1.ListResourcesResponse"> &
    * @generated from field: repeated mcphub.v1.Resource resources = 1;
    */
   resources: Resource[];
+
+  /**
+   * How many there are that the query wants, also those that the limit has left out.
+   *
+   * @generated from field: int32 matched = 2;
+   */
+  matched: number;
 };
 
 /**
@@ -2418,6 +2481,13 @@ export type ListResourcesResponseJson = {
    * @generated from field: repeated mcphub.v1.Resource resources = 1;
    */
   resources?: ResourceJson[];
+
+  /**
+   * How many there are that the query wants, also those that the limit has left out.
+   *
+   * @generated from field: int32 matched = 2;
+   */
+  matched?: number;
 };
 
 /**
@@ -2439,6 +2509,20 @@ export type ListResourceTemplatesRequest = Message<"mcphub.v1.ListResourceTempla
    * @generated from field: string server = 1;
    */
   server: string;
+
+  /**
+   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   *
+   * @generated from field: string query = 2;
+   */
+  query: string;
+
+  /**
+   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
 };
 
 /**
@@ -2453,6 +2537,20 @@ export type ListResourceTemplatesRequestJson = {
    * @generated from field: string server = 1;
    */
   server?: string;
+
+  /**
+   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   *
+   * @generated from field: string query = 2;
+   */
+  query?: string;
+
+  /**
+   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit?: number;
 };
 
 /**
@@ -2474,6 +2572,13 @@ export type ListResourceTemplatesResponse = Message<"mcphub.v1.ListResourceTempl
    * @generated from field: repeated mcphub.v1.ResourceTemplate resource_templates = 1;
    */
   resourceTemplates: ResourceTemplate[];
+
+  /**
+   * How many there are that the query wants, also those that the limit has left out.
+   *
+   * @generated from field: int32 matched = 2;
+   */
+  matched: number;
 };
 
 /**
@@ -2488,6 +2593,13 @@ export type ListResourceTemplatesResponseJson = {
    * @generated from field: repeated mcphub.v1.ResourceTemplate resource_templates = 1;
    */
   resourceTemplates?: ResourceTemplateJson[];
+
+  /**
+   * How many there are that the query wants, also those that the limit has left out.
+   *
+   * @generated from field: int32 matched = 2;
+   */
+  matched?: number;
 };
 
 /**
@@ -2872,6 +2984,20 @@ export type ListMcpPromptsRequest = Message<"mcphub.v1.ListMcpPromptsRequest"> &
    * @generated from field: string server = 1;
    */
   server: string;
+
+  /**
+   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   *
+   * @generated from field: string query = 2;
+   */
+  query: string;
+
+  /**
+   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
 };
 
 /**
@@ -2886,6 +3012,20 @@ export type ListMcpPromptsRequestJson = {
    * @generated from field: string server = 1;
    */
   server?: string;
+
+  /**
+   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   *
+   * @generated from field: string query = 2;
+   */
+  query?: string;
+
+  /**
+   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit?: number;
 };
 
 /**
@@ -2907,6 +3047,13 @@ export type ListMcpPromptsResponse = Message<"mcphub.v1.ListMcpPromptsResponse">
    * @generated from field: repeated mcphub.v1.McpPrompt prompts = 1;
    */
   prompts: McpPrompt[];
+
+  /**
+   * How many there are that the query wants, also those that the limit has left out.
+   *
+   * @generated from field: int32 matched = 2;
+   */
+  matched: number;
 };
 
 /**
@@ -2921,6 +3068,13 @@ export type ListMcpPromptsResponseJson = {
    * @generated from field: repeated mcphub.v1.McpPrompt prompts = 1;
    */
   prompts?: McpPromptJson[];
+
+  /**
+   * How many there are that the query wants, also those that the limit has left out.
+   *
+   * @generated from field: int32 matched = 2;
+   */
+  matched?: number;
 };
 
 /**
@@ -3164,6 +3318,90 @@ export const GetMcpPromptResponseSchema: GenMessage<GetMcpPromptResponse, {jsonT
   messageDesc(file_mcphub_v1_server, 42);
 
 /**
+ * ExpandUriTemplateRequest is a template and what to put into it.
+ *
+ * @generated from message mcphub.v1.ExpandUriTemplateRequest
+ */
+export type ExpandUriTemplateRequest = Message<"mcphub.v1.ExpandUriTemplateRequest"> & {
+  /**
+   * URI template, as ResourceTemplate has it.
+   *
+   * @generated from field: string uri_template = 1;
+   */
+  uriTemplate: string;
+
+  /**
+   * Values by the names of variables. What is missing is undefined, and left out of the URI.
+   *
+   * @generated from field: map<string, string> values = 2;
+   */
+  values: { [key: string]: string };
+};
+
+/**
+ * ExpandUriTemplateRequest is a template and what to put into it.
+ *
+ * @generated from message mcphub.v1.ExpandUriTemplateRequest
+ */
+export type ExpandUriTemplateRequestJson = {
+  /**
+   * URI template, as ResourceTemplate has it.
+   *
+   * @generated from field: string uri_template = 1;
+   */
+  uriTemplate?: string;
+
+  /**
+   * Values by the names of variables. What is missing is undefined, and left out of the URI.
+   *
+   * @generated from field: map<string, string> values = 2;
+   */
+  values?: { [key: string]: string };
+};
+
+/**
+ * Describes the message mcphub.v1.ExpandUriTemplateRequest.
+ * Use `create(ExpandUriTemplateRequestSchema)` to create a new message.
+ */
+export const ExpandUriTemplateRequestSchema: GenMessage<ExpandUriTemplateRequest, {jsonType: ExpandUriTemplateRequestJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_server, 43);
+
+/**
+ * ExpandUriTemplateResponse is the URI.
+ *
+ * @generated from message mcphub.v1.ExpandUriTemplateResponse
+ */
+export type ExpandUriTemplateResponse = Message<"mcphub.v1.ExpandUriTemplateResponse"> & {
+  /**
+   * For ReadResource.
+   *
+   * @generated from field: string uri = 1;
+   */
+  uri: string;
+};
+
+/**
+ * ExpandUriTemplateResponse is the URI.
+ *
+ * @generated from message mcphub.v1.ExpandUriTemplateResponse
+ */
+export type ExpandUriTemplateResponseJson = {
+  /**
+   * For ReadResource.
+   *
+   * @generated from field: string uri = 1;
+   */
+  uri?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.ExpandUriTemplateResponse.
+ * Use `create(ExpandUriTemplateResponseSchema)` to create a new message.
+ */
+export const ExpandUriTemplateResponseSchema: GenMessage<ExpandUriTemplateResponse, {jsonType: ExpandUriTemplateResponseJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_server, 44);
+
+/**
  * CompleteRequest says what to complete.
  *
  * @generated from message mcphub.v1.CompleteRequest
@@ -3275,7 +3513,7 @@ export type CompleteRequestJson = {
  * Use `create(CompleteRequestSchema)` to create a new message.
  */
 export const CompleteRequestSchema: GenMessage<CompleteRequest, {jsonType: CompleteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 43);
+  messageDesc(file_mcphub_v1_server, 45);
 
 /**
  * CompleteResponse is what the server proposes.
@@ -3333,7 +3571,7 @@ export type CompleteResponseJson = {
  * Use `create(CompleteResponseSchema)` to create a new message.
  */
 export const CompleteResponseSchema: GenMessage<CompleteResponse, {jsonType: CompleteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 44);
+  messageDesc(file_mcphub_v1_server, 46);
 
 /**
  * SignInRequest names the server.
@@ -3368,7 +3606,7 @@ export type SignInRequestJson = {
  * Use `create(SignInRequestSchema)` to create a new message.
  */
 export const SignInRequestSchema: GenMessage<SignInRequest, {jsonType: SignInRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 45);
+  messageDesc(file_mcphub_v1_server, 47);
 
 /**
  * SignInResponse shows it.
@@ -3403,7 +3641,7 @@ export type SignInResponseJson = {
  * Use `create(SignInResponseSchema)` to create a new message.
  */
 export const SignInResponseSchema: GenMessage<SignInResponse, {jsonType: SignInResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 46);
+  messageDesc(file_mcphub_v1_server, 48);
 
 /**
  * SignOutRequest names the server.
@@ -3438,7 +3676,7 @@ export type SignOutRequestJson = {
  * Use `create(SignOutRequestSchema)` to create a new message.
  */
 export const SignOutRequestSchema: GenMessage<SignOutRequest, {jsonType: SignOutRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 47);
+  messageDesc(file_mcphub_v1_server, 49);
 
 /**
  * SignOutResponse shows it.
@@ -3473,7 +3711,7 @@ export type SignOutResponseJson = {
  * Use `create(SignOutResponseSchema)` to create a new message.
  */
 export const SignOutResponseSchema: GenMessage<SignOutResponse, {jsonType: SignOutResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 48);
+  messageDesc(file_mcphub_v1_server, 50);
 
 /**
  * Remembered is one answer that holds for longer than once.
@@ -3634,7 +3872,7 @@ export type RememberedJson = {
  * Use `create(RememberedSchema)` to create a new message.
  */
 export const RememberedSchema: GenMessage<Remembered, {jsonType: RememberedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 49);
+  messageDesc(file_mcphub_v1_server, 51);
 
 /**
  * ListRememberedRequest filters the list.
@@ -3669,7 +3907,7 @@ export type ListRememberedRequestJson = {
  * Use `create(ListRememberedRequestSchema)` to create a new message.
  */
 export const ListRememberedRequestSchema: GenMessage<ListRememberedRequest, {jsonType: ListRememberedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 50);
+  messageDesc(file_mcphub_v1_server, 52);
 
 /**
  * ListRememberedResponse is the list.
@@ -3704,7 +3942,7 @@ export type ListRememberedResponseJson = {
  * Use `create(ListRememberedResponseSchema)` to create a new message.
  */
 export const ListRememberedResponseSchema: GenMessage<ListRememberedResponse, {jsonType: ListRememberedResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 51);
+  messageDesc(file_mcphub_v1_server, 53);
 
 /**
  * ForgetRequest says what to forget.
@@ -3739,7 +3977,7 @@ export type ForgetRequestJson = {
  * Use `create(ForgetRequestSchema)` to create a new message.
  */
 export const ForgetRequestSchema: GenMessage<ForgetRequest, {jsonType: ForgetRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 52);
+  messageDesc(file_mcphub_v1_server, 54);
 
 /**
  * ForgetResponse tells how much there was.
@@ -3774,7 +4012,7 @@ export type ForgetResponseJson = {
  * Use `create(ForgetResponseSchema)` to create a new message.
  */
 export const ForgetResponseSchema: GenMessage<ForgetResponse, {jsonType: ForgetResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 53);
+  messageDesc(file_mcphub_v1_server, 55);
 
 /**
  * ServerState is where a server's connection stands.
@@ -4328,6 +4566,18 @@ export const McpServerService: GenService<{
     methodKind: "unary";
     input: typeof GetMcpPromptRequestSchema;
     output: typeof GetMcpPromptResponseSchema;
+  },
+  /**
+   * ExpandUriTemplate puts values into a URI template of a server (RFC 6570). No server is asked.
+   *
+   * Errors: INVALID_ARGUMENT for what is no template, a value without a variable, and what makes no URI.
+   *
+   * @generated from rpc mcphub.v1.McpServerService.ExpandUriTemplate
+   */
+  expandUriTemplate: {
+    methodKind: "unary";
+    input: typeof ExpandUriTemplateRequestSchema;
+    output: typeof ExpandUriTemplateResponseSchema;
   },
   /**
    * Complete asks for values of an argument of a prompt template, or of a variable in a resource template.

@@ -1,0 +1,53 @@
+package offers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/offers"
+)
+
+// A search gives what has all its words, the first ones of too many, and says how many there are.
+func TestSearchOfAList(t *testing.T) {
+	list := []event.ResourceInfo{
+		{URI: "file:///a.txt", Name: "Alpha", Definition: "{}"},
+		{URI: "file:///b.txt", Description: "ALPHABET", Definition: "{}"},
+		{URI: "db://alpha", MIMEType: "text/plain", Definition: strings.Repeat("x", 900_000)},
+		{URI: "db://x", Title: strings.Repeat("y", 5000) + "alpha", Definition: "{}"},
+	}
+	for _, c := range []struct {
+		search  offers.Search
+		want    string
+		matched int
+	}{
+		{offers.Search{}, "[file:///a.txt file:///b.txt db://alpha db://x]", 4},
+		{offers.Search{Query: "alpha"}, "[file:///a.txt file:///b.txt db://alpha]", 3},
+		{offers.Search{Query: " FILE  alpha "}, "[file:///a.txt file:///b.txt]", 2},
+		{offers.Search{Query: "plain"}, "[db://alpha]", 1},
+		{offers.Search{Query: "nowhere"}, "[]", 0},
+		{offers.Search{Limit: 1}, "[file:///a.txt]", 4},
+		{offers.Search{Limit: 9}, "[file:///a.txt file:///b.txt]", 4}, // the third is too long for a look
+		{offers.Search{Query: "db alpha", Limit: 9}, "[db://alpha]", 1},
+	} {
+		some, matched := offers.Of(c.search, list, offers.ResourceTexts)
+		uris := []string{}
+		for _, r := range some {
+			uris = append(uris, r.URI)
+		}
+		if diff := cmp.Diff(c.want, fmt.Sprint(uris)); diff != "" || matched != c.matched {
+			t.Errorf("%+v: %d matched, want %d (-want +got):\n%s", c.search, matched, c.matched, diff)
+		}
+	}
+	if some, n := offers.Of(offers.Search{Query: "x"}, []event.McpPromptInfo{{Name: "x"}, {Title: "X"}, {Name: "y"}},
+		offers.PromptTexts); len(some) != 2 || n != 2 {
+		t.Errorf("%v, %d", some, n)
+	}
+	if some, n := offers.Of(offers.Search{Query: "{x}"}, []event.ResourceTemplateInfo{{URITemplate: "a:{X}"}, {}},
+		offers.TemplateTexts); len(some) != 1 || n != 1 {
+		t.Errorf("%v, %d", some, n)
+	}
+}

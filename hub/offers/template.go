@@ -1,0 +1,202 @@
+package offers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// URI templates of servers (RFC 6570). The library says what is a template; it escapes code points where the RFC wants
+// the bytes of UTF-8 (section 3.1), so the expansion is made here, for values that are strings: lists have no place in
+// completion/complete and none in a form of one line each.
+
+const (
+	maxTemplateVariables = 100
+	// maxExpandedBytes bounds a URI that is asked for, as the contract does.
+	maxExpandedBytes = bounds.URIBytes
+)
+
+// variables gives the names of a template's variables, each once, in their order; problem says why it is none.
+func variables(template string) (names []string, problem string) {
+	parts, err := partsOf(template)
+	if err != nil {
+		return nil, bounds.Printable(err.Error())
+	}
+	for _, p := range parts {
+		for _, v := range p.variables {
+			if !slices.Contains(names, v.name) {
+				names = append(names, v.name)
+			}
+		}
+	}
+	return names, ""
+}
+
+// Expand puts values into a URI template; a variable without one is undefined and left out.
+func Expand(template string, values map[string]string) (string, error) {
+	uri, err := expand(template, values)
+	if err != nil {
+		return "", event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
+			"the template makes no URI: %s", bounds.Printable(err.Error()))
+	}
+	return uri, nil
+}
+
+func expand(template string, values map[string]string) (string, error) {
+	parts, err := partsOf(template)
+	if err != nil {
+		return "", err
+	}
+	for name := range values {
+		if !slices.ContainsFunc(parts, func(p templatePart) bool {
+			return slices.ContainsFunc(p.variables, func(v templateVariable) bool { return v.name == name })
+		}) {
+			return "", fmt.Errorf("it has no variable %q", name)
+		}
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		p.expand(&b, values)
+		if b.Len() > maxExpandedBytes {
+			return "", fmt.Errorf("the URI would be longer than %s", bounds.Bytes(maxExpandedBytes))
+		}
+	}
+	if b.Len() == 0 {
+		return "", errors.New("the URI would be empty")
+	}
+	return b.String(), nil
+}
+
+// templatePart is a literal, or an expression with its operator.
+type templatePart struct {
+	literal   string
+	operator  byte // 0 is none
+	variables []templateVariable
+}
+
+type templateVariable struct {
+	name   string
+	prefix int // characters of the value that count; 0: all
+}
+
+func partsOf(template string) (parts []templatePart, err error) {
+	if len(template) > maxExpandedBytes {
+		return nil, fmt.Errorf("it is longer than %s", bounds.Bytes(maxExpandedBytes))
+	}
+	if _, err := uritemplate.New(template); err != nil {
+		return nil, err
+	}
+	count := 0
+	for rest := template; rest != ""; {
+		literal, after, found := strings.Cut(rest, "{")
+		if literal != "" {
+			parts = append(parts, templatePart{literal: literal})
+		}
+		if !found {
+			break
+		}
+		var expression string
+		expression, rest, _ = strings.Cut(after, "}")
+		p := templatePart{}
+		if strings.IndexByte("+#./;?&", expression[0]) >= 0 {
+			p.operator, expression = expression[0], expression[1:]
+		}
+		for spec := range strings.SplitSeq(expression, ",") {
+			name, prefix, _ := strings.Cut(strings.TrimSuffix(spec, "*"), ":")
+			v := templateVariable{name: name}
+			for _, digit := range []byte(prefix) {
+				v.prefix = v.prefix*10 + int(digit-'0')
+			}
+			p.variables = append(p.variables, v)
+		}
+		if count += len(p.variables); count > maxTemplateVariables {
+			return nil, fmt.Errorf("it has more than %d variables", maxTemplateVariables)
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// expand is section 3.2 of the RFC, with the table of its appendix A.
+func (p templatePart) expand(b *strings.Builder, values map[string]string) {
+	if p.literal != "" {
+		escape(b, p.literal, true)
+		return
+	}
+	first, separator := "", ","
+	switch p.operator {
+	case '#', '.', '/', ';', '?', '&':
+		first = string(p.operator)
+	}
+	switch p.operator {
+	case '.', '/', ';':
+		separator = first
+	case '?', '&':
+		separator = "&"
+	}
+	named := strings.IndexByte(";?&", p.operator) >= 0
+	for _, v := range p.variables {
+		value, defined := values[v.name]
+		if !defined {
+			continue
+		}
+		b.WriteString(first)
+		first = separator
+		if named {
+			b.WriteString(v.name)
+			if value != "" || p.operator != ';' {
+				b.WriteByte('=')
+			}
+		}
+		escape(b, startOf(value, v.prefix), p.operator == '+' || p.operator == '#')
+	}
+}
+
+// startOf gives the first n characters of a text, all of it for 0.
+func startOf(text string, n int) string {
+	if n == 0 {
+		return text
+	}
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+const (
+	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	reserved   = ":/?#[]@!$&'()*+,;="
+)
+
+// escape writes a text as it may stand in a URI: bytes that are not unreserved as %XX. With allowReserved, reserved
+// ones and what is escaped already stay.
+func escape(b *strings.Builder, text string, allowReserved bool) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c < utf8.RuneSelf && strings.IndexByte(unreserved, c) >= 0,
+			allowReserved && strings.IndexByte(reserved, c) >= 0,
+			allowReserved && c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
+			b.WriteByte(c)
+		default:
+			const digits = "0123456789ABCDEF"
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		}
+	}
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' || 'a' <= c && c <= 'f'
+}

@@ -1,0 +1,65 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// What a window is subscribed to is its own: the page in it shows it, and it ends when the window has closed for good.
+
+// unsubscribeLimit bounds how long servers are told of the end of the subscriptions of a window.
+const unsubscribeLimit = 10 * time.Second
+
+var errNotUnsubscribed = errors.New("the server did not end the subscriptions of a window that is gone in time")
+
+// subscriber is the name of a window among those who are subscribed to resources.
+func subscriber(windowID string) string { return "window " + windowID }
+
+// SubscribeResource subscribes the window to a resource, until it unsubscribes or has closed for good.
+func (w *Window) SubscribeResource(ctx context.Context, server, uri string) error {
+	err := w.h.SubscribeFor(ctx, subscriber(w.ID()), server, uri)
+	if err != nil {
+		return err
+	}
+	var gone bool
+	w.h.update(func(st *state) { gone = st.windows.Gone(w.ID()) })
+	if gone { // while the server was asked: nobody else takes it back
+		return w.h.UnsubscribeFor(ctx, subscriber(w.ID()), server, uri)
+	}
+	return nil
+}
+
+// UnsubscribeResource takes that back; without a subscription there is nothing to do.
+func (w *Window) UnsubscribeResource(ctx context.Context, server, uri string) error {
+	return w.h.UnsubscribeFor(ctx, subscriber(w.ID()), server, uri)
+}
+
+// unsubscribe takes back what a window that is gone was subscribed to. The hub's lock is held.
+func (st *state) unsubscribe(windowID string) {
+	h := st.hub
+	if st.closed || len(st.subscriptions(windowID)) == 0 {
+		return
+	}
+	st.work.Go(func() {
+		ctx, stop := context.WithTimeoutCause(h.life, unsubscribeLimit, errNotUnsubscribed)
+		defer stop()
+		h.UnsubscribeAll(ctx, subscriber(windowID))
+	})
+}
+
+func (st *state) subscriptions(windowID string) (list []event.Subscription) {
+	for _, s := range st.servers {
+		for _, uri := range s.SubscribedBy(subscriber(windowID)) {
+			list = append(list, event.Subscription{Server: s.name, URI: uri})
+		}
+	}
+	return list
+}
+
+// Subscriptions gives what a window is subscribed to.
+func (s screen) Subscriptions(windowID string) []event.Subscription {
+	return s.h.held().subscriptions(windowID)
+}
