@@ -19,7 +19,7 @@ export const pageLimit = 220 * 1024;
 /** The folder of the languages beside English. */
 const languages = 'l10n';
 
-const styles = ['page.css', 'cards.css', 'results.css', 'begin.css', 'theme.css'];
+const styles = ['page.css', 'cards.css', 'results.css', 'begin.css', 'browse.css', 'theme.css'];
 
 /**
  * @param {string} folder that it is written to

@@ -17,7 +17,7 @@ import { painter, secondClock, sectionsPainter } from './paint.js';
 import { questionsSection } from './questions/questions.js';
 import { runningSection } from './running/running.js';
 import { serversSection } from './servers/servers.js';
-import { createState, takeChanged, transition } from './hub/state.js';
+import { createState, subscriptionSet, takeChanged, transition } from './hub/state.js';
 import { openStream } from './hub/stream.js';
 import { loadTheme, readSurface } from './surface.js';
 import { t } from './words/t.js';
@@ -35,7 +35,12 @@ const stream = openStream(surface, {
 });
 
 /** @type {import('./page.js').Page} */
-const page = { surface, state, announce, ask: stream.ask, drafts: stream, reveal };
+const page = { surface, state, announce, ask: stream.ask, drafts: stream, subscribed, reveal };
+/** @param {string} server @param {string} uri @param {boolean} on */
+function subscribed(server, uri, on) {
+  subscriptionSet(state, server, uri, on);
+  requestPaint();
+}
 /** @param {string} promptId */
 function reveal(promptId) {
   transition(state, { revealPrompt: { promptId } });

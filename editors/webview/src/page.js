@@ -10,6 +10,8 @@
  * @property {import('./hub/stream.js').Stream['ask']} ask
  * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft' | 'dismissed'>} drafts
  * @property {typeof import('./elements/announce.js').announce} announce
+ * @property {(server: string, uri: string, on: boolean) => void} subscribed notes what the hub has replied to an order
+ * to subscribe or unsubscribe
  * @property {(promptId: string) => void} reveal brings the card of a question into view
  * @property {import('./adding/adding.js').Adding} [adding] where the host lets the page change config files
  */

@@ -4,6 +4,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { fillAddForm } from './harness/addform.js';
+import { browseCommands, browseScenes, browseSetup } from './harness/browsescenes.js';
 import { openPage, outFolder, stop } from './harness/pagetest.js';
 import { ended, markdown, png, wav, withHistory } from './harness/results.js';
 import { themeNames } from './harness/themes.js';
@@ -342,6 +343,13 @@ try {
       },
     );
     for (const width of [215, 480]) await begin(theme, width);
+    for (const [at, { act }] of browseScenes.entries())
+      for (const width of [300, 520])
+        await shoot(
+          `${shots}browse-${at}-${width}-${theme}.png`,
+          { theme, ...browseSetup, surface: { commands: browseCommands }, viewport: { width, height: 1300 } },
+          act,
+        );
     const slow = {
       state: 'REQUEST_STATE_CANCELLING',
       cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: '2026-10-05T11:59:50Z' },

@@ -300,7 +300,22 @@ test('only what has changed is marked', () => {
 });
 
 test('what the page does not know is told to be so', () => {
-  assert.equal(transition(createState(), { resourceUpdated: { server: 'files', uri: 'x:' } }), false);
+  assert.equal(transition(createState(), {}), false);
+});
+
+test('an update marks what is subscribed to, and what lies below it, once', () => {
+  const state = after({
+    snapshot: { servers: [{ name: 'files' }], subscriptions: [{ server: 'files', uri: 'x:a' }] },
+  });
+  takeChanged(state);
+  for (const uri of ['x:ab', 'x:', 'y:a']) transition(state, { resourceUpdated: { server: 'files', uri } });
+  assert.equal(state.changed.subscribed, false);
+  transition(state, { resourceUpdated: { server: 'files', uri: 'x:a/b' } });
+  assert.equal(takeChanged(state).subscribed, true);
+  transition(state, { resourceUpdated: { server: 'files', uri: 'x:a' } });
+  assert.equal(state.changed.subscribed, false, 'a flood paints nothing');
+  transition(state, { serverChanged: { server: { name: 'files' }, removed: true } });
+  assert.equal(state.subscriptions.size, 0);
 });
 
 test('what the window did not get is counted until a snapshot, and notices among it make every list of tools stale', () => {

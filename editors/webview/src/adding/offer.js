@@ -221,7 +221,8 @@ function inputField(input) {
 export function waiting(page) {
   const said = h('span', { role: 'status' });
   let mine = 0;
-  let waits = '';
+  /** @type {AbortController | undefined} of what is asked now */
+  let asked;
   const stop = h('button', {
     type: 'button',
     class: 'link',
@@ -235,10 +236,10 @@ export function waiting(page) {
 
   /** @param {boolean} tell */
   function giveUp(tell) {
-    if (waits === '') return;
-    void page.ask({ giveUp: { messageId: waits } });
+    if (!asked) return;
     mine++;
-    waits = '';
+    asked.abort();
+    asked = undefined;
     show(stop, false);
     said.textContent = tell ? t('Stopped.') : '';
   }
@@ -258,9 +259,10 @@ export function waiting(page) {
       problem.textContent = '';
       said.textContent = doing;
       show(stop, true);
-      const reply = await page.ask(message, (id) => (waits = id));
+      asked = new AbortController();
+      const reply = await page.ask(message, asked.signal);
       if (own !== mine) return undefined;
-      waits = '';
+      asked = undefined;
       show(stop, false);
       said.textContent = '';
       if (!reply.error) return reply;

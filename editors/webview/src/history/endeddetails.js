@@ -16,9 +16,10 @@ import { plural, t } from '../words/t.js';
 /**
  * @param {import('../page.js').Page} page
  * @param {Ended} entry
+ * @param {boolean} [resultFirst] where one has just asked for it: what it brought stands before what is known of it
  * @returns {HTMLElement}
  */
-export function endedDetails(page, entry) {
+export function endedDetails(page, entry, resultFirst = false) {
   const { about, cancelled, finished, outcome } = entry;
   const { surface, state, ask } = page;
   const end = cancelled ?? finished;
@@ -61,9 +62,9 @@ export function endedDetails(page, entry) {
     },
   });
 
-  return h(
+  const known = h(
     'div',
-    { class: 'ended-details' },
+    {},
     facts([
       [t('Outcome'), outcomeWords[outcome]],
       [t('Server'), fullName(server)],
@@ -96,7 +97,14 @@ export function endedDetails(page, entry) {
     ]),
     mcpError?.dataJson && errorData(mcpError.dataJson),
     argumentsPart(page, entry),
+  );
+  const folded = resultFirst && outcome === 'done';
+  return h(
+    'div',
+    { class: 'ended-details' },
+    !folded && known,
     resultPart(page, entry),
+    folded && h('details', {}, h('summary', { text: 'About this request' }), known),
     h(
       'div',
       { class: 'actions' },

@@ -2,6 +2,15 @@
 // Nothing here knows the DOM.
 
 import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
+import {
+  anyChanged,
+  readBegan,
+  readEnded,
+  replaceSubscribed,
+  resourceChanged,
+  setSubscribed,
+  subscriptionsOf,
+} from './subscribed.js';
 import { freshLogs, logArrived, stderrIs } from './serverlog.js';
 import { t } from '../words/t.js';
 
@@ -22,6 +31,8 @@ import { t } from '../words/t.js';
  * @property {boolean} serverList one came or went
  * @property {Set<string>} servers
  * @property {Set<string>} tools servers whose tools are to be listed again
+ * @property {Set<string>} offers servers whose resources and prompts are to be listed again
+ * @property {boolean} subscribed what this window is subscribed to, or what has changed of it
  * @property {Set<string>} logs servers
  * @property {boolean} requestList one began or ended
  * @property {Set<string>} requests
@@ -52,6 +63,7 @@ import { t } from '../words/t.js';
  * @property {string | undefined} reveal the prompt that the host wants seen, '' for the oldest; the painter takes it
  * @property {{ server?: string, entryText?: string, bundle?: boolean } | undefined} openAdd the host wants the form that adds a server; the
  *   painter takes it
+ * @property {import('./subscribed.js').Subscriptions} subscriptions of this window
  * @property {ConfigProblem[]} problems
  * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot
  * @property {Changed} changed
@@ -64,6 +76,8 @@ function nothing() {
     serverList: false,
     servers: new Set(),
     tools: new Set(),
+    offers: new Set(),
+    subscribed: false,
     logs: new Set(),
     requestList: false,
     requests: new Set(),
@@ -90,6 +104,7 @@ export function createState() {
     endedNow: [],
     reveal: undefined,
     openAdd: undefined,
+    subscriptions: new Map(),
     problems: [],
     dropped: { logMessages: 0, notices: 0 },
     changed: { ...nothing(), connection: true },
@@ -113,8 +128,10 @@ export function joined(a, b) {
     history: a.history || b.history,
     problems: a.problems || b.problems,
     dropped: a.dropped || b.dropped,
+    subscribed: a.subscribed || b.subscribed,
     servers: new Set([...a.servers, ...b.servers]),
     tools: new Set([...a.tools, ...b.tools]),
+    offers: new Set([...a.offers, ...b.offers]),
     logs: new Set([...a.logs, ...b.logs]),
     requests: new Set([...a.requests, ...b.requests]),
   };
@@ -170,6 +187,11 @@ export function transition(state, message) {
     serverChanged(state, message.serverChanged.server, message.serverChanged.removed ?? false);
   } else if (message.toolsChanged) {
     changed.tools.add(message.toolsChanged.server ?? '');
+  } else if (message.resourcesChanged ?? message.mcpPromptsChanged) {
+    changed.offers.add((message.resourcesChanged ?? message.mcpPromptsChanged)?.server ?? '');
+  } else if (message.resourceUpdated) {
+    const { server = '', uri = '' } = message.resourceUpdated;
+    if (resourceChanged(state.subscriptions, server, uri)) changed.subscribed = true;
   } else if (message.configReloaded) {
     state.problems = message.configReloaded.problems ?? [];
     changed.problems = true;
@@ -180,8 +202,14 @@ export function transition(state, message) {
       notices: state.dropped.notices + Number(notices),
     };
     changed.dropped = true;
-    // Whose tools have changed is not known.
-    if (Number(notices) > 0) for (const name of state.servers.keys()) changed.tools.add(name);
+    // What has changed, and of whom, is not known.
+    if (Number(notices) > 0) {
+      for (const name of state.servers.keys()) {
+        changed.tools.add(name);
+        changed.offers.add(name);
+      }
+      if (anyChanged(state.subscriptions)) changed.subscribed = true;
+    }
   } else if (message.logMessage) {
     const server = message.logMessage.server ?? '';
     logArrived(logOf(state, server), message.logMessage, message.time);
@@ -189,6 +217,7 @@ export function transition(state, message) {
   } else if (message.mcpRequestStarted?.request) {
     const { request } = message.mcpRequestStarted;
     state.requests.set(request.requestId ?? '', request);
+    readBegan(state.subscriptions, request);
     requestChanged(state, request.requestId, true);
   } else if (message.mcpRequestProgressed) {
     const { requestId = '', state: now, progress, task } = message.mcpRequestProgressed;
@@ -243,6 +272,7 @@ function requestChanged(state, requestId, list) {
 /** @param {State} state @param {import('./ended.js').End} end @param {string | undefined} requestId */
 function requestEnded(state, end, requestId = '') {
   state.endedNow.push(addEnded(state.history, end, state.requests.get(requestId)));
+  if (end.finished && readEnded(state.subscriptions, end.finished)) state.changed.subscribed = true;
   state.requests.delete(requestId);
   state.changed.history = true;
   requestChanged(state, requestId, true);
@@ -273,6 +303,8 @@ function serverChanged(state, server, removed) {
   if (removed) {
     state.servers.delete(name);
     state.logs.delete(name);
+    for (const { uri } of subscriptionsOf(state.subscriptions, name))
+      setSubscribed(state.subscriptions, name, uri, false);
     return;
   }
   state.servers.set(name, server);
@@ -280,7 +312,10 @@ function serverChanged(state, server, removed) {
   stderrIs(logOf(state, name), server.stderr ?? []);
   changed.servers.add(name);
   changed.logs.add(name);
-  if (server.state === 'SERVER_STATE_READY' && before?.state !== 'SERVER_STATE_READY') changed.tools.add(name);
+  if (server.state === 'SERVER_STATE_READY' && before?.state !== 'SERVER_STATE_READY') {
+    changed.tools.add(name);
+    changed.offers.add(name);
+  }
 }
 
 /** A snapshot replaces all that the window knew. @param {State} state @param {Snapshot} snapshot */
@@ -300,13 +335,16 @@ function replaceAll(state, snapshot) {
   state.problems = snapshot.problems ?? [];
   state.dropped = { logMessages: 0, notices: 0 };
   replaceHistory(state.history, snapshot.history ?? []);
+  replaceSubscribed(state.subscriptions, snapshot.subscriptions ?? []);
   for (const id of [...gone, ...state.requests.keys()]) changed.requests.add(id);
   for (const name of [...gone, ...state.servers.keys()]) {
     changed.servers.add(name);
     changed.tools.add(name);
+    changed.offers.add(name);
     changed.logs.add(name);
   }
   Object.assign(changed, {
+    subscribed: true,
     connection: true,
     serverList: true,
     requestList: true,
@@ -329,4 +367,13 @@ function loseHub(state) {
   }
   state.requests.clear();
   Object.assign(state.changed, { requestList: true, history: true });
+}
+
+/**
+ * Notes what the hub has replied to an order of this window to subscribe or unsubscribe: no event tells of that.
+ * @param {State} state @param {string} server @param {string} uri @param {boolean} on
+ */
+export function subscriptionSet(state, server, uri, on) {
+  setSubscribed(state.subscriptions, server, uri, on);
+  state.changed.subscribed = true;
 }

@@ -14,8 +14,8 @@ import { t } from '../words/t.js';
 /**
  * @typedef {object} Stream
  * @property {(message: AttachRequest) => void} send
- * @property {(message: AttachRequest, began?: (messageId: string) => void) => Promise<Reply>} ask sets messageId; never
- * rejects: a lost connection is a reply with UNAVAILABLE
+ * @property {(message: AttachRequest, unwanted?: AbortSignal) => Promise<Reply>} ask sets messageId; never rejects: a lost
+ * connection is a reply with UNAVAILABLE. unwanted: nobody waits for the reply any more, and the hub is told
  * @property {(promptId: string) => string | undefined} draft what was typed for a question before the page was loaded
  * anew, once the hub is known to be the same
  * @property {(promptId: string, text: string) => void} keepDraft for after the next reload; '' keeps none
@@ -183,11 +183,14 @@ export function overTransport(open, title, handlers) {
       return dismissedOf !== undefined && dismissedOf === seen?.hubId;
     },
     send: (message) => void transport.post(message),
-    ask: (message, began) => {
+    ask: (message, unwanted) => {
       const messageId = `m${++asked}`;
-      began?.(messageId);
       return new Promise((answer) => {
         waiting.set(messageId, answer);
+        unwanted?.addEventListener('abort', () => {
+          if (waiting.delete(messageId)) transport.post({ giveUp: { messageId } });
+          answer({ messageId, error: { code: 'CANCELLED', reason: 'CANCELLED', message: '' } });
+        });
         if (transport.post({ ...message, messageId })) return;
         waiting.delete(messageId);
         answer(lostReply(messageId));

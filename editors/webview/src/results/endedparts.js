@@ -3,6 +3,7 @@
 import { h, replace, setText } from '../elements/dom.js';
 import { commandLink } from '../surface.js';
 import { indexJson } from '../words/jsonindex.js';
+import { objectOf, parse, stringOf } from '../words/jsontext.js';
 import { bytes, pretty, shortName, visible } from '../words/text.js';
 import { download, partActions } from './actions.js';
 import { differenceView } from './difference.js';
@@ -160,6 +161,10 @@ function comparison(page, entry, place, failed) {
   return h('button', { type: 'button', class: 'link', text, onclick: () => void compare().catch(failed) });
 }
 
+/** The arguments of a prompt, which are texts. @param {string} json @returns {Record<string, string>} */
+const textsOf = (json) =>
+  Object.fromEntries([...objectOf(parse(json || '{}'))].map(([name, value]) => [name, stringOf(value)]));
+
 /**
  * Makes the request once more with the same arguments. undefined: it is none that a page makes.
  * @param {Page} page
@@ -168,22 +173,23 @@ function comparison(page, entry, place, failed) {
  */
 export function againButton(page, entry, say) {
   const { server = '', tool = '', subject: uri = '', method } = entry.about;
-  if (!isKept(entry) || method === 'prompts/get' || !page.state.servers.has(server)) return undefined;
+  if (!isKept(entry) || !page.state.servers.has(server)) return undefined;
+  const verb = { 'resources/read': t('Read Again'), 'prompts/get': t('Get Again') }[method ?? ''] ?? t('Call Again');
   const call = async () => {
     const requestId = crypto.randomUUID();
     if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
-    const argumentsJson = await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain);
+    const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
+    const argumentsJson = given ? await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
+    if (method === 'prompts/get')
+      return page.ask({ getMcpPrompt: { requestId, server, name: uri, arguments: textsOf(argumentsJson) } });
     return page.ask({ callTool: { requestId, server, tool, argumentsJson } });
   };
   let busy = false;
   return h('button', {
     'type': 'button',
     'class': 'secondary',
-    'text': method === 'resources/read' ? t('Read Again') : t('Call Again'),
-    'aria-label':
-      method === 'resources/read'
-        ? t('Read Again: {0}', shortName(uri))
-        : t('Call Again: {0}, with the same arguments', shortName(tool)),
+    'text': verb,
+    'aria-label': t('{0}: {1}, with the same arguments', verb, shortName(tool || uri)),
     'dataset': { testid: 'again' },
     'onclick': async () => {
       if (busy) return;

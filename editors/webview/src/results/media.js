@@ -17,7 +17,7 @@ export const note = (text) => h('p', { class: 'muted', text });
  */
 export function mediaView(mimeType, base64) {
   const type = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
-  const size = bytes(Math.floor((base64.length * 3) / 4));
+  const size = bytes(Math.floor((base64.length * 3) / 4) - (/=*$/.exec(base64.slice(-2))?.[0].length ?? 0));
   const what = `${visible(type.slice(0, 100)) || t('Data without a type')}, ${size}`;
   if (!type.startsWith('image/') && !type.startsWith('audio/')) return note(what);
   const data = bytesOf(base64);

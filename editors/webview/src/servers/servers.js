@@ -100,6 +100,8 @@ export function serversSection(page) {
       for (const name of changed.servers) views.get(name)?.update();
       for (const name of changed.logs) views.get(name)?.updateLogs();
       for (const name of changed.tools) views.get(name)?.toolsChanged();
+      for (const name of changed.offers) views.get(name)?.offersChanged();
+      if (changed.subscribed) for (const view of views.values()) view.subscribed();
       if (changed.history || changed.requestList) for (const view of views.values()) view.requestsChanged();
     },
     ticks: waits,

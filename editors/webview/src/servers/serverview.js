@@ -6,6 +6,7 @@ import { problemLines, serverFacts } from './serverfacts.js';
 import { hubNow } from '../hub/state.js';
 import { confirmButton } from '../running/stopcontrol.js';
 import { clockTime, duration, serverStateWord, shortName, visible } from '../words/text.js';
+import { browseView } from '../browse/browse.js';
 import { toolList } from './toollist.js';
 import { plural, t } from '../words/t.js';
 
@@ -90,6 +91,8 @@ const actions = [
  * @property {() => void} update
  * @property {() => void} updateLogs
  * @property {() => void} toolsChanged
+ * @property {() => void} offersChanged
+ * @property {() => void} subscribed
  * @property {() => void} requestsChanged
  * @property {() => void} tick
  */
@@ -126,6 +129,8 @@ export function serverView(page, name) {
   const element = h('li', { class: 'server', dataset: { testid: `server-${name}` } }, h('h3', {}, head), trouble, body);
   /** Made when it is opened first. @type {ReturnType<typeof toolList> | undefined} */
   let tools;
+  /** @type {ReturnType<typeof browseView> | undefined} */
+  let offers;
 
   const calls = () => [...state.requests.values()].filter((r) => r.server === name && r.method !== 'initialize').length;
   const buttons = actions.map((action) => ({
@@ -166,6 +171,7 @@ export function serverView(page, name) {
     if (!open) return;
     if (!tools) {
       tools = toolList(page, name);
+      offers = browseView(page, name);
       const server = state.servers.get(name);
       details.open = server?.state !== 'SERVER_STATE_READY' || (server.waitingForConsent?.length ?? 0) > 0;
       replace(
@@ -174,6 +180,7 @@ export function serverView(page, name) {
         refused,
         problems,
         tools.element,
+        offers.element,
         details,
         logs.stderr.element,
         logs.messages.element,
@@ -182,6 +189,7 @@ export function serverView(page, name) {
     update();
     updateLogs();
     tools.load();
+    offers?.load();
   }
 
   function update() {
@@ -205,6 +213,7 @@ export function serverView(page, name) {
     }
     replace(problems, ...problemLines(surface, server.problems ?? []));
     replace(facts, serverFacts(surface, server));
+    offers?.update();
   }
 
   function tick() {
@@ -229,7 +238,12 @@ export function serverView(page, name) {
     updateLogs,
     tick,
     toolsChanged: () => tools?.changed(!body.hidden),
-    requestsChanged: () => tools?.requestsChanged(),
+    offersChanged: () => offers?.changed(!body.hidden),
+    subscribed: () => offers?.subscribed(),
+    requestsChanged: () => {
+      tools?.requestsChanged();
+      offers?.requestsChanged();
+    },
   };
 }
 

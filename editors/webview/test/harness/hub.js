@@ -33,6 +33,11 @@ export class Hub {
   kept = {};
   /** Bytes of one piece of that. */
   pieceBytes = 1 << 20;
+  /**
+   * How else it answers, by kind; undefined: it does not.
+   * @type {{ [kind in RequestKind]?: (message: AttachRequestJson) => Omit<ReplyJson, 'messageId'> | undefined }}
+   */
+  answers = {};
   /** Kinds that are not answered by themselves. @type {Set<RequestKind>} */
   silent = new Set();
   hubId = 'hub-1';
@@ -128,6 +133,11 @@ export class Hub {
     if (message.hello && !this.silent.has('hello')) {
       this.windowId = message.hello.windowId || 'window-1';
       void this.welcome(message.hello.resume?.hubId === this.hubId);
+    }
+    for (const [kind, answer] of Object.entries(this.answers)) {
+      const reply =
+        kind in message && !this.silent.has(/** @type {RequestKind} */ (kind)) ? answer(message) : undefined;
+      if (reply) void this.reply(message, reply);
     }
     if (message.listTools && !this.silent.has('listTools'))
       void this.reply(message, { listTools: { tools: this.tools[message.listTools.server ?? ''] ?? [] } });

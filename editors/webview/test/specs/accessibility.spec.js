@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { fillAddForm } from '../harness/addform.js';
 import { violations } from '../harness/axe.js';
+import { browseCommands, browseScenes, browseSetup } from '../harness/browsescenes.js';
 import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { ended, markdown, png, wav } from '../harness/results.js';
 import { themeNames } from '../harness/themes.js';
@@ -276,6 +277,10 @@ const scenes = [
     },
   },
 ];
+
+scenes.push(
+  ...browseScenes.map(({ what, act }) => ({ what, act, ...browseSetup, surface: { commands: browseCommands } })),
+);
 
 for (const { what, snapshot, surface, act } of scenes) {
   const setting = { snapshot, tools: { files: filesTools }, ...(surface && { surface }) };

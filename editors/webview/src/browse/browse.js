@@ -1,0 +1,99 @@
+// What a server offers beside its tools: resources, templates for further ones, and prompts. Only what it says that it
+// has is there, once it is known.
+
+import { h, show } from '../elements/dom.js';
+import { subscriptionsOf } from '../hub/subscribed.js';
+import { objectOf } from '../words/jsontext.js';
+import { startOf } from '../words/text.js';
+import { offerList } from './offerlist.js';
+import { definitionOf } from './offerview.js';
+import { promptView } from './promptview.js';
+import { resourceView } from './resourceview.js';
+import { templateView } from './templateview.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceJson} Resource */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceTemplateJson} Template */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').McpPromptJson} McpPrompt */
+
+/** Characters of each text that a filter looks through. */
+const searched = 4000;
+
+/** @param {readonly (string | undefined)[]} texts */
+const wordsOf = (texts) => texts.map((text) => startOf(text ?? '', searched)).join('\n');
+
+/** @param {import('../page.js').Page} page @param {string} server */
+export function browseView(page, server) {
+  let known = '';
+  let capabilities = definitionOf('');
+  /** As the server has declared it, when it was connected last. */
+  const declared = () => {
+    const json = page.state.servers.get(server)?.capabilitiesJson ?? '';
+    if (json !== '' && json !== known) {
+      known = json;
+      capabilities = definitionOf(json);
+    }
+    return capabilities;
+  };
+  const subscribes = () => objectOf(declared().get('resources')).get('subscribe') === true;
+  const completes = () => declared().has('completions');
+
+  const resources = offerList(page, server, {
+    title: 'Resources',
+    one: 'resource',
+    many: 'resources',
+    testid: 'resources',
+    order: (query) => ({ listResources: { server, query } }),
+    read: ({ listResources }) =>
+      listResources && { entries: listResources.resources ?? [], matched: listResources.matched ?? 0 },
+    keyOf: (/** @type {Resource} */ one) => `${one.uri} ${one.definitionJson}`,
+    words: (one) => wordsOf([one.uri, one.name, one.title, one.description, one.mimeType]),
+    view: (one) => resourceView(page, server, one, subscribes),
+    added: (listed) => {
+      const uris = new Set(listed.map(({ uri }) => uri));
+      return subscriptionsOf(page.state.subscriptions, server)
+        .filter(({ uri }) => !uris.has(uri))
+        .map(({ uri }) => ({ server, uri }));
+    },
+  });
+  const templates = offerList(page, server, {
+    title: 'Resource Templates',
+    one: 'template',
+    many: 'templates',
+    testid: 'templates',
+    order: (query) => ({ listResourceTemplates: { server, query } }),
+    read: ({ listResourceTemplates: list }) =>
+      list && { entries: list.resourceTemplates ?? [], matched: list.matched ?? 0 },
+    keyOf: (/** @type {Template} */ one) => `${one.uriTemplate} ${one.definitionJson}`,
+    words: (one) => wordsOf([one.uriTemplate, one.name, one.title, one.description, one.mimeType]),
+    view: (one) => templateView(page, server, one, { subscribes, completes }),
+  });
+  const prompts = offerList(page, server, {
+    title: 'Prompts',
+    one: 'prompt',
+    many: 'prompts',
+    testid: 'mcp-prompts',
+    order: (query) => ({ listMcpPrompts: { server, query } }),
+    read: ({ listMcpPrompts: list }) => list && { entries: list.prompts ?? [], matched: list.matched ?? 0 },
+    keyOf: (/** @type {McpPrompt} */ one) => `${one.name} ${one.definitionJson}`,
+    words: (one) => wordsOf([one.name, one.title, one.description]),
+    view: (one) => promptView(page, server, one, completes),
+  });
+  const lists = [resources, templates, prompts];
+  const element = h('div', {}, ...lists.map((list) => list.element));
+
+  function update() {
+    show(resources.element, declared().has('resources'));
+    show(templates.element, declared().has('resources'));
+    show(prompts.element, declared().has('prompts'));
+  }
+  update();
+  return {
+    element,
+    update,
+    load: () => lists.forEach((list) => list.load()),
+    /** @param {boolean} seen */
+    changed: (seen) => lists.forEach((list) => list.changed(seen)),
+    subscribed: () => lists.forEach((list) => list.subscribed()),
+    requestsChanged: () => lists.forEach((list) => list.requestsChanged()),
+  };
+}

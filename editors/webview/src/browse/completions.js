@@ -1,0 +1,37 @@
+// Proposals of a server for an argument of a prompt, or a variable of a resource template.
+
+import { arrayOf, objectOf, parse, stringOf } from '../words/jsontext.js';
+import { plural, visible } from '../words/text.js';
+
+/** @typedef {import('../elements/combobox.js').Proposals} Proposals */
+/** What it belongs to. @typedef {{ mcpPrompt: string } | { uriTemplate: string }} Reference */
+
+/** Characters of an answer that is read: MCP allows it 100 values (server/utilities/completion). */
+const longest = 1 << 20;
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {{ server: string, reference: Reference, argument: string, value: string, context: Record<string, string> }} of
+ * @param {AbortSignal} unwanted
+ * @returns {Promise<Proposals>}
+ */
+export async function completions(page, { server, reference, argument, value, context }, unwanted) {
+  const { error, complete } = await page.ask(
+    { complete: { server, ...reference, argument, value, context } },
+    unwanted,
+  );
+  const refusal = error ?? complete?.error;
+  if (refusal) return { values: [], note: visible(refusal.message).slice(0, 300) };
+  const json = complete?.resultJson ?? '';
+  if (json.length > longest) return { values: [], note: 'The proposals of the server are too long.' };
+  try {
+    const completion = objectOf(objectOf(parse(json)).get('completion'));
+    const values = arrayOf(completion.get('values')).map(stringOf);
+    const more = completion.get('hasMore') === true;
+    const note =
+      values.length === 0 ? '' : `${plural(values.length, 'proposal')}${more ? ', and there are more: type on' : ''}`;
+    return { values, note };
+  } catch {
+    return { values: [], note: 'The server answered with something that is no list of proposals.' };
+  }
+}

@@ -1,0 +1,186 @@
+// One list of what a server offers: resources, templates or prompts. It is folded, and listed when it is looked at. Of a
+// long list the hub gives the first entries; what is searched for it finds among all.
+
+import { h, patchList, setText, show } from '../elements/dom.js';
+import { roving } from '../elements/roving.js';
+import { plural, shortName, visible } from '../words/text.js';
+
+/** @typedef {import('../page.js').Reply} Reply */
+/**
+ * @typedef {object} OfferView one entry
+ * @property {HTMLElement} element
+ * @property {HTMLElement} head opens it
+ * @property {() => void} update after the subscriptions have changed
+ * @property {() => void} requestsChanged
+ */
+/**
+ * @template T
+ * @typedef {object} Kind
+ * @property {string} title of the list
+ * @property {string} one in words
+ * @property {string} many
+ * @property {string} testid
+ * @property {(query: string) => import('../hub/stream.js').AttachRequest} order
+ * @property {(reply: Reply) => { entries: readonly T[], matched: number } | undefined} read
+ * @property {(entry: T) => string} keyOf of what is the same as long as nothing of it has changed
+ * @property {(entry: T) => string} words that it is found by
+ * @property {(entry: T) => OfferView} view
+ * @property {(listed: readonly T[]) => T[]} [added] what the list is to show besides
+ */
+
+const few = 8;
+const step = 20;
+const pause = 300;
+
+/**
+ * @template T
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {Kind<T>} kind
+ */
+export function offerList(page, server, kind) {
+  const of = `${kind.title} of ${shortName(server)}`;
+  const count = h('span', { class: 'count' });
+  const summary = h('summary', {}, `${kind.title} `, count);
+  const filter = h('input', {
+    'type': 'search',
+    'aria-label': `Filter: ${of}`,
+    'placeholder': 'Filter',
+    'autocomplete': 'off',
+    'hidden': true,
+    'oninput': () => filtered(),
+  });
+  const note = h('p', { class: 'muted', role: 'status' });
+  const list = h('ul', { 'class': 'offer-list', 'aria-label': of });
+  const more = h('button', {
+    type: 'button',
+    class: 'link',
+    hidden: true,
+    onclick: () => {
+      const before = shown.length;
+      room += 5 * step;
+      paint();
+      views.get(shown[before] ?? '')?.head.focus();
+    },
+  });
+  const element = h(
+    'details',
+    { class: 'offers', dataset: { testid: kind.testid } },
+    summary,
+    filter,
+    note,
+    list,
+    more,
+  );
+  /** @type {readonly T[]} */
+  let entries = [];
+  let matched = 0; // at the server, by the query that was asked last
+  let total = 0; // of all, by the last list without a query
+  let queried = '';
+  let stale = true;
+  let room = step;
+  /** @type {string[]} */
+  let shown = [];
+  /** @type {Map<string, OfferView>} */
+  const views = new Map();
+  /** @type {AbortController | undefined} */
+  let asking;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const keys = roving(list, () => shown.flatMap((key) => views.get(key)?.head ?? []));
+  element.addEventListener('toggle', () => load());
+
+  /** @param {string} query */
+  async function ask(query) {
+    asking?.abort();
+    const mine = (asking = new AbortController());
+    stale = false;
+    setText(note, entries.length === 0 ? 'Listing…' : '');
+    const reply = await page.ask(kind.order(query), mine.signal);
+    if (mine.signal.aborted) return; // a later list is on its way
+    asking = undefined;
+    const found = kind.read(reply);
+    stale = reply.error?.code === 'UNAVAILABLE' || reply.error?.code === 'CANCELLED';
+    if (found) {
+      ({ entries, matched } = found);
+      queried = query;
+      if (query === '') total = matched;
+    }
+    paint();
+    if (reply.error) setText(note, visible(reply.error.message));
+  }
+
+  // Of a list that is here whole the page finds what is wanted by itself.
+  const whole = () => queried === '' && matched <= entries.length;
+
+  function filtered() {
+    room = step;
+    clearTimeout(timer);
+    if (whole()) paint();
+    else timer = setTimeout(() => void ask(filter.value.trim()), pause);
+  }
+
+  function paint() {
+    show(filter, total > few);
+    setText(count, total ? String(total) : '');
+    const words = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const all = [...(kind.added?.(entries) ?? []), ...entries];
+    const found = all.filter((entry) => {
+      const text = kind.words(entry).toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    const some = found.slice(0, found.length <= room + few ? found.length : room);
+    show(more, some.length < found.length);
+    setText(more, `Show more (${found.length - some.length})`);
+    const beyond = matched - entries.length;
+    setText(
+      note,
+      found.length === 0
+        ? total === 0
+          ? 'There are none.'
+          : 'None is found.'
+        : beyond > 0
+          ? `These are the first ${entries.length} of ${plural(matched, kind.one, kind.many)}. Filter to find the others.`
+          : '',
+    );
+    const held = list.contains(document.activeElement);
+    /** @type {Map<string, T>} two entries that are the same in all are one */
+    const unique = new Map(some.map((entry) => [kind.keyOf(entry), entry]));
+    shown = [...unique.keys()];
+    patchList(
+      list,
+      unique,
+      ([key]) => key,
+      ([key, entry]) => {
+        const view = views.get(key) ?? kind.view(entry);
+        views.set(key, view);
+        return view.element;
+      },
+    );
+    for (const key of shown) views.get(key)?.update();
+    keys.refresh();
+    if (held && document.activeElement === document.body) summary.focus();
+    const known = new Set(all.map(kind.keyOf));
+    for (const key of views.keys()) if (!known.has(key) && !shown.includes(key)) views.delete(key);
+  }
+
+  function load() {
+    if (element.open && stale) void ask(filter.value.trim());
+  }
+
+  return {
+    element,
+    load,
+    /** @param {boolean} seen */
+    changed: (seen) => {
+      stale = true;
+      if (seen) load();
+    },
+    subscribed: () => {
+      if (!stale || entries.length > 0) paint();
+    },
+    requestsChanged: () => {
+      for (const view of views.values()) view.requestsChanged();
+    },
+  };
+}

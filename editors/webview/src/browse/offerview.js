@@ -1,0 +1,77 @@
+// One entry of such a list: a head that opens it, and what is made when it is opened first.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { arrayOf, numberOf, objectOf, parse, stringOf } from '../words/jsontext.js';
+import { bytesOf, pictureInfo } from '../results/pictureinfo.js';
+import { shortName, visible } from '../words/text.js';
+
+/** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
+
+/** @param {string | undefined} json what a server says of one thing @returns {JsonObject} */
+export function definitionOf(json) {
+  try {
+    return objectOf(parse(json ?? '{}'));
+  } catch {
+    return objectOf(null);
+  }
+}
+
+const icons = /^data:image\/(?:png|jpeg|gif|webp);base64,([\w+/=]+)$/;
+const mostIcon = 64 << 10;
+
+/**
+ * The icon that a server gives, if it gives the picture itself: one from elsewhere would tell its owner who looks.
+ * @param {JsonObject} definition
+ */
+function iconOf(definition) {
+  for (const one of arrayOf(definition.get('icons')).slice(0, 20)) {
+    const src = stringOf(objectOf(one).get('src'));
+    const data = src.length <= mostIcon ? bytesOf(icons.exec(src)?.[1] ?? '') : undefined;
+    const info = data && pictureInfo(data);
+    if (info && info.width <= 512 && info.height <= 512)
+      return h('img', { class: 'offer-icon', src, alt: '', width: 16, height: 16, draggable: 'false' });
+  }
+  return undefined;
+}
+
+/** Hints of a server about one resource, in words. @param {JsonObject} definition */
+export function annotationsOf(definition) {
+  const annotations = objectOf(definition.get('annotations'));
+  const priority = numberOf(annotations.get('priority'));
+  const audience = arrayOf(annotations.get('audience')).map(stringOf).filter(Boolean).slice(0, 10).map(shortName);
+  const modified = Date.parse(stringOf(annotations.get('lastModified')));
+  return {
+    audience: audience.join(', '),
+    priority: priority === undefined ? '' : String(priority),
+    modified: Number.isFinite(modified) ? new Date(modified).toLocaleString() : '',
+  };
+}
+
+/**
+ * @param {object} of
+ * @param {string} of.name
+ * @param {string} of.title
+ * @param {JsonObject} of.definition
+ * @param {string} of.testid
+ * @param {(head: HTMLElement) => (HTMLElement | string | false | undefined)[]} of.build
+ */
+export function offerFrame({ name, title, definition, testid, build }) {
+  const state = h('span', { class: 'state' });
+  const head = h(
+    'button',
+    { 'type': 'button', 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
+    iconOf(definition),
+    h('span', { class: 'name', dir: 'auto', text: shortName(title || name) }),
+    title !== '' && title !== name && h('span', { class: 'of', dir: 'auto', text: shortName(name) }),
+    state,
+  );
+  const body = h('div', { class: 'body', hidden: true });
+  const element = h('li', { class: 'tool', dataset: { testid } }, h('h5', {}, head), body);
+  function expand() {
+    const open = body.hidden;
+    show(body, open);
+    head.setAttribute('aria-expanded', String(open));
+    if (open && !body.firstChild) replace(body, ...build(head));
+  }
+  return { element, head, say: (/** @type {string} */ text) => setText(state, visible(text)) };
+}

@@ -1,0 +1,77 @@
+// One prompt of a server: a text with arguments, which the server fills in. (A question to the user is something else.)
+
+import { facts, fullName, prose } from '../questions/cardparts.js';
+import { h } from '../elements/dom.js';
+import { hasResult } from '../results/read.js';
+import { commandLink } from '../surface.js';
+import { plural, startOf } from '../words/text.js';
+import { argumentFields, mostArguments } from './argumentfields.js';
+import { definitionOf, offerFrame } from './offerview.js';
+import { requester } from './requester.js';
+import { longestProse } from './resourceview.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').McpPromptJson} McpPrompt */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {McpPrompt} prompt
+ * @param {() => boolean} completes
+ * @returns {import('./offerlist.js').OfferView}
+ */
+export function promptView(page, server, prompt, completes) {
+  const { name = '', title = '', arguments: args = [] } = prompt;
+  /** @type {import('./requester.js').Requester | undefined} */
+  let filling;
+  const frame = offerFrame({
+    name,
+    title,
+    definition: definitionOf(prompt.definitionJson),
+    testid: `mcp-prompt-${name.slice(0, 200)}`,
+    build: (head) => {
+      const about = [
+        prose(startOf(prompt.description ?? '', longestProse)) || undefined,
+        title !== '' && facts([['Name', fullName(name)]]),
+      ];
+      if (args.length > mostArguments)
+        return [...about, h('p', { class: 'problem', text: `It wants more than ${mostArguments} arguments.` })];
+      const fields = argumentFields(page, {
+        server,
+        reference: { mcpPrompt: name },
+        args,
+        completes: completes(),
+        submit: () => filling?.button.click(),
+      });
+      filling = requester(page, {
+        verb: 'Get Prompt',
+        name: title || name,
+        home: head,
+        message: (requestId) => {
+          const given = fields.read();
+          return given ? { getMcpPrompt: { requestId, server, name, arguments: given } } : '';
+        },
+        extra: (entry) =>
+          hasResult(entry)
+          && page.surface.commands?.includes('mcphub.insertPromptText')
+          && h(
+            'div',
+            { class: 'actions' },
+            commandLink(page.surface, 'mcphub.insertPromptText', [entry.requestId], 'Insert into Editor'),
+            commandLink(page.surface, 'mcphub.promptTextToChat', [entry.requestId], 'Open in Chat'),
+          ),
+      });
+      return [
+        ...about,
+        args.length > 0 ? fields.element : h('p', { class: 'muted', text: 'It takes no arguments.' }),
+        ...filling.elements,
+      ];
+    },
+  });
+  frame.say(args.length > 0 ? plural(args.length, 'argument') : '');
+  return {
+    element: frame.element,
+    head: frame.head,
+    update: () => undefined,
+    requestsChanged: () => filling?.requestsChanged(),
+  };
+}

@@ -1,0 +1,137 @@
+// A button that makes a request, how that goes, and what came of it: for a resource that is read and a prompt that is
+// filled. The request itself is among what runs, where it can be stopped, and in the history.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { endedDetails } from '../history/endeddetails.js';
+import { outcomeWords } from '../hub/ended.js';
+import { rowId } from '../running/requestrow.js';
+import { shortName, stateWord, visible } from '../words/text.js';
+
+/** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
+/** @typedef {import('../hub/ended.js').Ended} Ended */
+
+/**
+ * @typedef {object} Requester
+ * @property {HTMLElement[]} elements
+ * @property {HTMLButtonElement} button
+ * @property {() => void} requestsChanged
+ */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {object} of
+ * @param {string} of.verb on the button
+ * @param {string} of.name what is read or filled, for those who do not see where the button is
+ * @param {HTMLElement} of.home takes the focus when what had it goes
+ * @param {(requestId: string) => AttachRequest | string | Promise<AttachRequest | string>} of.message a text says why there is
+ * none; '': it is said already
+ * @param {(entry: Ended) => HTMLElement | undefined | false} [of.extra] what can be done besides with what came
+ * @param {(HTMLElement | undefined)[]} [of.actions] beside the button
+ * @returns {Requester}
+ */
+export function requester(page, { verb, name, home, message, extra, actions = [] }) {
+  /** The last request from here. @type {string | undefined} */
+  let requestId;
+  let sending = false;
+  const button = h('button', {
+    'type': 'button',
+    'class': 'primary',
+    'text': verb,
+    'aria-label': `${verb} ${shortName(name)}`,
+    'dataset': { testid: 'ask' },
+    'onclick': () => void send(),
+  });
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const status = h('p', { class: 'muted', role: 'status', hidden: true });
+  const where = h('button', {
+    'type': 'button',
+    'class': 'link',
+    'text': 'Show',
+    'aria-label': `Show the request for ${shortName(name)} that runs`,
+    'hidden': true,
+    'onclick': () => goToRunning(),
+  });
+  const outcome = h('div', {});
+
+  /** To the question that the request waits for, or else to its row among what runs. */
+  function goToRunning() {
+    const id = requestId ?? '';
+    const asks = [...page.state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
+    if (asks?.promptId) page.reveal(asks.promptId);
+    else document.getElementById(rowId(id))?.focus();
+  }
+
+  async function send() {
+    if (sending) return;
+    const mine = (requestId = crypto.randomUUID());
+    begun(true);
+    show(problem, false);
+    const order = await message(mine);
+    if (typeof order === 'string') {
+      begun(false);
+      requestId = undefined;
+      say(order);
+      return;
+    }
+    replace(outcome);
+    show(status, true);
+    show(where, false);
+    setText(status, 'Asking…');
+    const { error } = await page.ask(order);
+    if (mine !== requestId) return;
+    begun(false);
+    // What has an end in the history is told from there. This is what never began, or whose end nobody here was told.
+    if (ended()) requestsChanged();
+    else {
+      show(status, false);
+      say(visible(error?.message));
+    }
+  }
+
+  /** @param {string} text */
+  function say(text) {
+    show(problem, text !== '');
+    setText(problem, text);
+  }
+
+  /** @param {boolean} now */
+  function begun(now) {
+    sending = now;
+    button.setAttribute('aria-disabled', String(now)); // and not disabled: that would throw the focus away
+  }
+
+  const ended = () => page.state.history.findLast((entry) => entry.requestId === requestId);
+
+  function requestsChanged() {
+    if (requestId === undefined) return;
+    const open = page.state.requests.get(requestId);
+    if (!open && document.activeElement === where) home.focus();
+    show(where, open !== undefined);
+    if (open) {
+      begun(false);
+      show(problem, false);
+      show(status, true);
+      setText(status, `${stateWord(open.state)}: see Running.`);
+      return;
+    }
+    const entry = ended();
+    if (!entry) return;
+    requestId = undefined;
+    begun(false);
+    show(problem, false);
+    show(status, true);
+    setText(status, `The last request: ${outcomeWords[entry.outcome]}.`);
+    replace(outcome, extra?.(entry), endedDetails(page, entry, true));
+  }
+
+  return {
+    button,
+    elements: [
+      h('div', { class: 'actions' }, button, ...actions),
+      problem,
+      h('div', { class: 'line' }, status, where),
+      outcome,
+    ],
+    requestsChanged,
+  };
+}

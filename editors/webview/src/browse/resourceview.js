@@ -1,0 +1,85 @@
+// One resource of a server: what is said of it, reading it, and being told of its changes.
+
+import { facts, fullName, prose } from '../questions/cardparts.js';
+import { h } from '../elements/dom.js';
+import { copyButton } from '../elements/icon.js';
+import { subscribedTo } from '../hub/subscribed.js';
+import { commandLink } from '../surface.js';
+import { bytes, shortName, startOf, visible } from '../words/text.js';
+import { annotationsOf, definitionOf, offerFrame } from './offerview.js';
+import { requester } from './requester.js';
+import { subscribeControl } from './subscribecontrol.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceJson} Resource */
+/** @typedef {import('./offerlist.js').OfferView} OfferView */
+
+export const longestProse = 4000;
+
+/** @param {import('../page.js').Page} page @param {string} server @param {string} uri */
+export function openResource(page, server, uri) {
+  if (!page.surface.commands?.includes('mcphub.openResource')) return undefined;
+  const text = 'Open as Document';
+  const link = commandLink(page.surface, 'mcphub.openResource', [server, uri], text);
+  link.setAttribute('aria-label', `${text}: ${shortName(uri)}`);
+  return link;
+}
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {Resource} resource
+ * @param {() => boolean} subscribes the server takes subscriptions
+ * @returns {OfferView}
+ */
+export function resourceView(page, server, resource, subscribes) {
+  const { uri = '', name = '', title = '', mimeType = '', size } = resource;
+  const definition = definitionOf(resource.definitionJson);
+  const plain = [startOf(mimeType, 60), size !== undefined && bytes(size)].filter(Boolean).join(', ');
+  const subscribe = subscribeControl(page, server, uri, subscribes);
+  /** @type {import('./requester.js').Requester | undefined} */
+  let reading;
+  const frame = offerFrame({
+    name: name || uri,
+    title,
+    definition,
+    testid: `resource-${uri.slice(0, 200)}`,
+    build: (head) => {
+      const { audience, priority, modified } = annotationsOf(definition);
+      reading = requester(page, {
+        verb: 'Read',
+        name: title || name || uri,
+        home: head,
+        message: (requestId) => ({ readResource: { requestId, server, uri } }),
+        actions: [subscribe.button, openResource(page, server, uri)],
+      });
+      return [
+        prose(startOf(resource.description ?? '', longestProse)) || undefined,
+        facts([
+          [
+            'URI',
+            h(
+              'span',
+              { class: 'line' },
+              fullName(uri),
+              copyButton('Copy URI', () => uri, page.announce),
+            ),
+          ],
+          ['Name', title !== '' && fullName(name)],
+          ['Type', mimeType && visible(startOf(mimeType, 200))],
+          ['Size', size !== undefined && bytes(size)],
+          ['For', audience],
+          ['Priority', priority],
+          ['Modified', modified],
+        ]),
+        ...reading.elements,
+        subscribe.problem,
+      ];
+    },
+  });
+  function update() {
+    subscribe.update();
+    const subscribed = subscribedTo(page.state.subscriptions, server, uri);
+    frame.say(subscribed ? (subscribed.changed ? '● Changed since you read it' : 'Subscribed') : plain);
+  }
+  return { element: frame.element, head: frame.head, update, requestsChanged: () => reading?.requestsChanged() };
+}

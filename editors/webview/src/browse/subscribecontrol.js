@@ -1,0 +1,59 @@
+// The button that subscribes this window to a resource, and takes that back.
+
+import { h, setAttribute, setText, show } from '../elements/dom.js';
+import { subscribedTo } from '../hub/subscribed.js';
+import { shortName, visible } from '../words/text.js';
+
+/**
+ * @typedef {object} SubscribeControl
+ * @property {HTMLElement} button
+ * @property {HTMLElement} problem
+ * @property {(uri?: string) => void} update uri: of another resource from now on, '' for none
+ */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {string} uri
+ * @param {() => boolean} offered the server takes subscriptions
+ * @returns {SubscribeControl}
+ */
+export function subscribeControl(page, server, uri, offered) {
+  let of = uri;
+  let busy = false;
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const button = h('button', {
+    type: 'button',
+    class: 'secondary',
+    dataset: { testid: 'subscribe' },
+    onclick: () => void turn(),
+  });
+  const subscribed = () => subscribedTo(page.state.subscriptions, server, of);
+
+  async function turn() {
+    if (busy) return;
+    const [mine, on] = [of, subscribed() === undefined];
+    busy = true;
+    update();
+    const resource = { server, uri: mine };
+    const { error } = await page.ask(on ? { subscribeResource: resource } : { unsubscribeResource: resource });
+    busy = false;
+    if (!error) page.subscribed(server, mine, on);
+    show(problem, error !== undefined);
+    setText(problem, visible(error?.message));
+    if (!error) page.announce(on ? 'Subscribed' : 'Unsubscribed');
+    update();
+  }
+
+  /** @param {string} [next] */
+  function update(next = of) {
+    of = next;
+    const verb = subscribed() ? 'Unsubscribe' : 'Subscribe';
+    setText(button, verb);
+    setAttribute(button, 'aria-label', `${verb}: ${shortName(of)}`);
+    setAttribute(button, 'aria-disabled', busy ? 'true' : undefined);
+    show(button, of !== '' && (offered() || subscribed() !== undefined));
+  }
+  update();
+  return { button, problem, update };
+}

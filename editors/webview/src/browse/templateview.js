@@ -1,0 +1,75 @@
+// One resource template: a field for each variable, and the resource that they make. The hub fills the template in.
+
+import { facts, fullName, prose } from '../questions/cardparts.js';
+import { h, replace } from '../elements/dom.js';
+import { startOf, visible } from '../words/text.js';
+import { argumentFields } from './argumentfields.js';
+import { definitionOf, offerFrame } from './offerview.js';
+import { requester } from './requester.js';
+import { longestProse, openResource } from './resourceview.js';
+import { subscribeControl } from './subscribecontrol.js';
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceTemplateJson} Template */
+
+/**
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {Template} template
+ * @param {{ subscribes: () => boolean, completes: () => boolean }} can
+ * @returns {import('./offerlist.js').OfferView}
+ */
+export function templateView(page, server, template, { subscribes, completes }) {
+  const { uriTemplate = '', name = '', title = '', mimeType = '', variables = [], problem = '' } = template;
+  const subscribe = subscribeControl(page, server, '', subscribes);
+  const made = h('div', {});
+  /** @type {import('./requester.js').Requester | undefined} */
+  let reading;
+  const frame = offerFrame({
+    name: name || uriTemplate,
+    title,
+    definition: definitionOf(template.definitionJson),
+    testid: `template-${uriTemplate.slice(0, 200)}`,
+    build: (head) => {
+      const about = [
+        prose(startOf(template.description ?? '', longestProse)) || undefined,
+        facts([
+          ['Template', fullName(uriTemplate)],
+          ['Name', title !== '' && fullName(name)],
+          ['Type', mimeType && visible(startOf(mimeType, 200))],
+        ]),
+      ];
+      if (problem !== '')
+        return [...about, h('p', { class: 'problem', text: `It cannot be filled in: ${visible(problem)}.` })];
+      const fields = argumentFields(page, {
+        server,
+        reference: { uriTemplate },
+        args: variables.map((variable) => ({ name: variable })),
+        completes: completes(),
+        submit: () => reading?.button.click(),
+      });
+      reading = requester(page, {
+        verb: 'Read',
+        name: title || name || uriTemplate,
+        home: head,
+        message: async (requestId) => {
+          const values = fields.read() ?? {};
+          const { error, expandUriTemplate } = await page.ask({ expandUriTemplate: { uriTemplate, values } });
+          const uri = expandUriTemplate?.uri ?? '';
+          subscribe.update(uri);
+          replace(made, uri !== '' && facts([['URI', fullName(uri)]]), uri !== '' && openResource(page, server, uri));
+          if (error) return visible(error.message);
+          return { readResource: { requestId, server, uri } };
+        },
+        actions: [subscribe.button],
+      });
+      return [...about, variables.length > 0 && fields.element, made, ...reading.elements, subscribe.problem];
+    },
+  });
+  frame.say(startOf(mimeType, 60));
+  return {
+    element: frame.element,
+    head: frame.head,
+    update: () => subscribe.update(),
+    requestsChanged: () => reading?.requestsChanged(),
+  };
+}

@@ -1,0 +1,91 @@
+// The resources that this window is subscribed to, and which of them have changed since somebody here read them. A server
+// that tells of changes without end costs one mark.
+
+/** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
+/**
+ * @typedef {object} Subscribed
+ * @property {string} server
+ * @property {string} uri
+ * @property {boolean} changed since it was read
+ * @property {boolean} again it has changed while it was being read
+ */
+/** By server and URI. @typedef {Map<string, Subscribed>} Subscriptions */
+
+/** @param {string} server @param {string} uri */
+const keyOf = (server, uri) => `${server}\n${uri}`;
+
+/** @param {Subscriptions} all @param {string} server @param {string} uri */
+export const subscribedTo = (all, server, uri) => all.get(keyOf(server, uri));
+
+/** Those of one server, in the order in which they came. @param {Subscriptions} all @param {string} server */
+export const subscriptionsOf = (all, server) => [...all.values()].filter((one) => one.server === server);
+
+/** @param {Subscriptions} all @param {string} server @param {string} uri @param {boolean} on */
+export function setSubscribed(all, server, uri, on) {
+  const key = keyOf(server, uri);
+  if (!on) all.delete(key);
+  else if (!all.has(key)) all.set(key, { server, uri, changed: false, again: false });
+}
+
+/**
+ * What a snapshot says. What was marked stays so; what may have happened in between is not known, so the rest is not.
+ * @param {Subscriptions} all
+ * @param {readonly { server?: string, uri?: string }[]} now
+ */
+export function replaceSubscribed(all, now) {
+  const before = new Map(all);
+  all.clear();
+  for (const { server = '', uri = '' } of now) {
+    const key = keyOf(server, uri);
+    all.set(key, before.get(key) ?? { server, uri, changed: false, again: false });
+  }
+}
+
+/**
+ * A resource has changed, or one below it.
+ * @param {Subscriptions} all @param {string} server @param {string} uri
+ * @returns {boolean} whether a mark is new
+ */
+export function resourceChanged(all, server, uri) {
+  let marked = false;
+  for (const one of all.values())
+    if (one.server === server && (uri === one.uri || uri.startsWith(one.uri.endsWith('/') ? one.uri : `${one.uri}/`)))
+      marked = mark(one) || marked;
+  return marked;
+}
+
+/** Nobody knows what has changed. @param {Subscriptions} all @returns {boolean} whether a mark is new */
+export function anyChanged(all) {
+  let marked = false;
+  for (const one of all.values()) marked = mark(one) || marked;
+  return marked;
+}
+
+/** @param {Subscribed} one */
+function mark(one) {
+  const before = one.changed;
+  one.changed = one.again = true;
+  return !before;
+}
+
+/** @param {Subscriptions} all @param {Pick<Request, 'method' | 'server' | 'subject' | 'caller'>} request */
+const meant = (all, { method, server = '', subject = '', caller = '' }) =>
+  method === 'resources/read' && caller === '' ? all.get(keyOf(server, subject)) : undefined;
+
+/** Somebody here reads it: what changes from now on is not in it. @param {Subscriptions} all @param {Request} request */
+export function readBegan(all, request) {
+  const one = meant(all, request);
+  if (one) one.again = false;
+}
+
+/**
+ * @param {Subscriptions} all
+ * @param {Pick<Request, 'method' | 'server' | 'subject' | 'caller'> & { state?: string }} end
+ * @returns {boolean} whether a mark is gone
+ */
+export function readEnded(all, end) {
+  const one = end.state === 'REQUEST_STATE_DONE' ? meant(all, end) : undefined;
+  if (!one?.changed) return false;
+  one.changed = one.again;
+  return !one.changed;
+}
