@@ -47,13 +47,17 @@ export function partActions(page, { requestId, part, name, what, failed }) {
   ];
 }
 
+/** Gives the user a file of JSON. @param {string} name @param {readonly string[]} pieces */
+export const download = (name, pieces) => giveFile(name, pieces, 'application/json');
+
 /**
  * Gives the user a file.
  * @param {string} name
- * @param {readonly string[]} pieces
+ * @param {readonly BlobPart[]} pieces
+ * @param {string} type
  */
-export function download(name, pieces) {
-  const address = URL.createObjectURL(new Blob([...pieces], { type: 'application/json' }));
+export function giveFile(name, pieces, type) {
+  const address = URL.createObjectURL(new Blob([...pieces], { type }));
   h('a', { href: address, download: name.replace(/[^\w.-]+/g, '_').slice(0, 100) }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may take its time
 }

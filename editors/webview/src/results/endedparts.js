@@ -95,7 +95,13 @@ export function resultPart(page, entry) {
   const failed = (/** @type {unknown} */ error) => setText(problem, wordsOf(error));
   const fill = async () => {
     try {
-      replace(place, await resultView({ page, server: entry.about.server ?? '' }, await readResult(page, entry)));
+      replace(
+        place,
+        await resultView(
+          { page, server: entry.about.server ?? '', requestId: isKept(entry) ? entry.requestId : undefined },
+          await readResult(page, entry),
+        ),
+      );
     } catch (error) {
       replace(place, note(wordsOf(error)));
     }

@@ -9,7 +9,7 @@ import { t } from '../words/t.js';
  * @param {import('../page.js').Page} page
  * @param {string} server
  * @param {string} uri
- * @param {(json: string) => Promise<HTMLElement>} view
+ * @param {(json: string, requestId: string) => Promise<HTMLElement>} view
  */
 export function resourceReader(page, server, uri, view) {
   const said = h('span', { class: 'muted', role: 'status' });
@@ -32,7 +32,7 @@ export function resourceReader(page, server, uri, view) {
       const requestId = crypto.randomUUID();
       const { error } = await page.ask({ readResource: { requestId, server, uri } });
       if (error) throw new Unread(visible(error.message));
-      replace(place, await view(await readPart(page.ask, requestId, 'REQUEST_PART_RESULT')));
+      replace(place, await view(await readPart(page.ask, requestId, 'REQUEST_PART_RESULT'), requestId));
       setText(said, '');
     } catch (error) {
       setText(

@@ -9,12 +9,16 @@ import { bytes, pretty, startOf, visible } from '../words/text.js';
 import { jsonTree } from './jsontree.js';
 import { markdownView, mayOpen, mostMarkdown, outsideLink } from './markdown.js';
 import { mediaView, note } from './media.js';
+import { saveContent } from './savecontent.js';
 import { resourceReader } from './resource.js';
 import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
-/** @typedef {{ page: Page, server: string }} Of whose result it is */
+/**
+ * Whose result it is, and, where the hub keeps it, of which request.
+ * @typedef {{ page: Page, server: string, requestId?: string | undefined }} Of
+ */
 
 const mostText = 64 << 10;
 const mostBlocks = 50;
@@ -94,12 +98,14 @@ const looksMarked = (text) =>
   /^(?:#{1,6} |[-*+] |\d+\. |> |```|~~~|\|.*\|)/m.test(text.slice(0, mostText))
   || /\*\*\S|\]\(|`[^`]+`/.test(text.slice(0, mostText));
 
-/** @param {JsonIndex} index @param {number} at of a resource with its content */
-function contentView(index, at) {
+/** @param {Of} of @param {JsonIndex} index @param {number} at of a resource with its content */
+function contentView(of, index, at) {
   const uri = index.said(at, 'uri');
   const mimeType = index.said(at, 'mimeType');
   const text = index.member(at, 'text');
   const blob = index.said(at, 'blob');
+  const kind = text === undefined ? 'blob' : 'text';
+  const value = text ?? index.member(at, 'blob');
   return h(
     'div',
     { class: 'resource', dataset: { testid: 'resource' } },
@@ -112,6 +118,7 @@ function contentView(index, at) {
       : blob !== ''
         ? mediaView(mimeType, blob)
         : note(t('It has no content.')),
+    value !== undefined && index.kind(value) === 'string' && saveContent(of, index, value, { kind, uri, mimeType }),
   );
 }
 
@@ -129,10 +136,10 @@ function linkView(of, index, at) {
       [t('Size'), size !== undefined && index.kind(size) === 'number' && bytes(index.source(size, 20))],
     ]),
     prose(startOf(index.said(at, 'description'), 4000)),
-    resourceReader(of.page, of.server, uri, async (json) => {
+    resourceReader(of.page, of.server, uri, async (json, requestId) => {
       const read = await indexJson(json);
       const contents = read.member(0, 'contents');
-      return h('div', {}, ...blocksOf(read, contents).map((one) => contentView(read, one)));
+      return h('div', {}, ...blocksOf(read, contents).map((one) => contentView({ ...of, requestId }, read, one)));
     }),
     mayOpen(uri) && h('p', {}, outsideLink(uri, t('Open in the browser'))),
   );
@@ -144,8 +151,12 @@ function blockView(of, index, at) {
   const data = index.said(at, 'data');
   const resource = index.member(at, 'resource');
   if (type === 'text') return textView(index.said(at, 'text'), index.said(at, 'mimeType'));
-  if ((type === 'image' || type === 'audio') && data !== '') return mediaView(index.said(at, 'mimeType'), data);
-  if (type === 'resource' && resource !== undefined) return contentView(index, resource);
+  const value = index.member(at, 'data');
+  if ((type === 'image' || type === 'audio') && data !== '' && value !== undefined) {
+    const mimeType = index.said(at, 'mimeType');
+    return h('div', {}, mediaView(mimeType, data), saveContent(of, index, value, { kind: 'blob', uri: '', mimeType }));
+  }
+  if (type === 'resource' && resource !== undefined) return contentView(of, index, resource);
   if (type === 'resource_link') return linkView(of, index, at);
   return plainText(pretty(index.source(at, mostText)), type || t('Content'));
 }
@@ -170,7 +181,7 @@ function partsOf(of, index) {
     ...(messages.length && description ? [() => h('div', {}, prose(startOf(description, mostText)) || '')] : []),
     ...messages,
     ...blocksOf(index, index.member(0, 'content')).map((at) => () => blockView(of, index, at)),
-    ...blocksOf(index, index.member(0, 'contents')).map((at) => () => contentView(index, at)),
+    ...blocksOf(index, index.member(0, 'contents')).map((at) => () => contentView(of, index, at)),
     ...(structured === undefined
       ? []
       : [() => h('div', {}, h('h4', { text: t('Structured content') }), deferred(treeOf(index.source(structured))))]),

@@ -186,6 +186,7 @@ pageTest('a template is filled in with proposals, by keyboard alone', setup, asy
   await by('template-file:///{folder}/{name}').getByRole('button').first().click();
   const folder = page.getByRole('combobox', { name: 'folder' });
   await folder.focus();
+  await opened.freeze();
   await page.keyboard.type('ja');
   await pass(250);
   const asked = (await hub.next('complete')).complete;
@@ -233,6 +234,7 @@ pageTest('a template is filled in with proposals, by keyboard alone', setup, asy
     { requestId: readResource.requestId ?? '', method: 'resources/read', subject: readResource.uri ?? '' },
     { contents: [{ uri: readResource.uri, text: 'found' }] },
   );
+  await pass(300);
   await by('template-file:///{folder}/{name}').getByText('found', { exact: true }).waitFor();
   await by('template-file:///{folder}/{name}').getByTestId('subscribe').click();
   assert.equal((await hub.next('subscribeResource')).subscribeResource.uri, 'file:///java/a%20b');
@@ -252,9 +254,10 @@ pageTest(
     await by('mcp-prompt-review').getByRole('button').first().click();
     const language = page.getByRole('combobox', { name: /language/ });
     await language.focus();
+    await opened.freeze();
     for (const letter of 'gopher') {
       await page.keyboard.type(letter);
-      await pass(20);
+      await page.clock.runFor(20);
     }
     await pass(250);
     const first = await hub.next('complete');

@@ -364,3 +364,76 @@ pageTest(
     assert.equal(await many.locator('pre').count(), 100);
   },
 );
+
+pageTest(
+  'one content of a result is saved by itself: a link says where it stands, of whatever is in it nothing else',
+  {
+    snapshot: withHistory(
+      ended('h-1', {
+        content: [
+          { type: 'resource', resource: { uri: 'file:///a/b.zip', mimeType: 'application/zip', blob: 'UEsDBA==' } },
+          { type: 'image', mimeType: 'image/png', data: png(4, 4) },
+          { type: 'resource', resource: { uri: 'file:///c.txt', text: 'ü"x' } },
+        ],
+      }),
+    ),
+    surface: { commands: [...commands, 'mcphub.saveContent'] },
+  },
+  async (opened) => {
+    const { hub } = opened;
+    const result = await open(opened, 'h-1');
+    const links = await result
+      .getByText('Save Content As…')
+      .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    const args = links.map((href) => {
+      /** @type {unknown} */
+      const read = JSON.parse(decodeURIComponent(href?.split('?')[1] ?? ''));
+      return /** @type {unknown[]} */ (read);
+    });
+    const text = hub.snapshot.history?.[0]?.finished?.resultJson ?? '';
+    assert.deepEqual(
+      args.map(([id, from, to, ...rest]) => [id, text.slice(Number(from), Number(to)), ...rest]),
+      [
+        ['h-1', 'UEsDBA==', 'blob', 'file:///a/b.zip', 'application/zip'],
+        ['h-1', png(4, 4), 'blob', '', 'image/png'],
+        ['h-1', 'ü\\"x', 'text', 'file:///c.txt', ''],
+      ],
+    );
+  },
+);
+
+pageTest(
+  'in a browser one content is downloaded under a harmless type',
+  {
+    snapshot: withHistory(
+      ended('h-1', {
+        content: [
+          { type: 'resource', resource: { uri: 'file:///a/evil.html?x', mimeType: 'text/html', blob: 'PGI+' } },
+          { type: 'resource', resource: { uri: 'x:', blob: 'no base64!' } },
+        ],
+      }),
+    ),
+    surface: web,
+  },
+  async (opened) => {
+    const { page } = opened;
+    await page.evaluate(() => {
+      const made = /** @type {Blob[]} */ ([]);
+      Object.assign(window, { made });
+      URL.createObjectURL = (blob) => {
+        made.push(/** @type {Blob} */ (blob));
+        return 'blob:x';
+      };
+      HTMLAnchorElement.prototype.click = function click() {
+        Object.assign(window, { named: this.download });
+      };
+    });
+    const result = await open(opened, 'h-1');
+    for (const button of await result.getByText('Download Content').all()) await button.click();
+    const [type, text, named, count] = await page.evaluate(async () => {
+      const { made, named } = /** @type {{ made: Blob[], named: string }} */ (/** @type {unknown} */ (window));
+      return [made[0]?.type, await made[0]?.text(), named, made.length];
+    });
+    assert.deepEqual([type, text, named, count], ['application/octet-stream', '<b>', 'evil.html', 1]);
+  },
+);

@@ -1,0 +1,53 @@
+// One content of a result, saved by itself: a file in an embedded resource, a picture. In an editor by the editor, which
+// reads it from the hub again; in a browser from what is here.
+
+import { h } from '../elements/dom.js';
+import { commandLink } from '../surface.js';
+import { shortName } from '../words/text.js';
+import { bytesOf } from './pictureinfo.js';
+import { giveFile } from './actions.js';
+
+/** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
+
+/**
+ * @param {import('./resultview.js').Of} of
+ * @param {JsonIndex} index
+ * @param {number} value the string with the content
+ * @param {{ kind: 'text' | 'blob', uri: string, mimeType: string }} what
+ */
+export function saveContent({ page, requestId }, index, value, { kind, uri, mimeType }) {
+  const about = shortName(uri || mimeType || 'the content');
+  if (page.surface.kind !== 'web') {
+    if (requestId === undefined || !page.surface.commands?.includes('mcphub.saveContent')) return undefined;
+    const place = [index.starts.at(value) + 1, index.ends.at(value) - 1];
+    const args = [requestId, ...place, kind, uri.slice(0, 2000), mimeType.slice(0, 200)];
+    const link = commandLink(page.surface, 'mcphub.saveContent', args, 'Save Content As…');
+    link.setAttribute('aria-label', `Save Content As: ${about}`);
+    return h('div', { class: 'actions' }, link);
+  }
+  const name =
+    uri
+      .replace(/[?#].*$/s, '')
+      .split('/')
+      .filter(Boolean)
+      .at(-1) ?? 'content';
+  const save = () => {
+    const text = index.string(value);
+    const data = kind === 'text' ? text : bytesOf(text);
+    // Never under the server's own type: a browser may show a file that it is given.
+    if (data !== undefined)
+      giveFile(name, [typeof data === 'string' ? data : new Uint8Array(data)], 'application/octet-stream');
+    else page.announce('Its data is not base64.');
+  };
+  return h(
+    'div',
+    { class: 'actions' },
+    h('button', {
+      'type': 'button',
+      'class': 'link',
+      'text': 'Download Content',
+      'aria-label': `Download Content: ${about}`,
+      'onclick': save,
+    }),
+  );
+}
