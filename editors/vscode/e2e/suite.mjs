@@ -19,6 +19,7 @@ import './scenarios/secrets.mjs';
 import './scenarios/urls.mjs';
 import './scenarios/sampling.mjs';
 import './scenarios/commands.mjs';
+import './scenarios/browse.mjs';
 import './scenarios/folders.mjs';
 import './scenarios/begin.mjs';
 import './scenarios/lenses.mjs';

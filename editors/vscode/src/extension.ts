@@ -22,6 +22,7 @@ import { Output } from './log/output.js';
 import { allPages } from './page/pages.js';
 import { Panel } from './page/panel.js';
 import type { PageWorld } from './page/pageview.js';
+import { ResourceFiles } from './resources/resourcefiles.js';
 import { Sampling } from './questions/sampling.js';
 import { Secrets } from './questions/secrets.js';
 import { Sidebar } from './page/sidebar.js';
@@ -51,6 +52,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     await process.settled;
     await configFiles.read;
   };
+  const resources = new ResourceFiles({ process, watcher, ready, warn: (text) => output.hub.warn(text) });
   const world = new CommandWorld({
     process,
     watcher,
@@ -58,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     secrets,
     configFiles,
     documents,
+    resources,
     output,
     sidebar,
     panel,
@@ -103,6 +106,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     panel,
     configFiles,
     documents,
+    resources,
     sampling,
     process,
     output,

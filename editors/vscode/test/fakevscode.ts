@@ -34,18 +34,19 @@ export class Uri {
     const [scheme = '', path = ''] = text.split('://', 2);
     return new Uri(scheme, path);
   }
-  static from({ scheme, path }: { scheme: string; path: string }): Uri {
-    return new Uri(scheme, path);
+  static from({ scheme, path, query }: { scheme: string; path: string; query?: string }): Uri {
+    return new Uri(scheme, path, query);
   }
   constructor(
     readonly scheme: string,
     readonly path: string,
+    readonly query = '',
   ) {}
   get fsPath(): string {
     return this.path;
   }
   toString(): string {
-    return `${this.scheme}://${this.path}`;
+    return `${this.scheme}://${this.path}${this.query && `?${this.query}`}`;
   }
 }
 
@@ -95,6 +96,22 @@ interface LensProvider {
 
 export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;
 export const ConfigurationTarget = { Global: 1 } as const;
+export class FileSystemError extends Error {
+  static FileNotFound(what: Uri): FileSystemError {
+    return new FileSystemError(`FileNotFound: ${what.toString()}`);
+  }
+  static Unavailable(what: string): FileSystemError {
+    return new FileSystemError(`Unavailable: ${what}`);
+  }
+  static NoPermissions(what: Uri): FileSystemError {
+    return new FileSystemError(`NoPermissions: ${what.toString()}`);
+  }
+}
+
+export const FileType = { File: 1 } as const;
+export const FilePermission = { Readonly: 1 } as const;
+export const FileChangeType = { Changed: 1 } as const;
+
 export const ProgressLocation = { Notification: 15 } as const;
 
 /** What a test sees and turns. */
@@ -194,6 +211,7 @@ export const workspace = {
       return Promise.resolve();
     },
   },
+  registerFileSystemProvider: () => new Disposable(() => undefined),
   registerTextDocumentContentProvider: () => new Disposable(() => undefined),
   openTextDocument: (uri: Uri) => {
     editor.documents.push(uri.path);

@@ -12,11 +12,19 @@ import { pickRequest, pickServer, serversOf } from './picks.js';
 import { inMessage, inPick, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
 import { showServer, showServerError, startServer, stopServer } from './servercommands.js';
+import { insertPrompt, insertPromptText, promptTextToChat } from '../resources/insertprompt.js';
+import { openResource } from '../resources/openresource.js';
+import { contentLink, saveContent } from '../resources/savecontent.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {
   const commands: Readonly<Record<string, (...args: unknown[]) => Promise<void> | void>> = {
     'mcphub.callTool': () => callTool(world),
+    'mcphub.openResource': (server, uri) => openResource(world, world.resources, server, uri),
+    'mcphub.insertPrompt': () => insertPrompt(world),
+    'mcphub.insertPromptText': (requestId) => insertPromptText(world, requestId),
+    'mcphub.promptTextToChat': (requestId) => promptTextToChat(world, requestId),
+    'mcphub.saveContent': (...link) => saveContent(world, contentLink(link)),
     'mcphub.cancelRequest': () => cancelRequest(world),
     'mcphub.stopEverything': () => stopEverything(world),
     'mcphub.restartServer': (server) => restartServer(world, server),

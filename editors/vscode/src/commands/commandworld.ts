@@ -4,6 +4,7 @@ import type { Answers } from '../questions/answers.js';
 import type { ConfigFiles } from '../config/configfiles.js';
 import type { DemoServer } from '../begin/demoserver.js';
 import type { Documents } from './documents.js';
+import type { ResourceFiles } from '../resources/resourcefiles.js';
 import type { HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import type { Panel } from '../page/panel.js';
@@ -18,6 +19,7 @@ export class CommandWorld {
   readonly secrets: Secrets;
   readonly configFiles: ConfigFiles;
   readonly documents: Documents;
+  readonly resources: ResourceFiles;
   readonly output: Output;
   readonly sidebar: Sidebar;
   readonly panel: Panel;
@@ -36,6 +38,7 @@ export class CommandWorld {
       secrets: this.secrets,
       configFiles: this.configFiles,
       documents: this.documents,
+      resources: this.resources,
       output: this.output,
       sidebar: this.sidebar,
       panel: this.panel,

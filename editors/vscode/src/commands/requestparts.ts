@@ -99,7 +99,11 @@ function whereTo(name: string): Thenable<vscode.Uri | undefined> {
   });
 }
 
-async function save(to: vscode.Uri, text: AsyncIterable<string> | Iterable<string>): Promise<void> {
+/** Writes a text, or bytes, as it comes. */
+export async function save(
+  to: vscode.Uri,
+  text: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+): Promise<void> {
   if (to.scheme === 'file') {
     await writePieces(to.fsPath, text, 0o666); // less the user's umask, as every file that is saved
     return;

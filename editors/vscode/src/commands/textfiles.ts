@@ -10,7 +10,7 @@ const mostKept = 10;
 /** Writes a text as it comes, into its place only when it is whole. A turn of the event loop takes one piece. */
 export async function writePieces(
   path: string,
-  text: AsyncIterable<string> | Iterable<string>,
+  text: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   mode: number,
 ): Promise<void> {
   const unfinished = join(dirname(path), `.mcphub-${randomUUID()}.part`);

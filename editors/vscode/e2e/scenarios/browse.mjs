@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { scenario } from '../stage.mjs';
+import { until } from '../until.mjs';
+
+/** The reference server of the MCP project, which `make peers` installs. */
+const everything = fileURLToPath(
+  new URL(
+    '../../../../internal/peers/everything/node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+    import.meta.url,
+  ),
+);
+
+scenario(
+  'resources and prompts of somebody else’s server by keyboard: a template with its values, a document that follows its changes, a prompt with arguments that depend on each other',
+  async (act) => {
+    const workspace = act.workspace();
+    workspace.brings({
+      everything: {
+        type: 'stdio',
+        era: 'legacy',
+        command: process.execPath,
+        args: [everything],
+        alwaysAllow: ['toggle-subscriber-updates'],
+      },
+    });
+    const window = await act.open(workspace);
+    const page = await window.openSideBar();
+    const server = page.server('everything');
+    await server.getByRole('button').first().click();
+    await server.getByText('Connect and list its tools').click();
+    await page.accept(page.card('everything'));
+    await until('it runs', async () => /READY/.test(String(await server.getAttribute('data-state'))));
+    for (const list of ['Resources', 'Resource Templates', 'Prompts'])
+      await server.locator('summary').filter({ hasText: list }).first().waitFor();
+
+    const { keyboard } = window.page;
+    const input = window.quickPick.locator('.quick-input-box input');
+    /**
+     * Types into the pick list with this title, and takes the row that is so named by arrows and Enter.
+     *
+     * @param {string | RegExp} title
+     * @param {string} text
+     * @param {string} row
+     */
+    const take = async (title, text, row) => {
+      await window.quickPick.filter({ hasText: title }).waitFor();
+      await input.fill('');
+      await keyboard.type(text);
+      const focused = window.quickPick.locator('.monaco-list-row.focused');
+      await window.quickPick.locator('.monaco-list-row').filter({ hasText: row }).first().waitFor();
+      await until(`${row} has the focus`, async () => {
+        if ((await focused.filter({ hasText: row }).count()) > 0) return true;
+        await keyboard.press('ArrowDown');
+        return false;
+      });
+      await keyboard.press('Enter');
+    };
+
+    await window.runCommand('McpHub: Open Resource...');
+    await take('Which Server?', 'everything', 'everything');
+    await take('Open a Resource of everything', 'Dynamic Text', 'Dynamic Text');
+    await take('(1 of 1)', '7', '7');
+    await window.editorShows(/Resource.7:.This.is.a.plaintext.resource/u);
+    const lines = window.page.locator('.part.editor .view-line');
+    const before = await lines.first().innerText();
+
+    await page.call('everything', 'toggle-subscriber-updates');
+    await until(
+      'the document is read anew when its server says that it has changed',
+      async () => /^Resource/.test(await lines.first().innerText()) && (await lines.first().innerText()) !== before,
+      { timeout: 40_000 },
+    );
+
+    await window.runCommand('McpHub: Insert Prompt...');
+    await take('Which Server?', 'everything', 'everything');
+    await take('Insert a Prompt of everything', 'Team', 'Team Management');
+    await take('department (1 of 2)', 'Sa', 'Sales');
+    await take('name (2 of 2)', '', 'Eve');
+    await take('Where Shall the Prompt Go?', 'New', 'Open in a New Editor');
+    await window.editorShows(/Please.promote.Eve.to.the.head.of.the.Sales.team/u);
+
+    await page.history.getByText('completable-prompt').first().waitFor();
+    assert.ok(await page.history.getByText('demo://resource/dynamic/text/7').first().isVisible());
+  },
+);

@@ -1,0 +1,106 @@
+// The commands that fill a prompt of a server and put its text where the user wants it: never further by itself.
+import * as vscode from 'vscode';
+import { RequestPart } from '@mcphub/host';
+import type { CommandWorld } from '../commands/commandworld.js';
+import { pieces } from '../commands/requestparts.js';
+import { withStop } from '../commands/stoppable.js';
+import { quoted } from '../plaintext.js';
+import { longestResult, promptText } from './content.js';
+import { pickArguments, pickOfferer, pickPrompt } from './offers.js';
+import { userRequest } from './userrequest.js';
+
+const chatCommand = 'workbench.action.chat.open';
+
+export async function insertPrompt(world: CommandWorld): Promise<void> {
+  const server = await pickOfferer(world, vscode.l10n.t('Insert Prompt: Which Server?'), 'prompts');
+  const offered = server === undefined ? undefined : await pickPrompt(world, server.name);
+  if (server === undefined || offered === undefined || !('prompt' in offered)) {
+    return;
+  }
+  const { name, arguments: args } = offered.prompt;
+  const given = await pickArguments(world, server.name, { case: 'mcpPrompt', value: name }, args);
+  if (given === undefined) {
+    return;
+  }
+  const title = vscode.l10n.t('Filling the prompt {0} of {1}', quoted(name), quoted(server.name));
+  const resultJson = await userRequest(world, title, (requestId) =>
+    world.process.hub.servers.getMcpPrompt({ requestId, server: server.name, name, arguments: given }),
+  );
+  if (resultJson !== undefined) {
+    await place(promptText(resultJson));
+  }
+}
+
+async function place(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const chat = (await vscode.commands.getCommands(true)).includes(chatCommand);
+  const places = [
+    ...(editor === undefined
+      ? []
+      : [{ label: vscode.l10n.t('Insert into the Active Editor'), put: () => insertText(text) }]),
+    { label: vscode.l10n.t('Open in a New Editor'), put: () => openText(text) },
+    ...(chat ? [{ label: vscode.l10n.t('Put into the Chat’s Input'), put: () => toChat(text) }] : []),
+    { label: vscode.l10n.t('Copy'), put: () => vscode.env.clipboard.writeText(text) },
+  ];
+  const chosen = await vscode.window.showQuickPick(places, { title: vscode.l10n.t('Where Shall the Prompt Go?') });
+  await chosen?.put();
+}
+
+/** Into the active editor, in the place of what is selected; without one into a new editor. */
+async function insertText(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    await openText(text);
+    return;
+  }
+  const done = await editor.edit((edit) => editor.selections.forEach((selection) => edit.replace(selection, text)));
+  if (!done) {
+    throw new Error(vscode.l10n.t('The active editor takes no text. Use Open in a New Editor.'));
+  }
+}
+
+async function openText(content: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ language: 'markdown', content });
+  await vscode.window.showTextDocument(document);
+}
+
+/** The user sends it, or does not. */
+async function toChat(query: string): Promise<void> {
+  if (!(await vscode.commands.getCommands(true)).includes(chatCommand)) {
+    throw new Error(vscode.l10n.t('This editor has no chat.'));
+  }
+  await vscode.commands.executeCommand(chatCommand, { query, isPartialQuery: true });
+}
+
+/** The text of a prompt that the page has filled, by the id of its request. */
+async function filled(world: CommandWorld, requestId: unknown): Promise<string | undefined> {
+  if (typeof requestId !== 'string') {
+    throw new Error('This command is for the links of the page of McpHub: open a prompt of a server there.');
+  }
+  return withStop(vscode.l10n.t('Reading…'), async (signal) => {
+    const all: string[] = [];
+    let length = 0;
+    for await (const piece of pieces(world, { requestId, part: RequestPart.RESULT, name: '' }, signal)) {
+      all.push(piece);
+      length += piece.length;
+      if (length > longestResult) {
+        break; // promptText says so
+      }
+    }
+    return promptText(all.join(''));
+  });
+}
+
+export async function insertPromptText(world: CommandWorld, requestId: unknown): Promise<void> {
+  const text = await filled(world, requestId);
+  if (text !== undefined) {
+    await insertText(text);
+  }
+}
+
+export async function promptTextToChat(world: CommandWorld, requestId: unknown): Promise<void> {
+  const text = await filled(world, requestId);
+  if (text !== undefined) {
+    await toChat(text);
+  }
+}

@@ -1,0 +1,66 @@
+// The command that opens a resource of a server as a document: picked, made from a template, or named by a link of the
+// page.
+import * as vscode from 'vscode';
+import type { CommandWorld } from '../commands/commandworld.js';
+import { inMessage, quoted } from '../plaintext.js';
+import { pickArguments, pickOfferer, pickResource, type Offered } from './offers.js';
+import type { ResourceFiles } from './resourcefiles.js';
+import { documentUri } from './resourceuri.js';
+import { userRequest } from './userrequest.js';
+
+interface Chosen {
+  readonly server: string;
+  readonly uri: string;
+  readonly mimeType: string;
+}
+
+export async function openResource(
+  world: CommandWorld,
+  files: ResourceFiles,
+  server?: unknown,
+  uri?: unknown,
+): Promise<void> {
+  const linked = typeof server === 'string' && typeof uri === 'string';
+  const chosen = linked ? { server, uri, mimeType: '' } : await choose(world);
+  if (chosen === undefined) {
+    return;
+  }
+  const document = documentUri(chosen, chosen.mimeType);
+  const title = vscode.l10n.t('Reading {0} of {1}', quoted(chosen.uri), quoted(chosen.server));
+  const resultJson = await userRequest(world, title, (requestId) =>
+    world.process.hub.servers.readResource({ requestId, server: chosen.server, uri: chosen.uri }),
+  );
+  if (resultJson === undefined) {
+    return;
+  }
+  files.put(document, resultJson);
+  await vscode.commands.executeCommand('vscode.open', document, { preview: true });
+}
+
+async function choose(world: CommandWorld): Promise<Chosen | undefined> {
+  const server = await pickOfferer(world, vscode.l10n.t('Open Resource: Which Server?'), 'resources');
+  const offered = server === undefined ? undefined : await pickResource(world, server.name);
+  return server === undefined || offered === undefined ? undefined : named(world, server.name, offered);
+}
+
+async function named(world: CommandWorld, server: string, offered: Offered): Promise<Chosen | undefined> {
+  if ('resource' in offered) {
+    const { uri, mimeType } = offered.resource;
+    return { server, uri, mimeType };
+  }
+  if (!('template' in offered)) {
+    return undefined;
+  }
+  const { uriTemplate, variables, mimeType } = offered.template;
+  const values = await pickArguments(
+    world,
+    server,
+    { case: 'uriTemplate', value: uriTemplate },
+    variables.map((name) => ({ name, description: inMessage(uriTemplate), required: false })),
+  );
+  if (values === undefined) {
+    return undefined;
+  }
+  const { uri } = await world.process.hub.servers.expandUriTemplate({ uriTemplate, values });
+  return { server, uri, mimeType };
+}

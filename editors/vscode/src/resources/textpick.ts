@@ -1,0 +1,91 @@
+// A text that the user types, with the proposals of a server: what is typed counts as well as what is picked.
+import * as vscode from 'vscode';
+import { describe } from '../hub/hubprocess.js';
+import { inMessage, inPick } from '../plaintext.js';
+
+/** So long nobody has typed, before a server is asked. */
+const pauseMs = 200;
+
+export interface TextPick {
+  readonly title: string;
+  readonly placeholder: string;
+  readonly required: boolean;
+  /** Undefined: the server proposes nothing. */
+  readonly propose: ((typed: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+}
+
+interface Item extends vscode.QuickPickItem {
+  readonly value: string;
+}
+
+/** Resolves to the text, '' for none; undefined when the user has left. */
+export function pickText({ title, placeholder, required, propose }: TextPick): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const pick = vscode.window.createQuickPick<Item>();
+    let proposed: readonly string[] = [];
+    let asking: AbortController | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    pick.title = title;
+    pick.placeholder = placeholder;
+    pick.ignoreFocusOut = true;
+
+    const draw = (): void => {
+      const typed = pick.value;
+      const own: Item[] =
+        typed === '' && required
+          ? []
+          : [{ label: typed === '' ? vscode.l10n.t('Leave It Out') : inPick(typed), value: typed, alwaysShow: true }];
+      pick.items = [
+        ...own,
+        ...proposed
+          .filter((value) => value !== typed)
+          .map((value) => ({ label: inPick(value), value, alwaysShow: true })),
+      ];
+    };
+    const ask = async (): Promise<void> => {
+      if (propose === undefined) {
+        return;
+      }
+      asking?.abort();
+      const mine = (asking = new AbortController());
+      pick.busy = true;
+      try {
+        const found = await propose(pick.value, mine.signal);
+        if (!mine.signal.aborted) {
+          proposed = found;
+          draw();
+        }
+      } catch (error) {
+        if (!mine.signal.aborted) {
+          pick.title = `${title} (${inMessage(describe(error), 120)})`;
+        }
+      } finally {
+        if (asking === mine) {
+          pick.busy = false;
+        }
+      }
+    };
+    pick.onDidChangeValue(() => {
+      draw();
+      clearTimeout(timer);
+      asking?.abort(); // nobody waits for it any more
+      timer = setTimeout(() => void ask(), pauseMs);
+    });
+    pick.onDidAccept(() => {
+      const chosen = pick.activeItems[0] ?? pick.items[0];
+      if (chosen !== undefined) {
+        resolve(chosen.value);
+        pick.hide();
+      }
+    });
+    pick.onDidHide(() => {
+      clearTimeout(timer);
+      asking?.abort();
+      resolve(undefined);
+      pick.dispose();
+    });
+    draw();
+    pick.show();
+    void ask();
+  });
+}

@@ -1,0 +1,62 @@
+// A request that the user makes by a command: watched as a notification, and cancelled there as the user.
+import { randomUUID } from 'node:crypto';
+import * as vscode from 'vscode';
+import { HubError } from '@mcphub/host';
+import type { McpError } from '@mcphub/host';
+import type { CommandWorld } from '../commands/commandworld.js';
+import { describe } from '../hub/hubprocess.js';
+import { inMessage } from '../plaintext.js';
+
+/** What a server answers to such a request. */
+export interface Answered {
+  readonly outcome:
+    | { readonly case: 'resultJson'; readonly value: string }
+    | { readonly case: 'error'; readonly value: McpError }
+    | { readonly case: undefined; readonly value?: undefined };
+}
+
+/** The result as JSON text. A server's error is thrown, in words. */
+export function resultOf({ outcome }: Answered): string {
+  if (outcome.case === 'error') {
+    throw new Error(
+      vscode.l10n.t(
+        'The server answered with error {0}: {1}',
+        String(outcome.value.code),
+        inMessage(outcome.value.message, 300),
+      ),
+    );
+  }
+  return outcome.value ?? '{}';
+}
+
+/** Resolves to the result as JSON text; undefined when the user has cancelled it. */
+export async function userRequest(
+  world: CommandWorld,
+  title: string,
+  make: (requestId: string) => Promise<Answered>,
+): Promise<string | undefined> {
+  const requestId = randomUUID();
+  let cancelled = false;
+  try {
+    return await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, cancellable: true, title },
+      async (_, token) => {
+        token.onCancellationRequested(() => {
+          cancelled = true;
+          world.cancel(requestId, 'cancelled in the editor').catch((error: unknown) => {
+            void vscode.window.showErrorMessage(
+              vscode.l10n.t('{0} was not cancelled: {1}', title, inMessage(describe(error), 300)),
+            );
+          });
+        });
+        return resultOf(await make(requestId));
+      },
+    );
+  } catch (error) {
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set in a callback
+    if (cancelled && error instanceof HubError && error.code === 'cancelled') {
+      return undefined;
+    }
+    throw error;
+  }
+}
