@@ -20,7 +20,7 @@ export GORACE ?= atexit_sleep_ms=50
 TESTFLAGS ?= -race -count=1 -timeout=20m
 
 # The npm servers that the tests talk to; each folder has a lock file.
-PEERS := $(addprefix internal/peers/,everything inspector typescript1 typescript2)
+PEERS := $(addprefix internal/peers/,apps everything inspector typescript1 typescript2)
 PEER_STAMPS := $(addsuffix /node_modules/.installed,$(PEERS))
 
 # The official conformance suite has its own target too: it takes minutes, and a Node of its own.
@@ -190,7 +190,7 @@ e2e: build peers ## the built binary from outside: the demo, then the black-box 
 # The tests of the host package build it first, which those of the extension need. Those of the page have its unit tests
 # among them.
 .PHONY: test-editors
-test-editors: build $(EDITORS_STAMP) ## the host package against the built binary, the extension's parts, and, where there is a Chromium, the page in it
+test-editors: build $(EDITORS_STAMP) peers ## the host package against the built binary, the extension's parts, and, where there is a Chromium, the page in it
 	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 	cd $(EDITORS) && npm test --silent -w vscode
 	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then $(TEST_PAGE); else cd $(EDITORS) && npm run --silent test:unit -w webview; \

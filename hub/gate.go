@@ -141,6 +141,10 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 		return v
 	}
 	r.called(v.tool)
+	if p.call.AppOf != "" && v.tool.UI.HiddenFromApps {
+		v.err = r.call().NotForApps(r.tool)
+		return v
+	}
 	terms := st.terms(r, v.tool)
 	switch {
 	case p.call.Preapproved, terms == p.agreed,

@@ -10,17 +10,24 @@ import (
 // secrets in them.
 func (st *state) keep(r *request, e ending) {
 	if r.carried {
-		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Arguments: r.arguments, Result: e.raw,
+		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Tool: r.tool, Arguments: r.arguments, Result: e.raw,
 			Share: r.inFlight.Share})
 	}
 }
 
 // ReadRequest reads a piece of what an ended tool call, read of a resource or prompt template was given or has brought,
-// byte for byte; the latest with that id. Errors: NOT_FOUND REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION
-// REQUEST_OPEN.
+// byte for byte; the latest with that id. Of one that is open there are the arguments. Errors: NOT_FOUND
+// REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION REQUEST_OPEN.
 func (h *Hub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
-	open := false
-	h.update(func(st *state) { open = st.requests[id] != nil })
+	open, ours, given := false, false, ""
+	h.update(func(st *state) {
+		if r := st.requests[id]; r != nil {
+			open, ours, given = true, r.carried, r.arguments
+		}
+	})
+	if ours && part == kept.Arguments {
+		return results.PieceOf(given, offset, limit), nil
+	}
 	p, err := h.kept.Read(id, part, offset, limit)
 	if err != nil && open {
 		return p, event.Fail(event.CodeFailedPrecondition, event.ReasonRequestOpen, []string{"request_id", id},

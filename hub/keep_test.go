@@ -81,7 +81,10 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 
 		hangs := w.call(hub.CallRequest{ID: "hangs", Server: "s", Tool: "hang", Arguments: `{"x":1}`})
 		synctest.Wait()
-		w.cannotRead("hangs", kept.Arguments, event.ReasonRequestOpen)
+		if got := w.reads("hangs", kept.Arguments); got != `{"x":1}` {
+			t.Errorf("arguments while it is open: %s", got)
+		}
+		w.cannotRead("hangs", kept.Result, event.ReasonRequestOpen)
 		if _, err := v.win.Cancel("hangs", "enough"); err != nil {
 			t.Fatal(err)
 		}

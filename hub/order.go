@@ -28,6 +28,7 @@ type CallRequest struct {
 	Caller     Caller    // the MCP client that it is made for; nil: none
 	CallerName string    // for people: what the client calls itself, untrusted
 	Questions  Questions // who is asked what the server asks; with a Caller
+	AppOf      string    // the request whose view makes it (MCP Apps); "" = none
 	LogLevel   string    // from which on a modern server logs for this request, where no level is set; "" = none
 
 	Tool        string // to call

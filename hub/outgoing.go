@@ -126,6 +126,9 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	if err := cmp.Or(s.Usable(), s.GivenUp()); err != nil {
 		return nil, err
 	}
+	if err := st.mayBeOfApp(o, s); err != nil {
+		return nil, err
+	}
 	id := o.ID
 	if id == "" {
 		id = st.mint("call")

@@ -21,7 +21,7 @@ func callRequest(ctx context.Context, r *mcphubv1.CallToolRequest) hub.CallReque
 		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(),
 		Meta:        r.GetMetaJson(),
 		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
-		PreferTask: r.GetPreferTask(), CallerName: r.GetCaller(),
+		PreferTask: r.GetPreferTask(), CallerName: r.GetCaller(), AppOf: r.GetAppRequestId(),
 		Timeouts: clocks(r.GetTimeouts()), Trace: traceContext(ctx),
 	}
 }
@@ -31,6 +31,7 @@ func resourceRequest(ctx context.Context, r *mcphubv1.ReadResourceRequest) hub.C
 		ID: r.GetRequestId(), Server: r.GetServer(), URI: r.GetUri(), Meta: r.GetMetaJson(),
 		Timeouts:  clocks(r.GetTimeouts()),
 		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
+		AppOf: r.GetAppRequestId(),
 	}
 }
 

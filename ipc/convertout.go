@@ -71,7 +71,8 @@ func (c converter) tool(t event.ToolInfo) *mcphubv1.Tool {
 	return &mcphubv1.Tool{
 		Server: c.text(t.Server), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
 		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy),
-		Cached: t.Cached,
+		Cached: t.Cached, UiResourceUri: c.text(t.UIResource), HiddenFromModels: t.HiddenFromModels,
+		HiddenFromApps: t.HiddenFromApps,
 	}
 }
 

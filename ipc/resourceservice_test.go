@@ -3,6 +3,7 @@ package ipc
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -290,8 +291,8 @@ func TestConversionInFillsEveryField(t *testing.T) {
 			"CallRequest.McpPrompt", "CallRequest.PromptArguments")},
 		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any {
 			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
-		}, append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
-			"CallRequest.URI")},
+		}, slices.Insert(append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved",
+			"CallRequest.PreferTask", "CallRequest.URI"), 3, "CallRequest.AppOf")},
 		// the other branch
 		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {
 			return completion(m.(*mcphubv1.CompleteRequest))

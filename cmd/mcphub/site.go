@@ -36,10 +36,16 @@ func openSite(o web.Options, port int) (*site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the page cannot be served: %w", err)
 	}
-	o.Files = webview.Files
+	frames, err := web.ListenSandbox()
+	if err != nil {
+		frames = nil // the page does without views
+	}
+	o.Files, o.Sandbox = webview.Files, frames
 	server, err := web.New(l, o)
 	if err != nil {
-		_ = l.Close()
+		for _, one := range append(frames, l) {
+			_ = one.Close()
+		}
 		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(context.Background())

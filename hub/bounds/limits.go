@@ -103,6 +103,8 @@ const (
 	ComplaintBurst = 10
 	// URIBytes bounds the URI of a resource that changed: the journal keeps each.
 	URIBytes = 64 << 10
+	// AppURIBytes bounds the URI of the view of a tool: a list brings one for each.
+	AppURIBytes = 2 << 10
 	// Subscriptions bounds the resources of one server that are subscribed to at once.
 	Subscriptions = 1024
 	// ClientSubscriptions bounds those of them that one client of a gateway may have: some are left for others.

@@ -74,6 +74,7 @@ const (
 	ReasonResultNotFound   = "RESULT_NOT_FOUND"
 	ReasonRequestNotKept   = "REQUEST_NOT_KEPT"
 	ReasonNoResult         = "NO_RESULT"
+	ReasonNotForApps       = "NOT_FOR_APPS"
 	ReasonRequestOpen      = "REQUEST_OPEN"
 
 	ReasonServerExists      = "SERVER_EXISTS"

@@ -159,6 +159,9 @@ type ToolInfo struct {
 	Hash                             string
 	Policy                           Policy
 	Cached                           bool // as an earlier connection listed it
+	// MCP Apps: the resource that draws its calls, "" for none, and who is not to call it.
+	UIResource                       string
+	HiddenFromModels, HiddenFromApps bool
 }
 
 // RememberedKind is what was answered for longer than once.

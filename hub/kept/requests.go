@@ -23,6 +23,7 @@ const (
 // Request is one that has ended.
 type Request struct {
 	ID, Server string
+	Tool       string // for a tool call
 	Arguments  string
 	Result     []byte // JSON text as it came; nil: none came
 	// Share is called if Result is still needed after Keep. What it returns is called when it is not any more.
@@ -80,6 +81,7 @@ type holder struct {
 // entry is one request.
 type entry struct {
 	id, server string
+	tool       string
 	held       amount
 	texts      [parts]text
 	gone       bool
@@ -114,7 +116,7 @@ func (k *Requests) Keep(r *Request) {
 	if before := k.byID[r.ID]; before != nil {
 		k.forget(before)
 	}
-	e := &entry{id: r.ID, server: r.Server, held: amount{entries: 1, memory: overhead}}
+	e := &entry{id: r.ID, server: r.Server, tool: r.Tool, held: amount{entries: 1, memory: overhead}}
 	take(k, e, Arguments, r.Arguments, nil)
 	if r.Result == nil {
 		e.texts[Result].none = true
@@ -183,6 +185,16 @@ func (k *Requests) forget(e *entry) {
 		}
 		e.texts[i].short = "" // what waits to be written lets go of itself
 	}
+}
+
+// Tool gives the tool that a kept request called, and its server; "" when it is not kept, or called none.
+func (k *Requests) Tool(id string) (tool, server string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e := k.byID[id]; e != nil {
+		return e.tool, e.server
+	}
+	return "", ""
 }
 
 // Close waits for what is being written, and removes all.

@@ -27,6 +27,7 @@ type Tool struct {
 	Hash string
 	// The hints, with the defaults of server/tools where they are absent: the worst is assumed.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	UI                                           ToolUI
 }
 
 // ListTools fetches all pages, those that are cached and fresh from the cache (2026-07-28). A server that declared no
@@ -62,6 +63,8 @@ func readTool(raw json.RawMessage) (Tool, error) {
 			t.TaskSupport = stringOf(member(v, "taskSupport"))
 		case "annotations":
 			annotations = v
+		case "_meta":
+			t.UI = readToolUI(v)
 		}
 		return true
 	})

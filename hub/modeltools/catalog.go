@@ -2,7 +2,6 @@ package modeltools
 
 import (
 	"context"
-	"encoding/json"
 	"hash/fnv"
 	"log/slog"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/results"
 	"github.com/mcphub-go/mcphub/hub/toolset"
@@ -71,20 +69,9 @@ func (c *Catalog) tools(ctx context.Context) ([]event.ToolInfo, error) {
 	return slices.DeleteFunc(all, func(t event.ToolInfo) bool { return !ForModels(t) }), nil
 }
 
-// ForModels tells whether models may be shown a tool: one that is denied, or for apps alone (MCP Apps, _meta.ui
-// "visibility"), is not for them.
-func ForModels(t event.ToolInfo) bool {
-	if t.Policy == event.PolicyDeny {
-		return false
-	}
-	visibility := jsontext.Get(jsontext.Get(jsontext.Get([]byte(t.Definition), "_meta"), "ui"), "visibility")
-	forModel := false
-	isList := jsontext.Elements(visibility, func(who json.RawMessage) bool {
-		forModel = forModel || jsontext.String(who) == "model"
-		return true
-	})
-	return !isList || forModel
-}
+// ForModels tells whether models may be shown a tool: one that is denied, or for views alone (MCP Apps), is not for
+// them.
+func ForModels(t event.ToolInfo) bool { return t.Policy != event.PolicyDeny && !t.HiddenFromModels }
 
 // identity is how a tool is known.
 func identity(t event.ToolInfo) toolset.Identity {

@@ -51,12 +51,14 @@ func catalog(t *testing.T) (*tools, *Catalog) {
 	t.Cleanup(c.Close)
 	denied := tool("files", "erase", "Erases a disk", "")
 	denied.Policy = event.PolicyDeny
+	panel := tool("files", "panel", "Draws", `,"_meta":{"ui":{"visibility":["app"]}}`)
+	panel.HiddenFromModels = true
 	h.set(
 		tool("git", "log", "Shows who changed files", `,"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":1}`),
 		tool("files", "write", "Writes a file", ""),
 		tool("files", "read file", strings.Repeat("Reads a file. ", 100), ""),
 		tool("files", "write", "Again", ""),
-		tool("files", "panel", "Draws", `,"_meta":{"ui":{"visibility":["app"]}}`),
+		panel,
 		tool("files", "both", "Draws for both", `,"_meta":{"ui":{"visibility":["app","model"]}}`),
 		event.ToolInfo{Server: "git", Name: "odd", Definition: `{"name":"odd","inputSchema":[]}`},
 		denied)

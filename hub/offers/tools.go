@@ -158,7 +158,8 @@ func (o *Offers) shown(s Server, tools []mcp.Tool, cached bool) []event.ToolInfo
 func ToolInfo(s Server, t mcp.Tool) event.ToolInfo {
 	return event.ToolInfo{
 		Server: s.Name(), Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
-		Policy: policyOf(s.Policy(t.Name)),
+		Policy: policyOf(s.Policy(t.Name)), UIResource: t.UI.Resource, HiddenFromModels: t.UI.HiddenFromModels,
+		HiddenFromApps: t.UI.HiddenFromApps,
 	}
 }
 

@@ -29,6 +29,12 @@ func (c *Call) Denied(tool string) *event.Error {
 		"tool %q of server %q is denied by the config%s; change approvals there", tool, c.Server.Name(), c.Server.Where())
 }
 
+// NotForApps refuses a tool that its server keeps from views.
+func (c *Call) NotForApps(tool string) *event.Error {
+	return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps, c.meta(),
+		"tool %q of server %q is not for views: its server says so", bounds.Printable(tool), c.Server.Name())
+}
+
 // NoApprover refuses a tool that nobody can be asked about.
 func (c *Call) NoApprover(tool string) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),

@@ -78,5 +78,7 @@ const (
 	MetaTraceParent     = "traceparent"
 	MetaTraceState      = "tracestate"
 	MetaBaggage         = "baggage"
+	MetaUI              = "ui"
+	MetaUIResource      = "ui/resourceUri"
 	MetaRelatedTask     = "io.modelcontextprotocol/related-task"
 )

@@ -75,9 +75,13 @@ func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.R
 	switch r.URL.Path {
 	case "/":
 		nonce := newNonce()
-		w.Header().Set("Content-Security-Policy", policy(r.Host, nonce)+notFramed)
+		frames := ""
+		if s.sandbox != nil {
+			frames = s.sandbox.origin(r.Host) + s.sandbox.path
+		}
+		w.Header().Set("Content-Security-Policy", policy(r.Host, nonce, frames)+notFramed)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce)) // a browser that is gone needs no page
+		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce, frames)) // a browser that is gone needs no page
 	case socketPath:
 		s.serveSocket(serving, w, r)
 	case "/favicon.ico":

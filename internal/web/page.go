@@ -48,7 +48,7 @@ func readPage(files fs.FS) (*page, error) {
 		return nil, fmt.Errorf("the page is missing: %w", err)
 	}
 	p := &page{template: string(template), files: map[string]served{}}
-	if left := leftToken.FindString(p.fill("127.0.0.1:1", "nonce")); left != "" {
+	if left := leftToken.FindString(p.fill("127.0.0.1:1", "nonce", "")); left != "" {
 		return nil, fmt.Errorf("%s has %s, which nobody fills", pageFile, left)
 	}
 	err = fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
@@ -78,19 +78,25 @@ func readPage(files fs.FS) (*page, error) {
 }
 
 // fill gives the page as it is for one browser's request to host.
-func (p *page) fill(host, nonce string) string {
+// frames is the address of the outer frame of views, "" where none are shown.
+func (p *page) fill(host, nonce, frames string) string {
+	var apps []string
+	if frames != "" {
+		apps = []string{frames}
+	}
 	surface, err := json.Marshal(struct {
-		Kind         string `json:"kind"`
-		OpensURL     bool   `json:"opensUrls"`
-		Socket       string `json:"socket"`
-		ConfigWrites bool   `json:"configWrites,omitempty"`
-		Demo         *Demo  `json:"demo,omitempty"`
-	}{"web", true, socketPath, p.writes, p.demo})
+		Kind         string   `json:"kind"`
+		OpensURL     bool     `json:"opensUrls"`
+		Socket       string   `json:"socket"`
+		ConfigWrites bool     `json:"configWrites,omitempty"`
+		Demo         *Demo    `json:"demo,omitempty"`
+		Apps         []string `json:"apps,omitempty"`
+	}{"web", true, socketPath, p.writes, p.demo, apps})
 	if err != nil {
 		panic(err) // strings and bools always marshal
 	}
 	return strings.NewReplacer(
-		"{{csp}}", html.EscapeString(policy(host, nonce)),
+		"{{csp}}", html.EscapeString(policy(host, nonce, frames)),
 		"{{nonce}}", html.EscapeString(nonce),
 		"{{base}}", "/",
 		"{{body_class}}", "",
@@ -102,8 +108,12 @@ func (p *page) fill(host, nonce string) string {
 func newNonce() string { return rand.Text() }
 
 // policy is the content security policy of the page, as far as a meta element can say it.
-func policy(host, nonce string) string {
-	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce +
+func policy(host, nonce, frames string) string {
+	framed := ""
+	if frames != "" {
+		framed = "frame-src " + frames + "; "
+	}
+	return "default-src 'none'; " + framed + "script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce +
 		"'; img-src 'self' data:; media-src data:; " +
 		"connect-src ws://" + host + "; base-uri 'none'; form-action 'none'"
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Files fs.FS
 	// Editor is where the windows are attached.
 	Editor mcphubv1.EditorServiceClient
+	// Sandbox is where the frames of views are served, of ListenSandbox. Without it the page shows no views.
+	Sandbox []net.Listener
 	// Another says, in a sentence for people, how to get another link.
 	Another string
 	// ConfigWrites lets pages change config files, and read their entries for that.
@@ -61,6 +63,7 @@ type Server struct {
 	editor   mcphubv1.EditorServiceClient
 	another  string
 	access   *access
+	sandbox  *sandbox // nil: no views
 
 	configWrites bool   // as in Options
 	registry     string // as in Options
@@ -91,7 +94,7 @@ func New(l net.Listener, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
+	s := &Server{
 		listener: l,
 		hosts:    [2]string{"127.0.0.1:" + port, "localhost:" + port},
 		page:     p,
@@ -101,7 +104,13 @@ func New(l net.Listener, o Options) (*Server, error) {
 
 		configWrites: o.ConfigWrites,
 		registry:     o.Registry,
-	}, nil
+	}
+	if len(o.Sandbox) > 0 {
+		if s.sandbox, err = newSandbox(o.Sandbox, o.Files, s.hosts); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Link gives a new address for a browser. It is good once, and the one before it no more.
@@ -115,15 +124,8 @@ var errStopping = errors.New("the server of the page is stopping")
 // Serve serves until ctx ends, or the listener breaks, which is the error. When it returns every window has ended.
 func (s *Server) Serve(ctx context.Context) error {
 	serving, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	server := &http.Server{
-		Handler:           s.handler(serving),
-		ReadHeaderTimeout: headerTime,
-		ReadTimeout:       readTime,
-		WriteTimeout:      writeTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          log.New(io.Discard, "", 0), // what a stranger sends is nobody's news
-	}
+	server := httpServer(s.handler(serving))
+	defer s.serveSandbox()()
 	broken := make(chan error, 1)
 	go func() { broken <- server.Serve(s.listener) }()
 	var err error
@@ -144,4 +146,32 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	s.windows.Wait()
 	return err
+}
+
+func httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       readTime,
+		WriteTimeout:      writeTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          log.New(io.Discard, "", 0), // what a stranger sends is nobody's news
+	}
+}
+
+// serveSandbox serves the frames of views until end is called, which waits for that.
+func (s *Server) serveSandbox() (end func()) {
+	if s.sandbox == nil {
+		return func() {}
+	}
+	server := httpServer(s.sandbox)
+	var serving sync.WaitGroup
+	for _, l := range s.sandbox.listeners {
+		serving.Go(func() { _ = server.Serve(l) }) // without it views are not shown, and the page says so
+	}
+	return func() {
+		_ = server.Close()
+		serving.Wait()
+	}
 }

@@ -133,11 +133,11 @@ func TestNoConfigWrites(t *testing.T) {
 // TestConfigWrites: where pages may, the message reaches the hub, and the page knows that it may.
 func TestConfigWrites(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		if text := w.page.fill("127.0.0.1:1", "nonce"); strings.Contains(text, "&#34;configWrites&#34;:true") {
+		if text := w.page.fill("127.0.0.1:1", "nonce", ""); strings.Contains(text, "&#34;configWrites&#34;:true") {
 			t.Error("the page offers what it may not do")
 		}
 		w.configWrites, w.page.writes = true, true
-		if text := w.page.fill("127.0.0.1:1", "nonce"); !strings.Contains(text, "&#34;configWrites&#34;:true") {
+		if text := w.page.fill("127.0.0.1:1", "nonce", ""); !strings.Contains(text, "&#34;configWrites&#34;:true") {
 			t.Error(text)
 		}
 		tb := w.opened().tab()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
@@ -89,10 +88,7 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 			before, l.servers = t.Server, append(l.servers, t.Server)
 		}
 		if s.mode != ToolsAll {
-			l.definitions[name] = definition
-			if modeltools.ForModels(t) {
-				l.named[at] = name
-			}
+			l.definitions[name], l.named[at] = definition, name
 		}
 		if strings.Contains(t.Definition, "x-mcp-header") {
 			if l.schemas == nil {

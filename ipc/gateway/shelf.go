@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
@@ -329,7 +330,7 @@ func (s *shelf) toolList(ctx context.Context) *listing {
 		return tools
 	}
 	made := s.toolsOf(slices.DeleteFunc(infos, func(t event.ToolInfo) bool {
-		return t.Policy == event.PolicyDeny || !profile.Has(t.Server, t.Name)
+		return !modeltools.ForModels(t) || !profile.Has(t.Server, t.Name)
 	}))
 	s.mu.Lock()
 	defer s.mu.Unlock()

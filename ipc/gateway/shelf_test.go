@@ -34,6 +34,33 @@ func (c *counted) KnownRest(context.Context, string) (*offers.Rest, error) {
 	return &offers.Rest{}, nil
 }
 
+// panels is a hub whose server has a tool for views alone.
+type panels struct{ counted }
+
+func (*panels) KnownTools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	return []event.ToolInfo{{Server: "s", Name: "t", Definition: `{"name":"t"}`},
+		{Server: "s", Name: "refresh", Definition: `{"name":"refresh"}`, HiddenFromModels: true}}, nil, nil
+}
+
+// TestToolsForViewsAreNoClients: what is for views alone is neither listed nor called by its name, however tools are
+// shown.
+func TestToolsForViewsAreNoClients(t *testing.T) {
+	for _, mode := range []string{ToolsAll, ToolsSearch} {
+		s := newShelf(&panels{}, &Options{Tools: mode}, nil, func(changes) {})
+		s.start(t.Context(), nil)
+		if list := s.toolList(t.Context()); strings.Contains(string(list.entries), "refresh") {
+			t.Errorf("%s: listed %s", mode, list.entries)
+		}
+		if _, err := s.tool(t.Context(), "s__t"); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if _, err := s.tool(t.Context(), "s__refresh"); err == nil {
+			t.Errorf("%s: a client can call a tool that is for views", mode)
+		}
+		s.close()
+	}
+}
+
 // TestServerThatAlwaysChangesIsAskedAtPace: a server that says all the time that its lists have changed is asked, and
 // what it lists is kept, once a second.
 func TestServerThatAlwaysChangesIsAskedAtPace(t *testing.T) {

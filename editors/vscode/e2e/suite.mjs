@@ -1,6 +1,7 @@
 // All scenarios in one process, so that they share one server and one browser.
 import { play } from './stage.mjs';
 import './scenarios/servers.mjs';
+import './scenarios/views.mjs';
 import './scenarios/adding.mjs';
 import './scenarios/cancel.mjs';
 import './scenarios/questions.mjs';

@@ -19,6 +19,7 @@ import { Notifier } from './questions/notify.js';
 import { ConfigProblems } from './lens/configproblems.js';
 import { Lenses } from './lens/lenses.js';
 import { Output } from './log/output.js';
+import { Frames } from './page/frames.js';
 import { allPages } from './page/pages.js';
 import { Panel } from './page/panel.js';
 import type { PageWorld } from './page/pageview.js';
@@ -44,7 +45,16 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const demo = new DemoServer(context.globalState, process);
   const configFiles = new ConfigFiles(context, process, output, () => demo.sources());
   const documents = new Documents(vscode.Uri.joinPath(context.globalStorageUri, 'texts').fsPath);
-  const pageWorld: PageWorld = { extensionUri: context.extensionUri, process, answers, sampling, output, roots };
+  const frames = new Frames(vscode.Uri.joinPath(context.extensionUri, 'media/page/apps/sandbox.html').fsPath, output);
+  const pageWorld: PageWorld = {
+    extensionUri: context.extensionUri,
+    process,
+    answers,
+    sampling,
+    frames,
+    output,
+    roots,
+  };
   const sidebar = new Sidebar(pageWorld);
   const panel = new Panel(pageWorld);
   const pages = allPages(sidebar, panel);
@@ -108,6 +118,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     documents,
     resources,
     sampling,
+    frames,
     process,
     output,
   );
@@ -120,6 +131,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     }
   };
   void sampling.look();
+  void frames.addresses(); // so that they are known before the page is drawn
   void process.start();
   return createApi({ hub: () => process.hub, ready, watcher, grants, configFiles: () => configFiles.sources });
 }

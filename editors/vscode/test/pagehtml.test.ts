@@ -47,6 +47,12 @@ test('the policy lets nothing run but by nonce, and nothing be loaded from elsew
   assert.doesNotMatch(policy, /unsafe|\*/u);
 });
 
+test('frames of views come from their own place alone, and none where none are shown', () => {
+  const policy = contentSecurityPolicy('SOURCE', 'abc', ['http://127.0.0.1:4711/secret', 'http://127.0.0.1:80/x']);
+  assert.ok(policy.split('; ').includes('frame-src http://127.0.0.1:4711 http://127.0.0.1'), policy);
+  assert.doesNotMatch(contentSecurityPolicy('SOURCE', 'abc'), /frame-src/u);
+});
+
 test('nonces are long and fresh', () => {
   const nonces = new Set(Array.from({ length: 100 }, newNonce));
   assert.equal(nonces.size, 100);

@@ -32,6 +32,7 @@ function newWorld(started: EventEmitter<Hub>, folders: readonly string[]): PageW
     roots: () => folders.map((uri) => ({ uri, name: uri })),
     process: { onDidStart: started.event, started: undefined },
     sampling: { look: () => new Promise(() => undefined) },
+    frames: { addresses: () => Promise.resolve([]) },
     output: { hub: { error: () => undefined } },
   } as unknown as PageWorld;
 }

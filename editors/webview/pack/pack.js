@@ -16,10 +16,13 @@ const sources = join(webview, 'src');
 /** Most bytes of the page as it is shipped: html, css and js together, without what it loads when it needs it. */
 export const pageLimit = 220 * 1024;
 
+/** The outer frame of views, which a host serves from an origin of its own. */
+export const sandboxName = 'apps/sandbox.html';
+
 /** The folder of the languages beside English. */
 const languages = 'l10n';
 
-const styles = ['page.css', 'cards.css', 'results.css', 'begin.css', 'browse.css', 'theme.css'];
+const styles = ['page.css', 'cards.css', 'results.css', 'begin.css', 'browse.css', 'apps.css', 'theme.css'];
 
 /**
  * @param {string} folder that it is written to
@@ -33,7 +36,7 @@ export async function packPage(folder, without = []) {
     entryPoints: [join(sources, 'main.js')],
     outdir: folder,
     bundle: true,
-    external: [`./${rendererName}`, './l10n/*'], // loaded when they are needed
+    external: [`./${rendererName}`, './appview.js', './l10n/*'], // loaded when they are needed
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -41,6 +44,19 @@ export async function packPage(folder, without = []) {
     logLevel: 'warning',
   });
   await cp(join(sources, rendererName), join(folder, rendererName)); // it is small already, and begins with its licences
+  await build({
+    entryPoints: [join(sources, 'apps/appview.js')],
+    outdir: folder,
+    bundle: true,
+    external: ['./l10n/*'],
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  await mkdir(join(folder, 'apps'), { recursive: true });
+  await cp(join(sources, sandboxName), join(folder, sandboxName));
   for (const name of await readdir(join(sources, languages))) {
     const file = join(folder, languages, name);
     const { code } = await transform(await readFile(join(sources, languages, name), 'utf8'), { minify: true });

@@ -4,6 +4,7 @@ import { moreWays } from './adding/addform.js';
 import { bundleWay } from './adding/bundle.js';
 import { registryWay } from './adding/registry.js';
 import { announce } from './elements/announce.js';
+import { viewsSection } from './apps/views.js';
 import { awayPainter } from './away.js';
 import { bannerPainter } from './connection.js';
 import { translateFrame } from './frame.js';
@@ -35,7 +36,17 @@ const stream = openStream(surface, {
 });
 
 /** @type {import('./page.js').Page} */
-const page = { surface, state, announce, ask: stream.ask, drafts: stream, subscribed, reveal };
+const page = {
+  surface,
+  state,
+  announce,
+  ask: stream.ask,
+  drafts: stream,
+  subscribed,
+  reveal,
+  offerView: (call) => views.offer(call),
+};
+const views = viewsSection(page);
 /** @param {string} server @param {string} uri @param {boolean} on */
 function subscribed(server, uri, on) {
   subscriptionSet(state, server, uri, on);
@@ -61,6 +72,7 @@ const sections = [
   { paint: (changed) => changed.connection && paintBanner() },
   { paint: (changed) => changed.history && paintAway() },
   questionsSection(page),
+  views,
   runningSection(page),
   serversSection(page),
   historySection(page),

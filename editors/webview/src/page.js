@@ -13,7 +13,19 @@
  * @property {(server: string, uri: string, on: boolean) => void} subscribed notes what the hub has replied to an order
  * to subscribe or unsubscribe
  * @property {(promptId: string) => void} reveal brings the card of a question into view
+ * @property {Views['offer']} offerView
  * @property {import('./adding/adding.js').Adding} [adding] where the host lets the page change config files
+ */
+
+/**
+ * A tool call whose tool has a view (MCP Apps).
+ * @typedef {{ requestId: string, server: string, tool: string, title: string, uri: string, definitionJson: string }} ViewOf
+ */
+
+/**
+ * @typedef {object} Views
+ * @property {(call: Pick<import('../../host/src/gen/mcphub/v1/request_pb.js').RequestJson,
+ * 'requestId' | 'server' | 'tool' | 'method'>) => HTMLElement} offer a button that opens the view of a call
  */
 
 /**

@@ -16,6 +16,8 @@ import { visible } from './words/text.js';
  * @property {string} [model] name of the model that the host runs for sampling
  * @property {Model[]} [models] the models that the host could run, the one it
  * would choose first
+ * @property {string[]} [apps] URLs of the outer frame of views, of origins of its own, which are tried in turn; without
+ * any there are no views
  * @property {string[]} [commands] commands that links may run
  * @property {boolean} [configWrites] the page may change config files
  * @property {string} [language] of the host (BCP 47); without it the browser says

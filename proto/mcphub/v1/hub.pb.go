@@ -108,7 +108,10 @@ type CallToolRequest struct {
 	// Asks for a text for a model beside the result, which stays untouched. Absent: none.
 	View *ViewRequest `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
 	// Who in the host asks for it, as windows and the history show it: the name of an extension, say. For hosts; a window is its own caller. At most 256 bytes.
-	Caller        string `protobuf:"bytes,13,opt,name=caller,proto3" json:"caller,omitempty"`
+	Caller string `protobuf:"bytes,13,opt,name=caller,proto3" json:"caller,omitempty"`
+	// The view of this request makes the call (MCP Apps): a tool call that is open or still kept (ReadRequest). The call is refused (PERMISSION_DENIED,
+	// NOT_FOR_APPS) unless it is of the same server and the tool is for views; policy and approvals are those of any call.
+	AppRequestId  string `protobuf:"bytes,20,opt,name=app_request_id,json=appRequestId,proto3" json:"app_request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -230,6 +233,13 @@ func (x *CallToolRequest) GetView() *ViewRequest {
 func (x *CallToolRequest) GetCaller() string {
 	if x != nil {
 		return x.Caller
+	}
+	return ""
+}
+
+func (x *CallToolRequest) GetAppRequestId() string {
+	if x != nil {
+		return x.AppRequestId
 	}
 	return ""
 }
@@ -1820,7 +1830,7 @@ var File_mcphub_v1_hub_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\n" +
-	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x14mcphub/v1/view.proto\"\xbe\x03\n" +
+	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x14mcphub/v1/view.proto\"\xe4\x03\n" +
 	"\x0fCallToolRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1839,7 +1849,8 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\n" +
 	"model_name\x18\v \x01(\tR\tmodelName\x12*\n" +
 	"\x04view\x18\f \x01(\v2\x16.mcphub.v1.ViewRequestR\x04view\x12\x16\n" +
-	"\x06caller\x18\r \x01(\tR\x06caller\"\x9b\x01\n" +
+	"\x06caller\x18\r \x01(\tR\x06caller\x12$\n" +
+	"\x0eapp_request_id\x18\x14 \x01(\tR\fappRequestId\"\x9b\x01\n" +
 	"\bTimeouts\x12-\n" +
 	"\x04idle\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04idle\x12/\n" +
 	"\x05total\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05total\x12/\n" +

@@ -44,7 +44,7 @@ type McpHubServiceClient interface {
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
 	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
-	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY),
+	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS),
 	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED,
 	// SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
 	//
@@ -65,10 +65,11 @@ type McpHubServiceClient interface {
 	// The hub keeps those of the latest requests, bounded in number and size.
 	GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*GetTraceResponse, error)
 	// ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
+	// The arguments of one that is open can be read, too.
 	// The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
 	//
 	// Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
-	// (REQUEST_OPEN: it has not ended yet).
+	// (REQUEST_OPEN: it has not ended yet, and has no result).
 	ReadRequest(ctx context.Context, in *ReadRequestRequest, opts ...grpc.CallOption) (*ReadRequestResponse, error)
 	// GetInfo tells what this hub is and can do.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
@@ -179,7 +180,7 @@ type McpHubServiceServer interface {
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
 	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
-	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY),
+	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS),
 	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED,
 	// SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
 	//
@@ -200,10 +201,11 @@ type McpHubServiceServer interface {
 	// The hub keeps those of the latest requests, bounded in number and size.
 	GetTrace(context.Context, *GetTraceRequest) (*GetTraceResponse, error)
 	// ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
+	// The arguments of one that is open can be read, too.
 	// The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
 	//
 	// Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
-	// (REQUEST_OPEN: it has not ended yet).
+	// (REQUEST_OPEN: it has not ended yet, and has no result).
 	ReadRequest(context.Context, *ReadRequestRequest) (*ReadRequestResponse, error)
 	// GetInfo tells what this hub is and can do.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)

@@ -1183,9 +1183,15 @@ type Tool struct {
 	// What the config says about calling it.
 	Policy ApprovalPolicy `protobuf:"varint,7,opt,name=policy,proto3,enum=mcphub.v1.ApprovalPolicy" json:"policy,omitempty"`
 	// It is as an earlier connection listed it; the server is not up.
-	Cached        bool `protobuf:"varint,8,opt,name=cached,proto3" json:"cached,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Cached bool `protobuf:"varint,8,opt,name=cached,proto3" json:"cached,omitempty"`
+	// URI (ui://) of the resource that draws its calls and results, when it has one (MCP Apps, _meta.ui.resourceUri): untrusted.
+	UiResourceUri string `protobuf:"bytes,9,opt,name=ui_resource_uri,json=uiResourceUri,proto3" json:"ui_resource_uri,omitempty"`
+	// It is for views alone (MCP Apps, _meta.ui.visibility without "model"): models are not shown it.
+	HiddenFromModels bool `protobuf:"varint,10,opt,name=hidden_from_models,json=hiddenFromModels,proto3" json:"hidden_from_models,omitempty"`
+	// It is not for views (_meta.ui.visibility without "app"): a call from one is refused.
+	HiddenFromApps bool `protobuf:"varint,11,opt,name=hidden_from_apps,json=hiddenFromApps,proto3" json:"hidden_from_apps,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Tool) Reset() {
@@ -1270,6 +1276,27 @@ func (x *Tool) GetPolicy() ApprovalPolicy {
 func (x *Tool) GetCached() bool {
 	if x != nil {
 		return x.Cached
+	}
+	return false
+}
+
+func (x *Tool) GetUiResourceUri() string {
+	if x != nil {
+		return x.UiResourceUri
+	}
+	return ""
+}
+
+func (x *Tool) GetHiddenFromModels() bool {
+	if x != nil {
+		return x.HiddenFromModels
+	}
+	return false
+}
+
+func (x *Tool) GetHiddenFromApps() bool {
+	if x != nil {
+		return x.HiddenFromApps
 	}
 	return false
 }
@@ -2894,6 +2921,8 @@ type ReadResourceRequest struct {
 	TaskLabel string `protobuf:"bytes,6,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
 	// Window that this request belongs to.
 	OwnerWindowId string `protobuf:"bytes,7,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
+	// As in CallToolRequest: a view reads it, from its own server.
+	AppRequestId  string `protobuf:"bytes,20,opt,name=app_request_id,json=appRequestId,proto3" json:"app_request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2973,6 +3002,13 @@ func (x *ReadResourceRequest) GetTaskLabel() string {
 func (x *ReadResourceRequest) GetOwnerWindowId() string {
 	if x != nil {
 		return x.OwnerWindowId
+	}
+	return ""
+}
+
+func (x *ReadResourceRequest) GetAppRequestId() string {
+	if x != nil {
+		return x.AppRequestId
 	}
 	return ""
 }
@@ -4499,7 +4535,7 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\atrusted\x18\x04 \x01(\bR\atrusted\x12\x18\n" +
 	"\adialect\x18\x05 \x01(\tR\adialect\x12\x16\n" +
 	"\x06folder\x18\x06 \x01(\tR\x06folder\x12$\n" +
-	"\x0emay_be_missing\x18\a \x01(\bR\fmayBeMissing\"\x87\x02\n" +
+	"\x0emay_be_missing\x18\a \x01(\bR\fmayBeMissing\"\x87\x03\n" +
 	"\x04Tool\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -4508,7 +4544,11 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x0fdefinition_json\x18\x05 \x01(\tR\x0edefinitionJson\x12'\n" +
 	"\x0fdefinition_hash\x18\x06 \x01(\tR\x0edefinitionHash\x121\n" +
 	"\x06policy\x18\a \x01(\x0e2\x19.mcphub.v1.ApprovalPolicyR\x06policy\x12\x16\n" +
-	"\x06cached\x18\b \x01(\bR\x06cached\"\xe8\x01\n" +
+	"\x06cached\x18\b \x01(\bR\x06cached\x12&\n" +
+	"\x0fui_resource_uri\x18\t \x01(\tR\ruiResourceUri\x12,\n" +
+	"\x12hidden_from_models\x18\n" +
+	" \x01(\bR\x10hiddenFromModels\x12(\n" +
+	"\x10hidden_from_apps\x18\v \x01(\bR\x0ehiddenFromApps\"\xe8\x01\n" +
 	"\bResource\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
 	"\x03uri\x18\x02 \x01(\tR\x03uri\x12\x12\n" +
@@ -4603,7 +4643,7 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\x05R\x05limit\"\x85\x01\n" +
 	"\x1dListResourceTemplatesResponse\x12J\n" +
 	"\x12resource_templates\x18\x01 \x03(\v2\x1b.mcphub.v1.ResourceTemplateR\x11resourceTemplates\x12\x18\n" +
-	"\amatched\x18\x02 \x01(\x05R\amatched\"\xf3\x01\n" +
+	"\amatched\x18\x02 \x01(\x05R\amatched\"\x99\x02\n" +
 	"\x13ReadResourceRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -4613,7 +4653,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\btimeouts\x18\x05 \x01(\v2\x13.mcphub.v1.TimeoutsR\btimeouts\x12\x1d\n" +
 	"\n" +
 	"task_label\x18\x06 \x01(\tR\ttaskLabel\x12&\n" +
-	"\x0fowner_window_id\x18\a \x01(\tR\rownerWindowId\"\xd6\x01\n" +
+	"\x0fowner_window_id\x18\a \x01(\tR\rownerWindowId\x12$\n" +
+	"\x0eapp_request_id\x18\x14 \x01(\tR\fappRequestId\"\xd6\x01\n" +
 	"\x14ReadResourceResponse\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12!\n" +

@@ -23,6 +23,9 @@ export const everyKind: readonly PromptKind[] = [
   PromptKind.CONFIG_INPUT,
 ];
 
+/** Views (MCP Apps), as the client's capabilities say that they are shown. */
+const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
+
 type RequestInit = Parameters<HubWindow['send']>[0];
 
 /** The answers that are given outside of a page: none of them opens anything or carries more than a choice. */
@@ -81,6 +84,8 @@ export class WatcherWindow {
       promptKinds: [...everyKind],
       roots: this.#rootInits(),
       maxProgressRate: 4,
+      // The page shows views and can be opened at any time; said later, it would have idle servers connected anew.
+      extensionsJson: appsExtension,
       maxHistory: 200, // what an earlier hub has ended is the first of it
     });
     this.#window = window;

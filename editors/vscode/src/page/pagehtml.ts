@@ -9,6 +9,7 @@ export interface Surface {
   readonly model?: string;
   readonly models?: readonly ModelName[];
   readonly commands: readonly string[];
+  readonly apps?: readonly string[]; // addresses of the outer frame of views
   readonly configWrites: boolean;
   readonly language: string; // of the editor, as BCP 47 has it
   readonly demo?: { readonly server: string; readonly file: string };
@@ -28,7 +29,7 @@ export function newNonce(): string {
 
 // Modules that the first script imports inherit its nonce (HTML, "fetch a descendant script"), so no origin is named
 // for scripts: not even a file of the page's own folder runs unless it is asked for by the page.
-export function contentSecurityPolicy(cspSource: string, nonce: string): string {
+export function contentSecurityPolicy(cspSource: string, nonce: string, frames: readonly string[] = []): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -36,6 +37,7 @@ export function contentSecurityPolicy(cspSource: string, nonce: string): string 
     `img-src ${cspSource} data:`,
     'media-src data:',
     `font-src ${cspSource}`,
+    ...(frames.length === 0 ? [] : [`frame-src ${frames.map((one) => new URL(one).origin).join(' ')}`]),
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -46,7 +48,7 @@ export function contentSecurityPolicy(cspSource: string, nonce: string): string 
  */
 export function fillPage(template: string, fill: PageFill): string {
   const values: Readonly<Record<string, string>> = {
-    csp: contentSecurityPolicy(fill.cspSource, fill.nonce),
+    csp: contentSecurityPolicy(fill.cspSource, fill.nonce, fill.surface.apps),
     nonce: fill.nonce,
     base: fill.base,
     body_class: '', // VS Code sets the theme's classes itself

@@ -7,6 +7,7 @@ import type { Answers } from '../questions/answers.js';
 import { demoFile, demoName } from '../begin/demoserver.js';
 import { describe, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
+import type { Frames } from './frames.js';
 import { PageHello } from './pagehello.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
@@ -48,6 +49,7 @@ export interface PageWorld {
   readonly process: HubProcess;
   readonly answers: Answers;
   readonly sampling: Sampling;
+  readonly frames: Pick<Frames, 'addresses'>;
   readonly output: Output;
   readonly roots: () => readonly Root[];
 }
@@ -205,7 +207,10 @@ export class PageView implements vscode.Disposable {
     const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
     // Drawn once: a page that is drawn over another one takes its hello for its own. A model that comes later is
     // offered when the page is opened the next time.
-    await Promise.race([this.#world.sampling.look(), elapsed(longestLook)]);
+    const [apps] = await Promise.all([
+      this.#world.frames.addresses(),
+      Promise.race([this.#world.sampling.look(), elapsed(longestLook)]),
+    ]);
     if (this.#disposed) {
       return;
     }
@@ -223,6 +228,7 @@ export class PageView implements vscode.Disposable {
         language: vscode.env.language,
         demo: { server: demoName, file: demoFile },
         ...(model === undefined ? {} : { model, models }),
+        ...(apps.length === 0 ? {} : { apps }),
       },
     });
   }

@@ -1,14 +1,15 @@
 // Ways to the sections of the page: what stands above one of them may be long. One tab stop.
 
-import { h } from './dom.js';
+import { h, show } from './dom.js';
 import { roving } from './roving.js';
 
 /** @param {HTMLElement} place */
 export function sectionLinks(place) {
-  const links = [...document.querySelectorAll('main section')].map((section) => {
+  const sections = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('main section'));
+  const links = [...sections].map((section) => {
     const heading = section.querySelector('h2');
     const name = heading?.firstChild?.textContent?.trim() ?? '';
-    return h('button', {
+    const link = h('button', {
       type: 'button',
       class: 'link',
       text: name,
@@ -18,14 +19,21 @@ export function sectionLinks(place) {
         heading?.focus({ preventScroll: true });
       },
     });
+    // No link leads to a section that is not there now.
+    const follow = () => show(link, !section.hidden);
+    new MutationObserver(follow).observe(section, { attributes: true, attributeFilter: ['hidden'] });
+    follow();
+    return link;
   });
+  const shown = () => links.filter((link) => !link.hidden);
   place.append(...links);
   place.addEventListener('keydown', (event) => {
-    const at = links.findIndex((link) => link === event.target);
-    const next = event.key === 'ArrowRight' ? links[at + 1] : event.key === 'ArrowLeft' ? links[at - 1] : undefined;
+    const all = shown();
+    const at = all.findIndex((link) => link === event.target);
+    const next = event.key === 'ArrowRight' ? all[at + 1] : event.key === 'ArrowLeft' ? all[at - 1] : undefined;
     if (at < 0 || !next) return;
     next.focus();
     event.preventDefault();
   });
-  roving(place, () => links).refresh();
+  roving(place, shown).refresh();
 }

@@ -109,6 +109,7 @@ export function endedDetails(page, entry, resultFirst = false) {
       'div',
       { class: 'actions' },
       restart,
+      !entry.earlier && !entry.away && page.offerView({ ...about, requestId: entry.requestId }),
       againButton(page, entry, say),
       !entry.earlier && !entry.away && showTrace,
       surface.commands?.includes('mcphub.showTrace')

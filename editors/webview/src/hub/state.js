@@ -52,6 +52,7 @@ import { t } from '../words/t.js';
  * @property {Connection} connection ready from a welcome on
  * @property {string} hubId
  * @property {string} windowId
+ * @property {string} hubVersion
  * @property {number} ahead milliseconds that this machine's clock is ahead of the hub's
  * @property {Map<string, Server>} servers by name, in config order
  * @property {Map<string, ServerLog>} logs by server
@@ -94,6 +95,7 @@ export function createState() {
     connection: { state: 'starting', message: '' },
     hubId: '',
     windowId: '',
+    hubVersion: '',
     ahead: Infinity,
     servers: new Map(),
     logs: new Map(),
@@ -176,10 +178,10 @@ export function transition(state, message) {
     state.connection = connectionAfter(state.connection, message.hubConnection);
     changed.connection = true;
   } else if (message.welcome) {
-    const { hubId = '', windowId = '' } = message.welcome;
+    const { hubId = '', windowId = '', version: hubVersion = '' } = message.welcome;
     if (state.hubId !== '' && state.hubId !== hubId) loseHub(state);
     if (state.hubId !== hubId) state.ahead = Infinity;
-    Object.assign(state, { hubId, windowId, connection: { state: 'ready', message: '' } });
+    Object.assign(state, { hubId, windowId, hubVersion, connection: { state: 'ready', message: '' } });
     changed.connection = true;
   } else if (message.snapshot) {
     replaceAll(state, message.snapshot);

@@ -46,6 +46,9 @@ const mostDrafts = 200_000;
 
 const beyondAll = '18446744073709551615';
 
+/** Views (MCP Apps), as the client's capabilities say that they are shown. */
+const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
+
 /**
  * @param {import('../surface.js').Surface} surface
  * @param {Handlers} handlers
@@ -57,6 +60,7 @@ export function openStream(surface, handlers) {
       surface.kind === 'vscode' ? relayTransport(receive) : socketTransport(surface.socket ?? '/stream', receive),
     surface.kind === 'vscode' ? 'page' : 'browser',
     handlers,
+    surface.apps === undefined ? '' : appsExtension,
   );
 }
 
@@ -64,9 +68,10 @@ export function openStream(surface, handlers) {
  * @param {(receive: (message: AttachResponse) => void) => Transport} open
  * @param {string} title
  * @param {Handlers} handlers
+ * @param {string} [extensionsJson] extensions of MCP that the page shows
  * @returns {Stream}
  */
-export function overTransport(open, title, handlers) {
+export function overTransport(open, title, handlers, extensionsJson = '') {
   /** @type {Map<string, (reply: Reply) => void>} */
   const waiting = new Map();
   let asked = 0;
@@ -103,6 +108,7 @@ export function overTransport(open, title, handlers) {
         promptKinds,
         samplingTools: false,
         maxHistory: 1000,
+        ...(extensionsJson && { extensionsJson }),
         ...(resume && { resume: { ...resume } }),
       },
     });

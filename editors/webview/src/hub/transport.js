@@ -31,6 +31,7 @@ export function relayTransport(receive) {
   const api = /** @type {import('vscode-webview').WebviewApi<Memory>} */ (acquireVsCodeApi());
   window.addEventListener('message', (event) => {
     const data = /** @type {unknown} */ (event.data);
+    if (isBelow(event.source)) return; // a view is no host
     if (typeof data === 'object' && data !== null) receive(/** @type {AttachResponse} */ (data));
   });
   return {
@@ -44,6 +45,24 @@ export function relayTransport(receive) {
   };
 }
 
+/**
+ * Whether a message may come from a frame within this page, or from one that is gone already. What is within can name no
+ * other sender, so this needs no name of the host's.
+ * @param {MessageEventSource | null} source
+ */
+function isBelow(source) {
+  let at = /** @type {Window | null} */ (source);
+  if (at === window) return false;
+  for (let step = 0; at && step < mostFrames; step++) {
+    const parent = /** @type {Window | null} */ (at.parent); // null: its frame has gone
+    if (parent === window || !parent) return true;
+    if (parent === at) return false; // the topmost window
+    at = parent;
+  }
+  return true;
+}
+
+const mostFrames = 32;
 const memoryKey = 'mcphub.window';
 const firstDelay = 250;
 const longestDelay = 10_000;

@@ -30,7 +30,7 @@ export const rowId = (requestId) => `request-${requestId}`;
  * @param {Request} request
  * @returns {RequestRow}
  */
-export function requestRow({ state, ask, reveal }, request) {
+export function requestRow({ state, ask, reveal, offerView }, request) {
   const { requestId = '', server = '' } = request;
   const title = titleOf(request);
   const about = t('{0} of {1}', title, shortName(server));
@@ -103,7 +103,7 @@ export function requestRow({ state, ask, reveal }, request) {
     bar,
     h('p', { class: 'status muted' }, h('span', { class: 'of', text: ofWords(request) }), word, message),
     cancelled,
-    h('div', { class: 'actions' }, showQuestion, dragging),
+    h('div', { class: 'actions' }, showQuestion, offerView(request), dragging),
     problem,
     children,
   );

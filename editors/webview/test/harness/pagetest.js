@@ -8,7 +8,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { Hub } from './hub.js';
-import { serveSite } from './site.js';
+import { serveSandbox, serveSite } from './site.js';
 import { forgetTabs, giveBack, takeTab } from './tab.js';
 import { bodyClass, bodyClassOf, themeSheet } from './themes.js';
 import { installVsCode } from './vscodeapi.js';
@@ -25,6 +25,7 @@ import { installVsCode } from './vscodeapi.js';
  * @property {Record<string, ToolJson[]>} [tools] tools by server
  * @property {string} [theme] of themes.js
  * @property {Partial<import('./site.js').Surface>} [surface]
+ * @property {boolean} [apps] views of tool calls can be shown
  * @property {{ width: number, height: number }} [viewport]
  * @property {'sideBar' | 'editor'} [place] where in VS Code it is shown
  * @property {boolean} [frozen] from the start time passes only by pass, and 50 ms by settle: for what counts seconds
@@ -54,7 +55,7 @@ export const today = new Date('2026-10-05T12:00:00Z');
 
 /**
  * The browser and the site, once somebody needs them.
- * @type {Promise<{ browser: Browser, site: import('./site.js').Site }> | undefined}
+ * @type {Promise<{ browser: Browser, site: import('./site.js').Site, sandbox: import('./site.js').Site }> | undefined}
  */
 let started;
 let stopsAfterTests = false;
@@ -75,11 +76,16 @@ export const launchBrowser = () =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      '--site-per-process', // as browsers of people have it: a view that never comes to rest holds up itself alone
     ],
   });
 
 function start() {
-  started ??= Promise.all([launchBrowser(), serveSite()]).then(([browser, site]) => ({ browser, site }));
+  started ??= Promise.all([launchBrowser(), serveSite(), serveSandbox()]).then(([browser, site, sandbox]) => ({
+    browser,
+    site,
+    sandbox,
+  }));
   return started;
 }
 
@@ -90,6 +96,7 @@ export async function stop() {
   forgetTabs();
   await running?.browser.close();
   await running?.site.close();
+  await running?.sandbox.close();
 }
 
 /**
@@ -99,10 +106,10 @@ export async function stop() {
  * @returns {Promise<Opened & { close(spoilt?: boolean): Promise<void> }>}
  */
 export async function openPage(setup) {
-  const { browser, site } = await start();
+  const { browser, site, sandbox } = await start();
   const theme = setup.theme ?? 'dark';
   /** @type {import('./site.js').Surface} */
-  const surface = { kind: 'vscode', ...setup.surface };
+  const surface = { kind: 'vscode', ...(setup.apps && { apps: [sandbox.address] }), ...setup.surface };
   const tab = await takeTab(browser, {
     web: surface.kind === 'web',
     realTime: setup.realTime ?? false,

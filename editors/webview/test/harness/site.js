@@ -10,7 +10,7 @@ import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
  * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, configWrites?: boolean, socket?: string, model?: string, models?:
- * { id: string, name: string, family: string }[], commands?: string[], language?: string, demo?:
+ * { id: string, name: string, family: string }[], commands?: string[], language?: string, apps?: string[], demo?:
  * import('../../src/begin/demo.js').Demo }}
  * Surface
  * @typedef {{ address: string, close(): Promise<void> }} Site
@@ -38,9 +38,11 @@ const contentTypes = {
 export function fillTemplate(template, surface, bodyClass, origin) {
   const nonce = randomBytes(18).toString('base64url');
   const connect = surface.kind === 'web' ? ` connect-src ${origin.replace('http', 'ws')};` : '';
+  const frames =
+    surface.apps === undefined ? '' : ` frame-src ${surface.apps.map((one) => new URL(one, origin).origin).join(' ')};`;
   /** @type {Record<string, string>} */
   const values = {
-    csp: `default-src 'none'; style-src ${origin}; font-src ${origin}; img-src ${origin} data:; media-src data:;${connect} script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`,
+    csp: `default-src 'none';${frames} style-src ${origin}; font-src ${origin}; img-src ${origin} data:; media-src data:;${connect} script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`,
     nonce,
     base: `${origin}/page/`,
     body_class: bodyClass,
@@ -51,6 +53,32 @@ export function fillTemplate(template, surface, bodyClass, origin) {
     if (value === undefined) throw new Error(`page.html has a token that no host fills: ${token}`);
     return value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
   });
+}
+
+/**
+ * Serves the outer frame of views from an origin of its own, as a host does.
+ *
+ * @returns {Promise<Site>}
+ */
+export async function serveSandbox() {
+  const html = await readFile(join(pageFolder, 'apps/sandbox.html'), 'utf8');
+  const server = createServer((request, response) => {
+    const policy = new URL(request.url ?? '/', 'http://sandbox').searchParams.get('csp') ?? "default-src 'none'";
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Content-Security-Policy', policy);
+    response.end(html);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the sandbox has no port');
+  return {
+    address: `http://localhost:${bound.port}/view`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 /**

@@ -1,0 +1,325 @@
+// One view on the page: the two frames that keep it apart, what it says to the person, and how it is closed. This file
+// and what it alone needs are loaded when somebody opens a view.
+
+import { h, replace, setText, show } from '../elements/dom.js';
+import { nativeParse } from '../words/jsontext.js';
+import { readPart, readResult } from '../results/read.js';
+import { originWord, shortName, visible } from '../words/text.js';
+import { openBridge } from './bridge.js';
+import { callTool, listTools, readResource } from './calls.js';
+import { hostContext, styleVariables, themeNow } from './hostcontext.js';
+import { openOuter } from './outerframe.js';
+import { outside, policyOf } from './policy.js';
+import { readView } from './resource.js';
+
+/** @typedef {import('../page.js').Page} Page */
+/** @typedef {import('../page.js').ViewOf} ViewOf */
+/** @typedef {import('../hub/ended.js').Ended} Ended */
+
+const leastHeight = 40;
+const mostHeight = 1200;
+const firstHeight = 240;
+const mostArguments = 4 << 20;
+const mostLines = 100;
+/** Between two changes of the size that a view asks for, in milliseconds. */
+const sizePause = 100;
+
+/**
+ * @param {Page} page
+ * @param {ViewOf} of the call
+ * @param {(message?: string) => void} gone it has been closed; message: why, when nobody here wanted it
+ */
+export function openView(page, of, gone) {
+  const { surface, state } = page;
+  const name = shortName(of.title || of.tool);
+  const about = `${name} of ${shortName(of.server)}`;
+  const status = h('p', { class: 'muted', role: 'status', text: 'Reading the view…' });
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const place = h('div', { class: 'view-frame' });
+  const asks = h('div', { class: 'view-asks', role: 'group', hidden: true });
+  const said = h('div', { class: 'view-said' });
+  const grow = button('Fill the page', `Fill the page with ${about}`, 'view-grow', () =>
+    bridge?.show(bridge.mode === 'inline' ? 'fullscreen' : 'inline'),
+  );
+  const close = button('Close', `Close the view of ${about}`, 'view-close', () => void end('The user has closed it.'));
+  show(grow, false);
+  const element = h(
+    'article',
+    {
+      'class': 'view-of-call',
+      'tabindex': -1,
+      'aria-label': `View of ${about}`,
+      'dataset': { testid: `view-${of.requestId}` },
+      'onkeydown': (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === 'Escape' && bridge?.mode === 'fullscreen') bridge.show('inline');
+      },
+    },
+    h(
+      'div',
+      { class: 'row-head' },
+      h(
+        'div',
+        { class: 'line' },
+        h('span', { class: 'name', text: name }),
+        h('span', { class: 'of', text: shortName(of.server) }),
+      ),
+      h('span', { class: 'actions' }, grow, close),
+    ),
+    status,
+    problem,
+    asks,
+    place,
+    said,
+  );
+  /** @type {ReturnType<typeof openBridge> | undefined} */
+  let bridge;
+  /** @type {(() => void) | undefined} */
+  let unlisten;
+  let over = false;
+  let told = false;
+  let telling = false;
+
+  void start();
+
+  async function start() {
+    try {
+      const resource = await readView(page, of.requestId, of.server, of.uri);
+      if (over) return;
+      const policy = policyOf(resource.named);
+      const places = outside(resource.named);
+      const { refused } = resource.named;
+      const notTaken = refused.length === 0 ? '' : ` Not allowed: ${visible(refused.join(', '))}.`;
+      if (places.length === 0) {
+        setText(
+          status,
+          `Drawn by ${shortName(of.server)}, apart from this page, without access to anything else.${notTaken}`,
+        );
+        await frame(resource, policy);
+        return;
+      }
+      setText(status, `This view reaches places outside: ${places.join(', ')}.${notTaken}`);
+      const go = button('Show it all the same', `Show it all the same: ${about}`, 'view-consent', () => {
+        show(asks, false);
+        frame(resource, policy).catch(fail);
+        element.focus();
+      });
+      replace(asks, h('span', { text: 'What it learns of the call can be sent there.' }), go);
+      show(asks, true);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** @param {unknown} error */
+  function fail(error) {
+    const message = error instanceof Error && error.message !== '' ? error.message : 'The view could not be read.';
+    show(status, false);
+    show(problem, true);
+    setText(problem, visible(message));
+  }
+
+  /** @param {import('./resource.js').Resource} resource @param {string} policy */
+  async function frame(resource, policy) {
+    const outer = await openOuter(place, surface.apps ?? [], policy, {
+      title: `View of ${about}`,
+      bordered: resource.border,
+    });
+    if (over) {
+      outer.close();
+      return;
+    }
+    const opened = openBridge({
+      send: outer.send,
+      hostInfo: { name: 'McpHub', version: page.state.hubVersion || '0' },
+      capabilities: {
+        openLinks: {},
+        serverTools: {},
+        serverResources: {},
+        logging: {},
+        sandbox: { permissions: {}, csp: granted(resource.named) },
+      },
+      context: () => ({
+        ...hostContext(Math.max(1, place.clientWidth), mostHeight, 'inline'),
+        toolInfo: { tool: nativeParse(of.definitionJson) },
+      }),
+      asked: {
+        callTool: (params, signal) => callTool(page, of, params, signal),
+        readResource: (params, signal) => readResource(page, of, params, signal),
+        listTools: () => listTools(page, of),
+        openLink,
+        message: (text) => tell('For the chat', text),
+        modelContext: (text) => tell('For the model', text),
+        log: (level, text) => tell(`Log${level === '' ? '' : `, ${level}`}`, text),
+        displayMode: (mode) => {
+          element.classList.toggle('whole', mode === 'fullscreen');
+          const words = mode === 'fullscreen' ? 'Back into the page' : 'Fill the page';
+          setText(grow, words);
+          grow.setAttribute('aria-label', `${words}: ${about}`);
+        },
+        resized: (height) => resize(outer.element, height),
+        ended: (reason) => void end(reason === '' ? 'The view has asked for it.' : reason, reason),
+      },
+    });
+    bridge = opened;
+    outer.listen((data) => {
+      const { method, params } = /** @type {{ method?: unknown, params?: { reason?: unknown } }} */ (data ?? {});
+      if (method === 'ui/notifications/sandbox-ended') {
+        const why = endings[String(params?.reason)] ?? 'It has ended itself.';
+        void end(why, why);
+      } else opened.receive(data);
+    });
+    const follow = new MutationObserver(() =>
+      opened.contextChanged({ theme: themeNow(), styles: { variables: styleVariables() } }),
+    );
+    follow.observe(document.body, { attributes: true, attributeFilter: ['class'] });
+    const sizes = new ResizeObserver(() =>
+      opened.contextChanged({ containerDimensions: { width: Math.max(1, place.clientWidth), maxHeight: mostHeight } }),
+    );
+    sizes.observe(place);
+    unlisten = () => {
+      outer.close();
+      follow.disconnect();
+      sizes.disconnect();
+    };
+    outer.element.style.setProperty('height', `${firstHeight}px`);
+    outer.send({
+      jsonrpc: '2.0',
+      method: 'ui/notifications/sandbox-resource-ready',
+      params: { html: resource.html },
+    });
+    show(grow, true);
+    painted();
+    void give();
+  }
+
+  let sizeDue = 0;
+  let sized = 0;
+  /** @param {HTMLIFrameElement} outer @param {number} height */
+  function resize(outer, height) {
+    const bounded = Math.round(Math.min(mostHeight, Math.max(leastHeight, height)));
+    clearTimeout(sizeDue);
+    const wait = Math.max(0, sized + sizePause - performance.now());
+    sizeDue = window.setTimeout(() => {
+      sized = performance.now();
+      outer.style.setProperty('height', `${bounded}px`);
+    }, wait);
+  }
+
+  async function give() {
+    let text = '';
+    try {
+      text = await readPart(page.ask, of.requestId, 'REQUEST_PART_ARGUMENTS', mostArguments);
+    } catch {
+      // They are no longer kept, or longer than a view is given.
+    }
+    bridge?.given(/** @type {Record<string, unknown>} */ (text === '' ? {} : nativeParse(text)));
+  }
+
+  // The call has gone on: its end is told to the view once.
+  function painted() {
+    if (!bridge || told || telling || state.requests.has(of.requestId)) return;
+    const entry = state.history.findLast((one) => one.requestId === of.requestId);
+    if (!entry) return;
+    telling = true;
+    void tellEnd(entry);
+  }
+
+  /** @param {Ended} entry */
+  async function tellEnd(entry) {
+    const why = whyNone(entry);
+    try {
+      if (why === undefined) bridge?.result(nativeParse(await readResult(page, entry)));
+      else bridge?.cancelled(why);
+    } catch (error) {
+      bridge?.cancelled(
+        error instanceof Error && error.message !== '' ? error.message : 'The result is not kept any more.',
+      );
+    }
+    told = true;
+  }
+
+  /** @param {string} url @returns {Promise<boolean>} */
+  function openLink(url) {
+    if (!asks.hidden) return Promise.resolve(false); // one question at a time
+    return new Promise((resolve) => {
+      /** @param {boolean} yes */
+      const done = (yes) => {
+        show(asks, false);
+        replace(asks);
+        resolve(yes);
+      };
+      const open = h('a', {
+        href: url,
+        target: '_blank',
+        rel: 'noopener noreferrer',
+        text: 'Open it',
+        dataset: { testid: 'view-open-link' },
+        onclick: () => setTimeout(() => done(true)), // once the click has done what it does
+      });
+      replace(
+        asks,
+        h('span', { dir: 'auto', text: `The view wants to open ${visible(new URL(url).href)}` }),
+        open,
+        button('Do not open', 'Do not open the address', 'view-refuse-link', () => done(false)),
+      );
+      show(asks, true);
+      page.announce(`The view of ${about} wants to open a page.`);
+    });
+  }
+
+  /** What it has said to others than the server, the latest of each kind first. @param {string} whom @param {string} text */
+  function tell(whom, text) {
+    if (text === '') return;
+    said.prepend(
+      h(
+        'p',
+        { class: 'muted', dir: 'auto' },
+        h('span', { class: 'of', text: `${visible(whom.slice(0, 40))}: ` }),
+        visible(text.slice(0, 4000)),
+      ),
+    );
+    while (said.childElementCount > mostLines) said.lastElementChild?.remove();
+  }
+
+  /** @param {string} reason that the view hears @param {string} [message] for the person */
+  async function end(reason, message = '') {
+    if (over) return;
+    over = true;
+    const had = element.contains(document.activeElement);
+    element.classList.remove('whole');
+    await bridge?.teardown(reason);
+    clearTimeout(sizeDue);
+    unlisten?.();
+    replace(place);
+    gone(message === '' ? undefined : `The view of ${about} was closed: ${message}`);
+    if (had) document.getElementById('running-title')?.focus();
+  }
+
+  return { element, painted, end, focus: () => element.focus() };
+}
+
+/** What the outer frame says of the end of a view. @type {Record<string, string>} */
+const endings = {
+  flood: 'It sent more messages than this page takes.',
+  size: 'It sent a message that is too long.',
+  navigated: 'It tried to become another page.',
+};
+
+/** @param {import('./policy.js').Named} named */
+const granted = ({ domains }) => Object.fromEntries(Object.entries(domains).filter(([, list]) => list.length > 0));
+
+/** Why there is no result, in words for the view; undefined: there is one. @param {Ended} entry */
+function whyNone(entry) {
+  const { cancelled, finished } = entry;
+  if (cancelled) {
+    const { origin, reason } = cancelled.cancellation ?? {};
+    return reason || cancelled.error?.message || `It was cancelled by ${originWord(origin)}.`;
+  }
+  if (!finished) return 'The hub has ended.';
+  if (finished.state === 'REQUEST_STATE_DONE') return undefined;
+  return (finished.hubError?.message ?? finished.mcpError?.message) || 'It has failed.';
+}
+
+/** @param {string} text @param {string} label @param {string} testid @param {() => void} onclick */
+const button = (text, label, testid, onclick) =>
+  h('button', { 'type': 'button', 'class': 'secondary', text, 'aria-label': label, 'dataset': { testid }, onclick });

@@ -1,0 +1,302 @@
+// The host's side of the protocol between a page and a view (MCP Apps 2026-01-26): one state, changed by what the view
+// says, by what becomes of its call, and by the page. It knows no DOM. What a view sends is a stranger's.
+
+/** @typedef {{ [key: string]: unknown }} Dict */
+/** @typedef {'inline' | 'fullscreen'} DisplayMode */
+
+/**
+ * What a view may ask of the page. What throws is answered as an error; a Refusal with its own words.
+ * @typedef {object} Asked
+ * @property {(params: Dict, signal: AbortSignal) => Promise<unknown>} callTool
+ * @property {(params: Dict, signal: AbortSignal) => Promise<unknown>} readResource
+ * @property {() => Promise<unknown>} listTools
+ * @property {(url: string) => Promise<boolean>} openLink false: the person does not want it
+ * @property {(text: string) => void} message
+ * @property {(text: string) => void} modelContext
+ * @property {(mode: DisplayMode) => void} displayMode
+ * @property {(level: string, text: string) => void} log
+ * @property {(height: number) => void} resized
+ * @property {(reason: string) => void} ended the view is to go
+ */
+
+/**
+ * @typedef {object} Opening
+ * @property {(message: Dict) => void} send
+ * @property {Dict} hostInfo
+ * @property {Dict} capabilities
+ * @property {() => Dict} context
+ * @property {Asked} asked
+ */
+
+/** @typedef {'waiting' | 'greeted' | 'live' | 'closing' | 'gone'} Phase */
+
+const revision = '2026-01-26';
+const mostOpen = 32;
+const mostCalls = 8;
+const burst = 200;
+const perSecond = 50;
+const mostDropped = 500;
+const mostUrl = 2048;
+const mostText = 64 << 10;
+const mostArguments = 4 << 20;
+/** How long a view may take to end, in milliseconds. */
+export const teardownLimit = 1500;
+
+/** What a view is told when it cannot have what it asks for. */
+export class Refusal extends Error {
+  /** @param {number} code @param {string} message */
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** @param {unknown} value @returns {Dict} */
+const dict = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? /** @type {Dict} */ (value) : {};
+/** @param {unknown} value */
+const words = (value) => (typeof value === 'string' ? value.slice(0, mostText) : '');
+
+/** @param {Opening} opening */
+export function openBridge({ send, hostInfo, capabilities, context, asked }) {
+  /** @type {Phase} */
+  let phase = 'waiting';
+  /** Modes that the view has listed; undefined: none. @type {string[] | undefined} */
+  let modes;
+  /** @type {DisplayMode} */
+  let mode = 'inline';
+  /** @type {Dict | undefined} */
+  let input;
+  /** @type {{ method: string, params: unknown } | undefined} */
+  let outcome;
+  let toldInput = false;
+  let toldOutcome = false;
+  /** What the view waits for, by its id. @type {Map<string | number, AbortController>} */
+  const open = new Map();
+  /** @type {(() => void) | undefined} */
+  let tornDown;
+  let left = burst;
+  let filled = performance.now();
+  let dropped = 0;
+  let calls = 0; // of the view at its server, each of which a person may be asked about
+
+  /** @param {string} method @param {unknown} params */
+  const note = (method, params) => send({ jsonrpc: '2.0', method, params });
+
+  function tellCall() {
+    if (phase !== 'live' || input === undefined) return;
+    if (!toldInput) note('ui/notifications/tool-input', { arguments: input });
+    toldInput = true;
+    if (outcome && !toldOutcome) {
+      toldOutcome = true;
+      note(outcome.method, outcome.params);
+    }
+  }
+
+  function fits() {
+    const now = performance.now();
+    left = Math.min(burst, left + (Math.max(0, now - filled) * perSecond) / 1000);
+    filled = now;
+    if (left < 1) return false;
+    left--;
+    return true;
+  }
+
+  /** @param {Dict} params */
+  function greet(params) {
+    if (phase !== 'waiting') throw new Refusal(-32600, 'It is initialized already.');
+    const listed = dict(params['appCapabilities'])['availableDisplayModes'];
+    modes = Array.isArray(listed) && listed.length > 0 ? listed.map(String).slice(0, 8) : undefined;
+    phase = 'greeted';
+    return { protocolVersion: revision, hostInfo, hostCapabilities: capabilities, hostContext: context() };
+  }
+
+  /** @param {unknown} wanted */
+  function display(wanted) {
+    if ((wanted === 'inline' || wanted === 'fullscreen') && allows(wanted) && wanted !== mode) setMode(wanted);
+    return { mode };
+  }
+
+  /** @param {string} wanted */
+  const allows = (wanted) => modes === undefined || modes.includes(wanted) || wanted === 'inline';
+
+  /** @param {DisplayMode} now */
+  function setMode(now) {
+    mode = now;
+    asked.displayMode(now);
+    contextChanged({ displayMode: now });
+  }
+
+  /** @param {Dict} changed */
+  function contextChanged(changed) {
+    if (phase === 'live') note('ui/notifications/host-context-changed', changed);
+  }
+
+  /** What blocks say, one below the other. @param {unknown} content one block, or a list */
+  const textOf = (content) =>
+    (Array.isArray(content) ? content : [content])
+      .slice(0, 50)
+      .map((block) => words(dict(block)['text']))
+      .filter((text) => text !== '')
+      .join('\n')
+      .slice(0, mostText);
+
+  /** @param {string} method @param {Dict} params @param {AbortSignal} signal @returns {unknown} */
+  function answerTo(method, params, signal) {
+    if (method === 'ui/initialize') return greet(params);
+    if (method === 'ping') return {};
+    if (phase !== 'live') throw new Refusal(-32600, 'It is not initialized.');
+    switch (method) {
+      case 'tools/call':
+      case 'resources/read':
+        if (JSON.stringify(params).length > mostArguments) throw new Refusal(-32602, 'The arguments are too long.');
+        return atServer(method === 'tools/call' ? asked.callTool : asked.readResource, params, signal);
+      case 'tools/list':
+        return asked.listTools();
+      case 'ui/open-link':
+        return link(params['url']);
+      case 'ui/message':
+        asked.message(textOf(params['content']));
+        return {};
+      case 'ui/update-model-context': {
+        const structured = params['structuredContent'];
+        const text = structured === undefined ? '' : JSON.stringify(structured).slice(0, mostText);
+        asked.modelContext([textOf(params['content'] ?? []), text].filter((one) => one !== '').join('\n'));
+        return {};
+      }
+      case 'ui/request-display-mode':
+        return display(params['mode']);
+      default:
+        throw new Refusal(-32601, `This host has no ${method.slice(0, 100)}.`);
+    }
+  }
+
+  /** @param {Asked['callTool']} make @param {Dict} params @param {AbortSignal} signal */
+  async function atServer(make, params, signal) {
+    if (calls >= mostCalls) throw new Refusal(-32000, 'Too many calls are open.');
+    calls++;
+    try {
+      return await make(params, signal);
+    } finally {
+      calls--;
+    }
+  }
+
+  /** @param {unknown} url */
+  async function link(url) {
+    if (typeof url !== 'string' || url.length > mostUrl)
+      throw new Refusal(-32602, 'The address is missing or too long.');
+    let protocol = '';
+    try {
+      ({ protocol } = new URL(url));
+    } catch {
+      // It is none.
+    }
+    if (protocol !== 'https:' && protocol !== 'http:')
+      throw new Refusal(-32602, 'Only addresses of http and https are opened.');
+    if (!(await asked.openLink(url))) throw new Refusal(-32000, 'The user did not open it.');
+    return {};
+  }
+
+  /** @param {string | number} id @param {string} method @param {Dict} params */
+  async function answer(id, method, params) {
+    const stop = new AbortController();
+    if (open.has(id) || open.size >= mostOpen) {
+      const message = open.has(id) ? 'This id is in use.' : 'Too many requests are open.';
+      send({ jsonrpc: '2.0', id, error: { code: open.has(id) ? -32600 : -32000, message } });
+      return;
+    }
+    open.set(id, stop);
+    /** @type {Dict} */
+    let said;
+    try {
+      said = { result: await answerTo(method, params, stop.signal) };
+    } catch (error) {
+      const code = error instanceof Refusal ? error.code : -32603;
+      said = { error: { code, message: error instanceof Error ? error.message : 'It failed.' } };
+    }
+    open.delete(id);
+    if (phase !== 'gone' && !stop.signal.aborted) send({ jsonrpc: '2.0', id, ...said });
+  }
+
+  /** @param {string} method @param {Dict} params */
+  function heard(method, params) {
+    if (method === 'ui/notifications/initialized') {
+      if (phase !== 'greeted') return;
+      phase = 'live';
+      tellCall();
+    } else if (phase !== 'live') return;
+    else if (method === 'ui/notifications/size-changed') {
+      const height = params['height'];
+      if (typeof height === 'number' && Number.isFinite(height)) asked.resized(height);
+    } else if (method === 'ui/notifications/request-teardown') asked.ended('');
+    else if (method === 'notifications/message') {
+      const data = params['data'];
+      asked.log(words(params['level']), words(typeof data === 'string' ? data : JSON.stringify(data ?? null)));
+    } else if (method === 'notifications/cancelled') {
+      const id = /** @type {string | number} */ (params['requestId']);
+      open.get(id)?.abort(words(params['reason']).slice(0, 256));
+    }
+  }
+
+  /** @param {string} reason */
+  function stopAll(reason) {
+    for (const stop of open.values()) stop.abort(reason);
+  }
+
+  return {
+    /** What the view has posted. @param {unknown} data */
+    receive(data) {
+      const message = dict(data);
+      const { id, method } = message;
+      if (phase === 'gone' || message['jsonrpc'] !== '2.0') return;
+      if (!fits()) {
+        if (++dropped > mostDropped) asked.ended('It sent more messages than this page takes.');
+        return;
+      }
+      const named = typeof id === 'string' ? id.length <= 200 : typeof id === 'number' && Number.isFinite(id);
+      if (typeof method === 'string') {
+        if (id === undefined) heard(method, dict(message['params']));
+        else if (named) void answer(/** @type {string | number} */ (id), method, dict(message['params']));
+      } else if (id === 'teardown') tornDown?.();
+    },
+    /** The arguments of the call are known. @param {Dict} given */
+    given(given) {
+      input ??= given;
+      tellCall();
+    },
+    /** @param {unknown} result as the server gave it */
+    result(result) {
+      outcome ??= { method: 'ui/notifications/tool-result', params: result };
+      tellCall();
+    },
+    /** There will be no result. @param {string} reason */
+    cancelled(reason) {
+      outcome ??= { method: 'ui/notifications/tool-cancelled', params: { reason } };
+      tellCall();
+    },
+    contextChanged,
+    /** The person has chosen it. @param {DisplayMode} now */
+    show(now) {
+      if (allows(now) && now !== mode) setMode(now);
+    },
+    allows,
+    get mode() {
+      return mode;
+    },
+    get phase() {
+      return phase;
+    },
+    /** Asks the view to end, and waits for its answer, though not for long. @param {string} reason */
+    async teardown(reason) {
+      stopAll(reason);
+      if (phase === 'live') {
+        phase = 'closing';
+        const answered = new Promise((resolve) => (tornDown = () => resolve(undefined)));
+        send({ jsonrpc: '2.0', id: 'teardown', method: 'ui/resource-teardown', params: { reason } });
+        await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, teardownLimit))]);
+      }
+      phase = 'gone';
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// What a view asks of its server: made by the hub as requests of this window, under its approvals, and on the server of
+// the view alone.
+
+import { visible } from '../words/text.js';
+import { nativeParse } from '../words/jsontext.js';
+import { readPart, readResult } from '../results/read.js';
+import { Refusal } from './bridge.js';
+
+/** @typedef {import('../page.js').Page} Page */
+/** @typedef {{ requestId: string, server: string }} Of the call whose view it is */
+
+const mostResult = 8 << 20;
+
+/** @param {Page} page @param {Of} of @param {Record<string, unknown>} params @param {AbortSignal} signal */
+export function callTool(page, of, params, signal) {
+  const name = params['name'];
+  const given = params['arguments'];
+  if (typeof name !== 'string' || name === '') throw new Refusal(-32602, 'The call names no tool.');
+  if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given)))
+    throw new Refusal(-32602, 'The arguments are no object.');
+  const argumentsJson = given === undefined ? '' : JSON.stringify(given);
+  return carried(page, signal, (requestId) => ({
+    callTool: { requestId, server: of.server, tool: name, argumentsJson, ...ofView(page, of) },
+  }));
+}
+
+/** @param {Page} page @param {Of} of @param {Record<string, unknown>} params @param {AbortSignal} signal */
+export function readResource(page, of, params, signal) {
+  const uri = params['uri'];
+  if (typeof uri !== 'string' || uri === '') throw new Refusal(-32602, 'The address of a resource is missing.');
+  return carried(page, signal, (requestId) => ({
+    readResource: { requestId, server: of.server, uri, ...ofView(page, of) },
+  }));
+}
+
+/** The tools of the server that are for views. @param {Page} page @param {Of} of */
+export async function listTools(page, of) {
+  const { listTools: list, error } = await page.ask({ listTools: { server: of.server, allowCached: true } });
+  if (error) throw new Refusal(-32000, visible(error.message));
+  const tools = (list?.tools ?? []).filter((tool) => !tool.hiddenFromApps);
+  return { tools: tools.map((tool) => /** @type {unknown} */ (nativeParse(tool.definitionJson ?? '{}'))) };
+}
+
+/** @param {Page} page @param {Of} of */
+const ofView = (page, of) => ({ appRequestId: of.requestId, ownerWindowId: page.state.windowId });
+
+/**
+ * @param {Page} page
+ * @param {AbortSignal} signal cancels it, with its reason
+ * @param {(requestId: string) => Parameters<Page['ask']>[0]} message
+ */
+async function carried(page, signal, message) {
+  const requestId = crypto.randomUUID();
+  const cancel = () => {
+    const reason = typeof signal.reason === 'string' && signal.reason !== '' ? { reason: signal.reason } : {};
+    void page.ask({ cancelMcpRequest: { requestId, ...reason } });
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const { error } = await page.ask(message(requestId));
+  signal.removeEventListener('abort', cancel);
+  const entry = page.state.history.findLast((one) => one.requestId === requestId);
+  const refused = entry?.finished?.mcpError;
+  if (refused) throw new Refusal(Number(refused.code ?? -32603), refused.message ?? '');
+  if (error) {
+    const said = entry?.cancelled?.cancellation?.reason ?? '';
+    throw new Refusal(-32000, said === '' ? (error.message ?? '') : `It was cancelled: ${said}`);
+  }
+  const text = entry
+    ? await readResult(page, entry)
+    : await readPart(page.ask, requestId, 'REQUEST_PART_RESULT', mostResult);
+  return /** @type {unknown} */ (nativeParse(text));
+}

@@ -1,0 +1,62 @@
+// The Content-Security-Policy of a view, made of what its resource says (MCP Apps 2026-01-26, _meta.ui.csp). What it
+// does not name it does not get, and what is no plain origin is not taken over.
+
+/** @typedef {'connectDomains' | 'resourceDomains' | 'frameDomains' | 'baseUriDomains'} Kind */
+/** @typedef {{ domains: Record<Kind, string[]>, refused: string[] }} Named refused: as the resource spells it */
+
+/** @type {Kind[]} */
+const kinds = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'];
+const mostOfAKind = 32;
+const mostPolicy = 6000;
+// A directive cannot be smuggled in by what has neither blanks, quotes, ";" nor ",".
+const origin = /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?::[0-9]{1,5})?$/;
+
+/** @param {unknown} csp _meta.ui.csp as it came @returns {Named} */
+export function namedBy(csp) {
+  /** @type {Named} */
+  const named = {
+    domains: { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] },
+    refused: [],
+  };
+  if (typeof csp !== 'object' || csp === null) return named;
+  for (const kind of kinds) {
+    const list = /** @type {Record<string, unknown>} */ (csp)[kind];
+    if (!Array.isArray(list)) continue;
+    for (const one of /** @type {unknown[]} */ (list)) {
+      const text = typeof one === 'string' ? one.trim().toLowerCase().replace(/\/$/, '') : '';
+      const secure = text.startsWith('https:') || kind === 'connectDomains';
+      if (origin.test(text) && secure && named.domains[kind].length < mostOfAKind) named.domains[kind].push(text);
+      else if (named.refused.length < mostOfAKind)
+        named.refused.push(typeof one === 'string' ? one.slice(0, 200) : '?');
+    }
+  }
+  return named;
+}
+
+/** Every place outside that a view may reach, once. @param {Named} named */
+export const outside = ({ domains }) => [...new Set(kinds.flatMap((kind) => domains[kind]))];
+
+/**
+ * Scripts and styles may be inline, as views are one file. 'self' of the specification's default is left out: a view has
+ * no origin of its own.
+ * @param {Named} named
+ */
+export function policyOf({ domains }) {
+  const from = domains.resourceDomains.map((one) => ` ${one}`).join('');
+  const or = (/** @type {string[]} */ list) => (list.length > 0 ? list.join(' ') : "'none'");
+  const policy = [
+    "default-src 'none'",
+    `script-src 'unsafe-inline'${from}`,
+    `style-src 'unsafe-inline'${from}`,
+    `img-src data:${from}`,
+    `media-src data:${from}`,
+    `font-src${from || " 'none'"}`,
+    `connect-src ${or(domains.connectDomains)}`,
+    `frame-src ${or(domains.frameDomains)}`,
+    `base-uri ${or(domains.baseUriDomains)}`,
+    "object-src 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  if (policy.length > mostPolicy) throw new Error('It names more places outside than fit into its policy.');
+  return policy;
+}

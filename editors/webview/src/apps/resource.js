@@ -1,0 +1,56 @@
+// The resource that draws a view, read from its server as a request like any other, and what it says of itself.
+
+import { nativeParse } from '../words/jsontext.js';
+import { readPart, Unread } from '../results/read.js';
+import { namedBy } from './policy.js';
+
+/** @typedef {{ html: string, named: import('./policy.js').Named, border: boolean }} Resource */
+
+const profile = /^text\/html\s*;\s*profile="?mcp-app"?$/i;
+const mostBytes = 8 << 20;
+
+/**
+ * Throws an Unread.
+ * @param {import('../page.js').Page} page
+ * @param {string} appRequestId
+ * @param {string} server
+ * @param {string} uri
+ * @returns {Promise<Resource>}
+ */
+export async function readView(page, appRequestId, server, uri) {
+  const requestId = crypto.randomUUID();
+  const { error } = await page.ask({
+    readResource: { requestId, server, uri, appRequestId, ownerWindowId: page.state.windowId },
+  });
+  if (error) throw new Unread(error.message ?? '');
+  const text = await readPart(page.ask, requestId, 'REQUEST_PART_RESULT', mostBytes);
+  return viewOf(nativeParse(text), uri);
+}
+
+/** @param {unknown} result of resources/read @param {string} uri @returns {Resource} */
+export function viewOf(result, uri) {
+  const contents = dict(result)['contents'];
+  const all = (Array.isArray(contents) ? contents : []).map(dict);
+  const one = all.find((content) => content['uri'] === uri) ?? all[0];
+  if (!one) throw new Unread('The server has given nothing for this view.');
+  const { mimeType } = one;
+  if (typeof mimeType !== 'string' || !profile.test(mimeType))
+    throw new Unread('What the server has given is no view: its type is not text/html;profile=mcp-app.');
+  const ui = dict(dict(one['_meta'])['ui']);
+  return { html: htmlOf(one), named: namedBy(ui['csp']), border: ui['prefersBorder'] !== false };
+}
+
+/** @param {Record<string, unknown>} content */
+function htmlOf({ text, blob }) {
+  if (typeof text === 'string') return text;
+  if (typeof blob !== 'string') throw new Unread('The view is empty.');
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(blob), (c) => c.charCodeAt(0)));
+  } catch {
+    throw new Unread('The view is no base64.');
+  }
+}
+
+/** @param {unknown} value @returns {Record<string, unknown>} */
+const dict = (value) =>
+  typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {};

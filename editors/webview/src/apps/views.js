@@ -1,0 +1,130 @@
+// The views that are open, and what offers one. A view keeps its place while its call runs, ends and leaves the lists: a
+// frame that is moved is loaded anew.
+
+import { h, setText, show } from '../elements/dom.js';
+import { byId, setCount } from '../page.js';
+import { shortName } from '../words/text.js';
+
+/** @typedef {import('../page.js').ViewOf} ViewOf */
+/** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
+/** @typedef {Pick<import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson, 'requestId' | 'server' | 'tool' | 'method'>} Call */
+
+const mostOpen = 4;
+
+/** @param {import('../page.js').Page} page @returns {import('../page.js').Section & import('../page.js').Views} */
+export function viewsSection(page) {
+  const { state, surface, announce } = page;
+  const section = byId('views');
+  const list = h('div', { class: 'views' });
+  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  section.append(list, problem);
+  /** @typedef {ReturnType<typeof import('./appview.js').openView>} View */
+  /** @type {Map<string, View | undefined>} undefined: it is being loaded */
+  const open = new Map();
+  /** The tools of a server that have a view, by name. @type {Map<string, Promise<Map<string, Tool>>>} */
+  const known = new Map();
+  /** Looks again for the tool of a call. @type {Map<string, () => Promise<void>>} */
+  const waiting = new Map();
+
+  function count() {
+    setCount('views', open.size);
+    show(section, open.size > 0 || !problem.hidden);
+  }
+
+  /** @param {string} server */
+  function drawn(server) {
+    let tools = known.get(server);
+    if (!tools) {
+      tools = page.ask({ listTools: { server, allowCached: true } }).then(({ listTools, error }) => {
+        if (error) known.delete(server);
+        return new Map((listTools?.tools ?? []).filter((t) => t.uiResourceUri).map((t) => [t.name ?? '', t]));
+      });
+      known.set(server, tools);
+    }
+    return tools;
+  }
+
+  /** @param {ViewOf} of */
+  async function openOne(of) {
+    show(problem, false);
+    if (open.has(of.requestId)) {
+      open.get(of.requestId)?.focus();
+      return;
+    }
+    if (open.size >= mostOpen) {
+      say(`At most ${mostOpen} views are open at once: close one first.`);
+      return;
+    }
+    open.set(of.requestId, undefined);
+    count();
+    try {
+      const { openView } = await import('./appview.js');
+      const view = openView(page, of, (message) => {
+        view.element.remove();
+        open.delete(of.requestId);
+        if (message !== undefined) say(message);
+        count();
+      });
+      open.set(of.requestId, view);
+      list.append(view.element);
+      view.focus();
+      announce(`The view of ${shortName(of.tool)} is open.`);
+    } catch {
+      open.delete(of.requestId);
+      say('What shows views could not be loaded.');
+    }
+  }
+
+  /** @param {string} text */
+  function say(text) {
+    setText(problem, text);
+    show(problem, true);
+    count();
+  }
+
+  count();
+  return {
+    /** A button that is there once the tool of the call is known to have a view. @param {Call} call */
+    offer: ({ requestId = '', server = '', tool = '', method = '' }) => {
+      const button = h('button', {
+        'type': 'button',
+        'class': 'link',
+        'text': 'Show the view',
+        'aria-label': `Show the view of ${shortName(tool)}`,
+        'dataset': { testid: 'show-view' },
+        'hidden': true,
+      });
+      if (surface.apps === undefined || method !== 'tools/call' || tool === '') return button;
+      const look = async () => {
+        const found = (await drawn(server)).get(tool);
+        if (!found) {
+          // A server that is only just being connected is known once the call runs.
+          known.delete(server);
+          if (state.requests.has(requestId)) waiting.set(requestId, look);
+          return;
+        }
+        const of = {
+          requestId,
+          server,
+          tool,
+          title: found.title ?? '',
+          uri: found.uiResourceUri ?? '',
+          definitionJson: found.definitionJson ?? '{}',
+        };
+        button.addEventListener('click', () => void openOne(of));
+        show(button, true);
+      };
+      void look();
+      return button;
+    },
+    paint: (changed) => {
+      for (const server of changed.tools) known.delete(server);
+      for (const id of changed.requests) {
+        const look = waiting.get(id);
+        waiting.delete(id);
+        void look?.();
+      }
+      if (changed.requestList || changed.history) for (const view of open.values()) view?.painted();
+    },
+  };
+}

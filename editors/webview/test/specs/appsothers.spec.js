@@ -1,0 +1,185 @@
+// Views that others have made (the examples of MCP Apps' own repository), as the binary serves the page, over its real
+// hub. Needs MCPHUB_BINARY and the servers of internal/peers/apps; CI must have them.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { launchBrowser } from '../harness/pagetest.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const binary = process.env['MCPHUB_BINARY'] ?? '';
+const peers = fileURLToPath(
+  new URL('../../../../internal/peers/apps/node_modules/@modelcontextprotocol/', import.meta.url),
+);
+const missing =
+  binary === '' ? 'MCPHUB_BINARY is not set' : existsSync(peers) ? '' : 'internal/peers/apps is not installed';
+const skip = missing !== '' && !process.env['CI'] && missing;
+const patience = 30_000;
+
+/** @param {string} name */
+const example = (name) => ({
+  command: process.execPath,
+  args: [`${peers}server-${name}/dist/index.js`, '--stdio'],
+  alwaysAllow: ['*'],
+});
+
+/** Starts the page over the examples, and gives its link. */
+async function startWeb() {
+  assert.equal(missing, '');
+  const folder = await mkdtemp(join(tmpdir(), 'mcphub-apps-'));
+  const config = join(folder, 'mcp.json');
+  const servers = { debug: example('debug'), clock: example('basic-vanillajs'), budget: example('budget-allocator') };
+  const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // with each event the view calls debug-log
+  await writeFile(config, JSON.stringify({ mcpServers: { ...servers, asked } }));
+  const env = { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder };
+  const web = spawn(binary, ['web', config], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const ended = once(web, 'exit');
+  let said = '';
+  web.stderr.on('data', (/** @type {Buffer} */ text) => (said += text.toString()));
+  const end = async () => {
+    web.kill('SIGINT');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  for await (const line of createInterface(web.stdout)) {
+    const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/.exec(line)?.[0];
+    if (link) return { link, end };
+  }
+  await end();
+  throw new Error(`it printed no link: ${said}`);
+}
+
+/** @param {Page} page @param {string} id */
+const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
+
+/** Calls a tool by its form. @param {Page} page @param {string} server @param {string} name @param {object} [given] */
+async function call(page, server, name, given) {
+  const place = by(page, `server-${server}`);
+  const head = place.locator('h3 button');
+  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+  const tool = place.locator(`[data-testid="tool-${name}"]`);
+  const connect = place.getByRole('button', { name: 'Connect and list its tools' });
+  await tool.or(connect).first().waitFor();
+  if (await connect.isVisible()) await connect.click();
+  const opener = tool.locator('h5 button');
+  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click();
+  if (given) {
+    const whole = tool.getByRole('textbox', { name: 'All values as JSON' });
+    if (!(await whole.isVisible())) await tool.getByRole('button', { name: 'Edit as JSON' }).click();
+    await whole.fill(JSON.stringify(given));
+  }
+  await tool.getByTestId('call').click();
+  return tool;
+}
+
+/** What is in the frames of the one view. @param {Page} page */
+const inside = (page) => page.frameLocator('.view-frame iframe').frameLocator('iframe');
+
+describe('views of others in a browser', { skip }, () => {
+  /** @type {Awaited<ReturnType<typeof startWeb>>} */
+  let web;
+  /** @type {Awaited<ReturnType<typeof launchBrowser>>} */
+  let browser;
+  /** @type {Page} */
+  let page;
+
+  before(async () => {
+    [web, browser] = await Promise.all([startWeb(), launchBrowser()]);
+    page = await browser.newPage();
+    page.setDefaultTimeout(patience);
+    await page.goto(web.link);
+  });
+  after(async () => {
+    await browser.close();
+    await web.end();
+  });
+
+  const close = async () => {
+    await page.locator('[data-testid="view-close"]').click();
+    await page.locator('.view-of-call').waitFor({ state: 'detached' });
+  };
+
+  test('the smallest view shows its result, and calls its server again', { timeout: 120_000 }, async () => {
+    const tool = await call(page, 'clock', 'get-time');
+    await tool.getByTestId('show-view').click();
+    const time = inside(page).locator('#server-time');
+    await time.filter({ hasText: /\d{4}-\d\d-\d\dT/ }).waitFor();
+    const before = await time.innerText();
+    await inside(page)
+      .getByRole('button', { name: /Get Server Time/i })
+      .click();
+    await time.filter({ hasNotText: before }).waitFor();
+    await page.getByTestId('history').getByText('view of get-time').first().waitFor();
+    await close();
+  });
+
+  test('a view that draws needs no network', { timeout: 120_000 }, async () => {
+    const tool = await call(page, 'budget', 'get-budget-data');
+    await tool.getByTestId('show-view').click();
+    await inside(page).locator('canvas').first().waitFor();
+    await inside(page).getByText('Marketing').first().waitFor();
+    await close();
+  });
+
+  test(
+    'a view hears the arguments, and then that its call was cancelled, with the reason',
+    { timeout: 120_000 },
+    async () => {
+      await call(page, 'debug', 'debug-tool', { delayMs: 600_000 });
+      const row = page
+        .getByTestId(/^request-/)
+        .filter({ hasText: 'debug-tool' })
+        .first();
+      await row.getByTestId('show-view').click();
+      const log = inside(page).locator('#event-log');
+      await log.getByText('ontoolinput').first().waitFor();
+      await row.getByTestId('cancel-with-reason').first().click();
+      await row
+        .getByRole('textbox', { name: /^Reason/ })
+        .first()
+        .fill('too slow');
+      await row
+        .getByRole('textbox', { name: /^Reason/ })
+        .first()
+        .press('Enter');
+      await log.getByText('too slow').first().waitFor();
+      await close();
+    },
+  );
+
+  test('what the buttons of the test view ask for is done, shown or refused', { timeout: 120_000 }, async () => {
+    const tool = await call(page, 'asked', 'debug-tool', { includeStructuredContent: true });
+    await tool.getByTestId('show-view').click();
+    const view = page.locator('.view-of-call');
+    const log = inside(page).locator('#event-log');
+    await log.getByText('ontoolresult').first().waitFor();
+    const press = (/** @type {string} */ id) => inside(page).locator(`#${id}`).click();
+    await press('send-message-text-btn');
+    await view.getByText('For the chat: Hello from debug app!').waitFor();
+    await press('update-context-text-btn');
+    await view.getByText('For the model: Current app state info').waitFor();
+    await press('log-warning-btn');
+    await view.getByText('Log, warning: ').first().waitFor();
+    await press('display-fullscreen-btn');
+    await page.locator('.view-of-call.whole').waitFor();
+    await press('display-inline-btn');
+    await page.locator('.view-of-call:not(.whole)').waitFor();
+    await press('open-link-btn');
+    assert.equal(await view.getByTestId('view-open-link').getAttribute('href'), 'https://modelcontextprotocol.io/');
+    await view.getByTestId('view-refuse-link').click();
+    await press('call-debug-refresh-btn'); // asked about, as any call
+    const card = page.locator('article.card:not(.card-note)').filter({ hasText: 'debug-refresh' });
+    await card.waitFor();
+    await card.getByTestId('decline').click();
+    await log.getByText('"code":-32000').first().waitFor(); // the view shows no more of an error
+    await close();
+  });
+});

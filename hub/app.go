@@ -1,0 +1,37 @@
+package hub
+
+import (
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// Views of tool calls (MCP Apps) are drawn by windows, and what a view asks for comes as a window's own order that
+// names the call. A view is a page that its server wrote: it reaches that server and no other, and what is for views.
+
+// mayBeOfApp refuses what a view asks of a server that is not its own, and names the view to people.
+func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
+	if o.AppOf == "" {
+		return nil
+	}
+	tool, of := "", ""
+	if open := st.requests[o.AppOf]; open != nil && open.method == methodCallTool {
+		tool, of = open.tool, open.server.name
+	} else if open == nil {
+		tool, of = st.kept.Tool(o.AppOf)
+	}
+	switch {
+	case tool == "":
+		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
+			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
+			"the tool call %q whose view asks for this is not known any more: call the tool again, and open its view",
+			bounds.Printable(o.AppOf))
+	case of != s.name:
+		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
+			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
+			"a view of server %q has asked for something of server %q: views reach their own server alone", of, s.name)
+	}
+	if o.CallerName == "" {
+		o.CallerName = "view of " + tool
+	}
+	return nil
+}

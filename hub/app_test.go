@@ -1,0 +1,87 @@
+package hub_test
+
+import (
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// withApp has tools for models and for views.
+func withApp() *fakeserver.Server {
+	s := hanging()
+	for name, visibility := range map[string]string{"refresh": `["app"]`, "secret": `["model"]`, "both": `["app","model"]`} {
+		s.ToolWith(`{"name":"`+name+`","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://v","visibility":`+
+			visibility+`}}}`, func(c *fakeserver.CallContext) { c.Text(name) })
+	}
+	return s
+}
+
+// A view calls the tools of its own server that are for views, while its call runs and as long as it is kept, under its
+// name; everything else is refused, and nothing of that reaches a server.
+func TestCallsOfViews(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, other := withApp(), withApp()
+		w := newWorld(t, map[string]*fakeserver.Server{"s": s, "other": other}, "s:"+allow, "other:"+allow)
+		v := w.everything()
+		hang := w.call(hub.CallRequest{ID: "view", Server: "s", Tool: "hang"})
+		w.state("view")
+		ofView := func(server, tool string) hub.CallRequest {
+			return hub.CallRequest{Server: server, Tool: tool, AppOf: "view"}
+		}
+		calls := func() {
+			t.Helper()
+			w.call(ofView("s", "refresh")).ok(t)
+			w.call(ofView("s", "both")).ok(t)
+			w.call(ofView("s", "echo")).ok(t)
+			w.call(ofView("s", "secret")).want(t, event.CodePermissionDenied, event.ReasonNotForApps)
+			w.call(ofView("other", "refresh")).want(t, event.CodePermissionDenied, event.ReasonNotForApps)
+			w.call(hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "unknown"}).want(t, event.CodePermissionDenied,
+				event.ReasonNotForApps)
+		}
+		calls()
+		if _, err := v.win.Cancel("view", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		hang.want(t, event.CodeCancelled, event.ReasonCancelled)
+		calls()
+		w.read(hub.CallRequest{ID: "resource", Server: "s", URI: "ui://v", AppOf: "view"})
+		w.read(hub.CallRequest{Server: "other", URI: "ui://v", AppOf: "view"}).want(t, event.CodePermissionDenied,
+			event.ReasonNotForApps)
+		w.call(hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "resource"}).want(t, event.CodePermissionDenied,
+			event.ReasonNotForApps)
+		for _, e := range eventsOf[*event.RequestStarted](v) {
+			r := e.Request
+			if want := "view of hang"; r.Tool == "refresh" && r.Caller != want {
+				t.Errorf("%s is for %q, want %q", r.ID, r.Caller, want)
+			}
+		}
+		if n := other.Count(fakeserver.Method("tools/call")); n != 0 {
+			t.Errorf("%d calls of the view have reached another server", n)
+		}
+		for _, m := range s.Received() {
+			if m.Method == "tools/call" && string(m.Param("name")) == `"secret"` {
+				t.Error("a tool that is not for views was called")
+			}
+		}
+	})
+}
+
+// What a view calls is asked about as anything else, and a No stays one.
+func TestApprovalsOfViews(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := withApp()
+		w := newWorld(t, serversOf("s", s))
+		v := w.everything()
+		w.call(hub.CallRequest{ID: "view", Server: "s", Tool: "echo", Preapproved: true}).ok(t)
+		c := w.call(hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "view"})
+		p := v.prompt()
+		if p.Kind != event.PromptToolApproval || c.over() {
+			t.Fatalf("asked %+v", p)
+		}
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
+		w.nothingLeft()
+	})
+}

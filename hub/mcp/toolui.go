@@ -1,0 +1,41 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/protocol"
+)
+
+// ToolUI is what a tool says of its view (MCP Apps 2026-01-26, "Resource Discovery": _meta.ui).
+type ToolUI struct {
+	Resource                         string // ui:// URI of the resource that draws its calls, "" for none
+	HiddenFromModels, HiddenFromApps bool   // visibility: both may call a tool that does not say
+}
+
+// readToolUI reads _meta of a tool. The flat key is the older spelling of the nested one, which goes first.
+func readToolUI(meta json.RawMessage) (ui ToolUI) {
+	nested := jsontext.Get(meta, protocol.MetaUI)
+	uri := jsontext.String(jsontext.Get(nested, "resourceUri"))
+	if uri == "" {
+		uri = jsontext.String(jsontext.Get(meta, protocol.MetaUIResource))
+	}
+	if strings.HasPrefix(uri, "ui://") && len(uri) <= bounds.AppURIBytes {
+		ui.Resource = uri
+	}
+	forModels, forApps := false, false
+	if jsontext.Elements(jsontext.Get(nested, "visibility"), func(who json.RawMessage) bool {
+		switch jsontext.String(who) {
+		case "model":
+			forModels = true
+		case "app":
+			forApps = true
+		}
+		return true
+	}) {
+		ui.HiddenFromModels, ui.HiddenFromApps = !forModels, !forApps
+	}
+	return ui
+}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"crypto/rand"
+	"io/fs"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Views of tool calls (MCP Apps 2026-01-26, "Sandbox proxy") are pages that servers wrote. The page shows them in an
+// outer frame that is served here, from an origin of its own: another port, and the other one of the two names of this
+// machine, which is another site as well, so that browsers give it a process of its own. The frame holds nothing that
+// anybody could want; the policy of the view in it comes with its address, from the page.
+
+// sandboxFile is the outer frame among the files of the page.
+const sandboxFile = "apps/sandbox.html"
+
+// policyParameter carries the policy of a view.
+const policyParameter = "csp"
+
+// viewPolicy is what a policy can be: it begins with nothing allowed, and is one line of a header.
+var viewPolicy = regexp.MustCompile(`^default-src 'none'; [\x20-\x7e]+$`)
+
+// policyBytes bounds it: it is part of an address.
+const policyBytes = 8000
+
+// sandboxTries bounds the search for a port that is free under both addresses.
+const sandboxTries = 20
+
+// ListenSandbox opens a port of this machine alone for the frames of views, under both of its addresses where it has
+// both: a browser may try either for the name localhost, and nobody else must answer there.
+func ListenSandbox() ([]net.Listener, error) {
+	var err error
+	for range sandboxTries {
+		var four, six net.Listener
+		if four, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+			return nil, err
+		}
+		port := four.Addr().(*net.TCPAddr).Port
+		if six, err = net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(port))); err == nil {
+			return []net.Listener{four, six}, nil
+		}
+		other, none := net.Listen("tcp6", "[::1]:0")
+		if none != nil {
+			return []net.Listener{four}, nil // this machine has no such address
+		}
+		_ = other.Close()
+		_ = four.Close()
+	}
+	return nil, err
+}
+
+// sandbox serves the outer frame.
+type sandbox struct {
+	listeners []net.Listener
+	html      []byte
+	port      string
+	path      string // unguessable: no other page needs to know that there is one
+	ancestors string
+}
+
+// newSandbox makes the sandbox of a page that is served at the hosts. It owns the listeners.
+func newSandbox(listeners []net.Listener, files fs.FS, hosts [2]string) (*sandbox, error) {
+	html, err := fs.ReadFile(files, sandboxFile)
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(listeners[0].Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	return &sandbox{listeners: listeners, html: html, port: port, path: "/" + rand.Text(),
+		ancestors: "frame-ancestors http://" + hosts[0] + " http://" + hosts[1]}, nil
+}
+
+// origin is that of the frames on a page that was asked for at host.
+func (s *sandbox) origin(host string) string {
+	name := "localhost"
+	if strings.HasPrefix(host, name+":") {
+		name = "127.0.0.1"
+	}
+	return "http://" + name + ":" + s.port
+}
+
+func (s *sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	policy := r.URL.Query().Get(policyParameter)
+	known := r.Host == "localhost:"+s.port || r.Host == "127.0.0.1:"+s.port
+	if !known || r.Method != http.MethodGet || r.URL.Path != s.path ||
+		len(policy) > policyBytes || !viewPolicy.MatchString(policy) {
+		h.Set("Content-Security-Policy", closedPolicy)
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Add("Content-Security-Policy", "sandbox allow-scripts allow-same-origin; "+s.ancestors)
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), clipboard-read=(), clipboard-write=(), "+
+		"display-capture=(), usb=(), serial=(), hid=(), bluetooth=(), payment=(), fullscreen=()")
+	h.Set("X-DNS-Prefetch-Control", "off")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(s.html) // a browser that is gone needs no frame
+}
