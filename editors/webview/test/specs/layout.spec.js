@@ -35,6 +35,7 @@ const overflow = (page) =>
 for (const [name, setup] of /** @type {const} */ ([
   ['300 px wide', { viewport: { width: 300, height: 900 } }],
   ['640 px at 200 % zoom', { viewport: { width: 320, height: 450 }, deviceScaleFactor: 2 }],
+  ['300 px wide in German', { viewport: { width: 300, height: 900 }, surface: { language: 'de' } }],
 ])) {
   pageTest(
     `${name}: nothing scrolls sideways, with everything open`,
