@@ -96,6 +96,7 @@ interface LensProvider {
 
 export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;
 export const ConfigurationTarget = { Global: 1 } as const;
+
 export class FileSystemError extends Error {
   static FileNotFound(what: Uri): FileSystemError {
     return new FileSystemError(`FileNotFound: ${what.toString()}`);
@@ -231,8 +232,6 @@ export const l10n = {
       String(args[Number(index)] ?? mark),
     ),
 };
-
-export const ConfigurationTarget = { Global: 1 };
 
 export const window = {
   get state(): { focused: boolean } {
