@@ -198,7 +198,7 @@ func (h inMemory) RoundTrip(q *http.Request) (*http.Response, error) {
 	go func() {
 		h(w, q)
 		w.WriteHeader(200)
-		pw.Close()
+		pw.CloseWithError(context.Cause(q.Context())) // an answer that the end of its request has cut is not whole
 	}()
 	select {
 	case <-w.head:

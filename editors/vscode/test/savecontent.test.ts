@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CommandWorld } from '../src/commands/commandworld.js';
-import { contentLink, decoded, saveContent, unescaped } from '../src/resources/savecontent.js';
+import { contentLink, decoded, saveContent, unescaped } from '../src/commands/savecontent.js';
 import { newEditor, Uri } from './fakevscode.js';
 
 async function* cut(text: string, size: number): AsyncGenerator<string> {

@@ -1,8 +1,7 @@
 // The language of the page: the one that its host names, else the first of the browser's that the page has. Its texts
 // are loaded before any other module runs, so that what is written once, at the start, is in it too.
 
-/** A text, or one for each form of plural that the language has. @typedef {string | Record<string, string>} Translation */
-/** By the English text. @typedef {Readonly<Record<string, Translation>>} Texts */
+/** @typedef {import('./texts.js').Texts} Texts */
 
 /** The languages that the page has beside English. @type {Record<string, () => Promise<{ default: Texts }>>} */
 const others = {

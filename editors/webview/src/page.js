@@ -14,7 +14,7 @@
  * to subscribe or unsubscribe
  * @property {(promptId: string) => void} reveal brings the card of a question into view
  * @property {Views['offer']} offerView
- * @property {import('./adding/adding.js').Adding} [adding] where the host lets the page change config files
+ * @property {import('./adding/proposal.js').Adding} [adding] where the host lets the page change config files
  */
 
 /**

@@ -195,7 +195,7 @@ for (const name of languages) {
   test(`${name} has every text of the page, no other, and their values`, async () => {
     /** @type {unknown} */
     const imported = await import(`../src/l10n/${name}`);
-    const { default: texts } = /** @type {{ default: import('../src/language.js').Texts }} */ (imported);
+    const { default: texts } = /** @type {{ default: import('../src/texts.js').Texts }} */ (imported);
     const { uses } = await allTexts();
     const wanted = new Map(uses.map((use) => [use.text, use]));
     assert.deepEqual(

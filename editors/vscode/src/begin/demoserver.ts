@@ -3,7 +3,7 @@
 // version after each update, needs no launch consent (nobody but this extension has written it), and goes without a
 // trace.
 import * as vscode from 'vscode';
-import type { ConfigFiles } from '../config/configfiles.js';
+import type { ConfigFiles, InlineSource } from '../config/configfiles.js';
 import type { HubProcess } from '../hub/hubprocess.js';
 
 /** Its name in the hub. A server of that name in a file of the user takes its place. */
@@ -13,13 +13,6 @@ export const demoName = 'mcphub-demo';
 export const demoFile = 'McpHub demo server';
 
 const key = 'mcphub.demoServer';
-
-/** A ConfigSource of the contract. */
-export interface InlineSource {
-  readonly path: string;
-  readonly json: string;
-  readonly scope: 'host';
-}
 
 /** What the hub reads of it. The two tools that the page's guide calls are allowed: the user clicks on each by name. */
 export function demoSource(binary: string): InlineSource {

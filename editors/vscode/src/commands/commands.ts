@@ -12,9 +12,9 @@ import { pickRequest, pickServer, serversOf } from './picks.js';
 import { inMessage, inPick, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
 import { showServer, showServerError, startServer, stopServer } from './servercommands.js';
-import { insertPrompt, insertPromptText, promptTextToChat } from '../resources/insertprompt.js';
-import { openResource } from '../resources/openresource.js';
-import { contentLink, saveContent } from '../resources/savecontent.js';
+import { insertPrompt, insertPromptText, promptTextToChat } from './insertprompt.js';
+import { openResource } from './openresource.js';
+import { contentLink, saveContent } from './savecontent.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {

@@ -17,9 +17,15 @@ import {
   type Place,
   type Source,
 } from './configsources.js';
-import type { InlineSource } from '../begin/demoserver.js';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
+
+/** A ConfigSource of the contract that stands in no file. */
+export interface InlineSource {
+  readonly path: string;
+  readonly json: string;
+  readonly scope: 'host';
+}
 
 const run = promisify(execFile);
 

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
 import type { LaunchVariable, ServerLaunch } from '@mcphub/host';
 import { brief, quoted, visible } from '../plaintext.js';
-import type { ChoiceItem } from './question.js';
+import type { ChoiceItem } from './choice.js';
 
 /**
  * What a dialog shows without a doubt, its buttons included: it has no place to scroll in where the system draws it

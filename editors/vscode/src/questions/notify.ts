@@ -8,7 +8,8 @@ import type { Answers } from './answers.js';
 import { nextToShow, type Noticed } from './attention.js';
 import { describe } from '../hub/hubprocess.js';
 import { commandLink, inMessage } from '../plaintext.js';
-import { goneSentence, question, questionLabel, type Choice, type ChoiceItem } from './question.js';
+import { goneSentence, question, questionLabel } from './question.js';
+import type { Choice, ChoiceItem } from './choice.js';
 import type { PromptEnd } from '../hub/standing.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 

@@ -4,21 +4,8 @@ import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import { inPick, quoted, visible } from '../plaintext.js';
+import type { ChoiceItem } from './choice.js';
 import { launchQuestion } from './launch.js';
-
-/** What a click chooses. Later: the question stays open, in the view and in the status bar. */
-export type Choice =
-  | { readonly kind: 'accept'; readonly scope: ApprovalScope; readonly launchHash?: string }
-  | { readonly kind: 'decline' }
-  | { readonly kind: 'dismiss' }
-  | { readonly kind: 'open' }
-  | { readonly kind: 'later' };
-
-export interface ChoiceItem {
-  readonly label: string;
-  readonly detail?: string;
-  readonly choice: Choice;
-}
 
 export interface Question {
   /**

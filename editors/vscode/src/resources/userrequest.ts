@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { HubError } from '@mcphub/host';
 import type { McpError } from '@mcphub/host';
-import type { CommandWorld } from '../commands/commandworld.js';
 import { describe } from '../hub/hubprocess.js';
 import { inMessage } from '../plaintext.js';
 
@@ -31,7 +30,7 @@ export function resultOf({ outcome }: Answered): string {
 
 /** Resolves to the result as JSON text; undefined when the user has cancelled it. */
 export async function userRequest(
-  world: CommandWorld,
+  world: { readonly cancel: (requestId: string, reason: string) => Promise<unknown> },
   title: string,
   make: (requestId: string) => Promise<Answered>,
 ): Promise<string | undefined> {

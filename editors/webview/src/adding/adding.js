@@ -21,18 +21,10 @@ export { moreWays } from './addform.js';
 const undoTime = 300_000;
 
 /**
- * @typedef {object} Adding
- * @property {(proposal?: Proposal) => void} openAddForm
- * @property {(server: string) => void} openEditForm
- * @property {(server: string) => void} openRemove
- * @property {(write: ConfigWrite, did: string) => void} wrote tells what was written, with Undo
- */
-
-/**
  * @param {import('../page.js').Page} page
  * @param {HTMLElement} place where the form and the notice stand
  * @param {{ shown: (server: string) => void, back: () => HTMLElement }} list of the servers
- * @returns {Adding & { promptsChanged: () => void }}
+ * @returns {import('./proposal.js').Adding & { promptsChanged: () => void }}
  */
 export function adding(page, place, list) {
   const { ask, announce, state } = page;

@@ -8,6 +8,14 @@ import { nativeParse } from '../words/jsontext.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigEntryJson} ConfigEntry */
 
 /**
+ * @typedef {object} Adding
+ * @property {(proposal?: Proposal) => void} openAddForm
+ * @property {(server: string) => void} openEditForm
+ * @property {(server: string) => void} openRemove
+ * @property {(write: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson, did: string) => void} wrote tells what was written, with Undo
+ */
+
+/**
  * A value that a person has to fill in. ${input:ID} stands for it in the texts of the proposal.
  * @typedef {object} ProposedInput
  * @property {string} id

@@ -10,7 +10,7 @@
 
 /**
  * By more than its name, which a file may take.
- * @param {import('../surface.js').Surface} surface
+ * @param {{ demo?: Demo }} surface
  * @param {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} server
  */
 export function isDemo({ demo }, server) {

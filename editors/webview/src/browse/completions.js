@@ -1,7 +1,8 @@
 // Proposals of a server for an argument of a prompt, or a variable of a resource template.
 
 import { arrayOf, objectOf, parse, stringOf } from '../words/jsontext.js';
-import { plural, visible } from '../words/text.js';
+import { visible } from '../words/text.js';
+import { plural } from '../words/t.js';
 
 /** @typedef {import('../elements/combobox.js').Proposals} Proposals */
 /** What it belongs to. @typedef {{ mcpPrompt: string } | { uriTemplate: string }} Reference */

@@ -3,7 +3,8 @@
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
-import { plural, shortName, visible } from '../words/text.js';
+import { shortName, visible } from '../words/text.js';
+import { plural } from '../words/t.js';
 
 /** @typedef {import('../page.js').Reply} Reply */
 /**

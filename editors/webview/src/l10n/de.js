@@ -1,6 +1,6 @@
 // The page in German. By the English text; what has a count in it has a form for one and a form for others.
 
-/** @type {import('../language.js').Texts} */
+/** @type {import('../texts.js').Texts} */
 export default {
   // The frame, the connection, the keys.
   'Sections': 'Abschnitte',

@@ -10,7 +10,7 @@ import { giveFile } from './actions.js';
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
 
 /**
- * @param {import('./resultview.js').Of} of
+ * @param {{ page: import('../page.js').Page, requestId?: string | undefined }} of
  * @param {JsonIndex} index
  * @param {number} value the string with the content
  * @param {{ kind: 'text' | 'blob', uri: string, mimeType: string }} what

@@ -1,13 +1,13 @@
 // The commands that fill a prompt of a server and put its text where the user wants it: never further by itself.
 import * as vscode from 'vscode';
 import { RequestPart } from '@mcphub/host';
-import type { CommandWorld } from '../commands/commandworld.js';
-import { pieces } from '../commands/requestparts.js';
-import { withStop } from '../commands/stoppable.js';
+import type { CommandWorld } from './commandworld.js';
+import { pieces } from './requestparts.js';
+import { withStop } from './stoppable.js';
 import { quoted } from '../plaintext.js';
-import { longestResult, promptText } from './content.js';
+import { longestResult, promptText } from '../resources/content.js';
 import { pickArguments, pickOfferer, pickPrompt } from './offers.js';
-import { userRequest } from './userrequest.js';
+import { userRequest } from '../resources/userrequest.js';
 
 const chatCommand = 'workbench.action.chat.open';
 

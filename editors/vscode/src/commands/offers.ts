@@ -3,14 +3,14 @@
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { McpPrompt, Resource, ResourceTemplate, Server } from '@mcphub/host';
-import type { CommandWorld } from '../commands/commandworld.js';
-import { pickServer } from '../commands/picks.js';
-import { withStop } from '../commands/stoppable.js';
+import type { CommandWorld } from './commandworld.js';
+import { pickServer } from './picks.js';
+import { withStop } from './stoppable.js';
 import { describe } from '../hub/hubprocess.js';
 import { inMessage, inPick, quoted } from '../plaintext.js';
-import { completionValues } from './content.js';
-import { pickText } from './textpick.js';
-import { resultOf } from './userrequest.js';
+import { completionValues } from '../resources/content.js';
+import { pickText } from '../resources/textpick.js';
+import { resultOf } from '../resources/userrequest.js';
 
 const mostListed = 1000;
 const pauseMs = 300;

@@ -2,10 +2,10 @@
 // there. It is read piece by piece and written so; nothing parses the whole.
 import * as vscode from 'vscode';
 import { RequestPart } from '@mcphub/host';
-import type { CommandWorld } from '../commands/commandworld.js';
-import { pieces, save } from '../commands/requestparts.js';
-import { withStop } from '../commands/stoppable.js';
-import { fileNameOf } from './resourceuri.js';
+import type { CommandWorld } from './commandworld.js';
+import { pieces, save } from './requestparts.js';
+import { withStop } from './stoppable.js';
+import { fileNameOf } from '../resources/resourceuri.js';
 
 /** What a link of the page passes. Nothing of it is trusted. */
 export interface ContentLink {

@@ -1,12 +1,12 @@
 // The command that opens a resource of a server as a document: picked, made from a template, or named by a link of the
 // page.
 import * as vscode from 'vscode';
-import type { CommandWorld } from '../commands/commandworld.js';
+import type { CommandWorld } from './commandworld.js';
 import { inMessage, quoted } from '../plaintext.js';
 import { pickArguments, pickOfferer, pickResource, type Offered } from './offers.js';
-import type { ResourceFiles } from './resourcefiles.js';
-import { documentUri } from './resourceuri.js';
-import { userRequest } from './userrequest.js';
+import type { ResourceFiles } from '../resources/resourcefiles.js';
+import { documentUri } from '../resources/resourceuri.js';
+import { userRequest } from '../resources/userrequest.js';
 
 interface Chosen {
   readonly server: string;
