@@ -14,6 +14,7 @@ export function translateFrame() {
     ['questions', t('Questions')],
     ['running', t('Running')],
     ['servers', t('Servers')],
+    ['views', t('Views')],
     ['history', t('History')],
   ]) {
     const text = byId(`${section}-title`).firstChild;

@@ -32,6 +32,15 @@ const programs = new Set([
   '+{} ms',
   'json-name muted',
   'noopener noreferrer',
+  'ui/notifications/tool-input', // methods and policies of views
+  'ui/notifications/host-context-changed',
+  'var(--vscode-editor-font-family, monospace)',
+  'allow-scripts allow-same-origin',
+  'img-src data:{}',
+  'media-src data:{}',
+  'mcphub demo --web', // lines for a terminal
+  'mcphub config add NAME -- COMMAND',
+  'mcphub config places',
 ]);
 
 /** @param {ts.Node} node */
@@ -92,6 +101,13 @@ const readsAsWords = (text) =>
   && !/[\x00-\x1f]/.test(text)
   && (/^[A-Z][a-z]{2,}(?:$|[ …?:.,])/.test(text) || /[a-z]{2,}[,.:;…?!”]? (?:\{\}|[a-z]+) ?[a-z{(.]/i.test(text));
 
+/** What a view is told by the protocol, for its author to read. @param {ts.Node} node */
+function isRefusal(node) {
+  let { parent } = node;
+  while (ts.isConditionalExpression(parent)) ({ parent } = parent);
+  return ts.isNewExpression(parent) && parent.expression.getText() === 'Refusal';
+}
+
 /** Names of classes, and of elements for a query. @param {ts.Node} node */
 const isForProgram = ({ parent }) =>
   (ts.isPropertyAssignment(parent) && /^'?(?:class|testid)'?$/.test(parent.name.getText()))
@@ -125,7 +141,7 @@ export function textsIn(name, source) {
       return;
     }
     const text = literal(node);
-    if (text !== undefined && !isForProgram(node)) {
+    if (text !== undefined && !isForProgram(node) && !isRefusal(node)) {
       // A single word where it is shown, and a sentence wherever it stands.
       const shown = isShown(node) && /[a-z]{2,}/i.test(text.replaceAll(/\{\}/g, '')) && !programs.has(text);
       if (shown || readsAsWords(text)) faults.push(`${where(node)}: “${text}” is not in the language of the page`);

@@ -129,10 +129,14 @@ export function inputFields(inputs, changed) {
       ...(input.options && { options: input.options }),
       changed,
     });
-    const field = labelled(`${visible(input.title ?? input.id)}${input.required && !input.ask ? ' (required)' : ''}`, control.typed, {
-      ...(input.description && { hint: visible(input.description) }),
-      body: control.element,
-    });
+    const field = labelled(
+      `${visible(input.title ?? input.id)}${input.required && !input.ask ? ' (required)' : ''}`,
+      control.typed,
+      {
+        ...(input.description && { hint: visible(input.description) }),
+        body: control.element,
+      },
+    );
     return { input, control, field };
   });
   return {

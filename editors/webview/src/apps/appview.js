@@ -11,6 +11,7 @@ import { hostContext, styleVariables, themeNow } from './hostcontext.js';
 import { openOuter } from './outerframe.js';
 import { outside, policyOf } from './policy.js';
 import { readView } from './resource.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../page.js').ViewOf} ViewOf */
@@ -33,22 +34,27 @@ export function openView(page, of, gone) {
   const { surface, state } = page;
   const name = shortName(of.title || of.tool);
   const about = `${name} of ${shortName(of.server)}`;
-  const status = h('p', { class: 'muted', role: 'status', text: 'Reading the view…' });
+  const status = h('p', { class: 'muted', role: 'status', text: t('Reading the view…') });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const place = h('div', { class: 'view-frame' });
   const asks = h('div', { class: 'view-asks', role: 'group', hidden: true });
   const said = h('div', { class: 'view-said' });
-  const grow = button('Fill the page', `Fill the page with ${about}`, 'view-grow', () =>
+  const grow = button(t('Fill the page'), t('Fill the page with {0}', about), 'view-grow', () =>
     bridge?.show(bridge.mode === 'inline' ? 'fullscreen' : 'inline'),
   );
-  const close = button('Close', `Close the view of ${about}`, 'view-close', () => void end('The user has closed it.'));
+  const close = button(
+    t('Close'),
+    t('Close the view of {0}', about),
+    'view-close',
+    () => void end(t('The user has closed it.')),
+  );
   show(grow, false);
   const element = h(
     'article',
     {
       'class': 'view-of-call',
       'tabindex': -1,
-      'aria-label': `View of ${about}`,
+      'aria-label': t('View of {0}', about),
       'dataset': { testid: `view-${of.requestId}` },
       'onkeydown': (/** @type {KeyboardEvent} */ event) => {
         if (event.key === 'Escape' && bridge?.mode === 'fullscreen') bridge.show('inline');
@@ -88,22 +94,22 @@ export function openView(page, of, gone) {
       const policy = policyOf(resource.named);
       const places = outside(resource.named);
       const { refused } = resource.named;
-      const notTaken = refused.length === 0 ? '' : ` Not allowed: ${visible(refused.join(', '))}.`;
+      const notTaken = refused.length === 0 ? '' : ` ${t('Not allowed: {0}.', visible(refused.join(', ')))}`;
       if (places.length === 0) {
         setText(
           status,
-          `Drawn by ${shortName(of.server)}, apart from this page, without access to anything else.${notTaken}`,
+          t('Drawn by {0}, apart from this page, without access to anything else.', shortName(of.server)) + notTaken,
         );
         await frame(resource, policy);
         return;
       }
-      setText(status, `This view reaches places outside: ${places.join(', ')}.${notTaken}`);
-      const go = button('Show it all the same', `Show it all the same: ${about}`, 'view-consent', () => {
+      setText(status, t('This view reaches places outside: {0}.', places.join(', ')) + notTaken);
+      const go = button(t('Show it all the same'), t('Show it all the same: {0}', about), 'view-consent', () => {
         show(asks, false);
         frame(resource, policy).catch(fail);
         element.focus();
       });
-      replace(asks, h('span', { text: 'What it learns of the call can be sent there.' }), go);
+      replace(asks, h('span', { text: t('What it learns of the call can be sent there.') }), go);
       show(asks, true);
     } catch (error) {
       fail(error);
@@ -112,7 +118,7 @@ export function openView(page, of, gone) {
 
   /** @param {unknown} error */
   function fail(error) {
-    const message = error instanceof Error && error.message !== '' ? error.message : 'The view could not be read.';
+    const message = error instanceof Error && error.message !== '' ? error.message : t('The view could not be read.');
     show(status, false);
     show(problem, true);
     setText(problem, visible(message));
@@ -121,7 +127,7 @@ export function openView(page, of, gone) {
   /** @param {import('./resource.js').Resource} resource @param {string} policy */
   async function frame(resource, policy) {
     const outer = await openOuter(place, surface.apps ?? [], policy, {
-      title: `View of ${about}`,
+      title: t('View of {0}', about),
       bordered: resource.border,
     });
     if (over) {
@@ -147,24 +153,24 @@ export function openView(page, of, gone) {
         readResource: (params, signal) => readResource(page, of, params, signal),
         listTools: () => listTools(page, of),
         openLink,
-        message: (text) => tell('For the chat', text),
-        modelContext: (text) => tell('For the model', text),
-        log: (level, text) => tell(`Log${level === '' ? '' : `, ${level}`}`, text),
+        message: (text) => tell(t('For the chat'), text),
+        modelContext: (text) => tell(t('For the model'), text),
+        log: (level, text) => tell(level === '' ? t('Log') : t('Log, {0}', level), text),
         displayMode: (mode) => {
           element.classList.toggle('whole', mode === 'fullscreen');
-          const words = mode === 'fullscreen' ? 'Back into the page' : 'Fill the page';
+          const words = mode === 'fullscreen' ? t('Back into the page') : t('Fill the page');
           setText(grow, words);
           grow.setAttribute('aria-label', `${words}: ${about}`);
         },
         resized: (height) => resize(outer.element, height),
-        ended: (reason) => void end(reason === '' ? 'The view has asked for it.' : reason, reason),
+        ended: (reason) => void end(reason === '' ? t('The view has asked for it.') : reason, reason),
       },
     });
     bridge = opened;
     outer.listen((data) => {
       const { method, params } = /** @type {{ method?: unknown, params?: { reason?: unknown } }} */ (data ?? {});
       if (method === 'ui/notifications/sandbox-ended') {
-        const why = endings[String(params?.reason)] ?? 'It has ended itself.';
+        const why = endings[String(params?.reason)] ?? t('It has ended itself.');
         void end(why, why);
       } else opened.receive(data);
     });
@@ -232,7 +238,7 @@ export function openView(page, of, gone) {
       else bridge?.cancelled(why);
     } catch (error) {
       bridge?.cancelled(
-        error instanceof Error && error.message !== '' ? error.message : 'The result is not kept any more.',
+        error instanceof Error && error.message !== '' ? error.message : t('The result is not kept any more.'),
       );
     }
     told = true;
@@ -252,18 +258,18 @@ export function openView(page, of, gone) {
         href: url,
         target: '_blank',
         rel: 'noopener noreferrer',
-        text: 'Open it',
+        text: t('Open it'),
         dataset: { testid: 'view-open-link' },
         onclick: () => setTimeout(() => done(true)), // once the click has done what it does
       });
       replace(
         asks,
-        h('span', { dir: 'auto', text: `The view wants to open ${visible(new URL(url).href)}` }),
+        h('span', { dir: 'auto', text: t('The view wants to open {0}', visible(new URL(url).href)) }),
         open,
-        button('Do not open', 'Do not open the address', 'view-refuse-link', () => done(false)),
+        button(t('Do not open'), t('Do not open the address'), 'view-refuse-link', () => done(false)),
       );
       show(asks, true);
-      page.announce(`The view of ${about} wants to open a page.`);
+      page.announce(t('The view of {0} wants to open a page.', about));
     });
   }
 
@@ -291,7 +297,7 @@ export function openView(page, of, gone) {
     clearTimeout(sizeDue);
     unlisten?.();
     replace(place);
-    gone(message === '' ? undefined : `The view of ${about} was closed: ${message}`);
+    gone(message === '' ? undefined : t('The view of {0} was closed: {1}', about, message));
     if (had) document.getElementById('running-title')?.focus();
   }
 
@@ -300,9 +306,9 @@ export function openView(page, of, gone) {
 
 /** What the outer frame says of the end of a view. @type {Record<string, string>} */
 const endings = {
-  flood: 'It sent more messages than this page takes.',
-  size: 'It sent a message that is too long.',
-  navigated: 'It tried to become another page.',
+  flood: t('It sent more messages than this page takes.'),
+  size: t('It sent a message that is too long.'),
+  navigated: t('It tried to become another page.'),
 };
 
 /** @param {import('./policy.js').Named} named */
@@ -313,11 +319,11 @@ function whyNone(entry) {
   const { cancelled, finished } = entry;
   if (cancelled) {
     const { origin, reason } = cancelled.cancellation ?? {};
-    return reason || cancelled.error?.message || `It was cancelled by ${originWord(origin)}.`;
+    return reason || cancelled.error?.message || t('It was cancelled by {0}.', originWord(origin));
   }
-  if (!finished) return 'The hub has ended.';
+  if (!finished) return t('The hub has ended.');
   if (finished.state === 'REQUEST_STATE_DONE') return undefined;
-  return (finished.hubError?.message ?? finished.mcpError?.message) || 'It has failed.';
+  return (finished.hubError?.message ?? finished.mcpError?.message) || t('It has failed.');
 }
 
 /** @param {string} text @param {string} label @param {string} testid @param {() => void} onclick */

@@ -1,6 +1,7 @@
 // The host's side of the protocol between a page and a view (MCP Apps 2026-01-26): one state, changed by what the view
 // says, by what becomes of its call, and by the page. It knows no DOM. What a view sends is a stranger's.
 
+import { t } from '../words/t.js';
 /** @typedef {{ [key: string]: unknown }} Dict */
 /** @typedef {'inline' | 'fullscreen'} DisplayMode */
 
@@ -202,8 +203,10 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
   async function answer(id, method, params) {
     const stop = new AbortController();
     if (open.has(id) || open.size >= mostOpen) {
-      const message = open.has(id) ? 'This id is in use.' : 'Too many requests are open.';
-      send({ jsonrpc: '2.0', id, error: { code: open.has(id) ? -32600 : -32000, message } });
+      const { code, message } = open.has(id)
+        ? new Refusal(-32600, 'This id is in use.')
+        : new Refusal(-32000, 'Too many requests are open.');
+      send({ jsonrpc: '2.0', id, error: { code, message } });
       return;
     }
     open.set(id, stop);
@@ -212,8 +215,8 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     try {
       said = { result: await answerTo(method, params, stop.signal) };
     } catch (error) {
-      const code = error instanceof Refusal ? error.code : -32603;
-      said = { error: { code, message: error instanceof Error ? error.message : 'It failed.' } };
+      const { message } = error instanceof Error ? error : new Refusal(-32603, 'It failed.');
+      said = { error: { code: error instanceof Refusal ? error.code : -32603, message } };
     }
     open.delete(id);
     if (phase !== 'gone' && !stop.signal.aborted) send({ jsonrpc: '2.0', id, ...said });
@@ -251,7 +254,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
       const { id, method } = message;
       if (phase === 'gone' || message['jsonrpc'] !== '2.0') return;
       if (!fits()) {
-        if (++dropped > mostDropped) asked.ended('It sent more messages than this page takes.');
+        if (++dropped > mostDropped) asked.ended(t('It sent more messages than this page takes.'));
         return;
       }
       const named = typeof id === 'string' ? id.length <= 200 : typeof id === 'number' && Number.isFinite(id);

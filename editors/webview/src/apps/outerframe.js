@@ -2,6 +2,7 @@
 // address after the other, as the extension of an editor cannot know which of them a window reaches.
 
 import { h, replace } from '../elements/dom.js';
+import { t } from '../words/t.js';
 
 /**
  * @typedef {object} Outer
@@ -31,7 +32,7 @@ export async function openOuter(place, addresses, policy, looks) {
     const outer = await openAt(place, address, policy, looks);
     if (outer) return outer;
   }
-  throw new Error('The frame of the view could not be loaded. Nothing of it is shown.');
+  throw new Error(t('The frame of the view could not be loaded. Nothing of it is shown.'));
 }
 
 /** @param {URL} address */

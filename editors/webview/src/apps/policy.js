@@ -1,6 +1,7 @@
 // The Content-Security-Policy of a view, made of what its resource says (MCP Apps 2026-01-26, _meta.ui.csp). What it
 // does not name it does not get, and what is no plain origin is not taken over.
 
+import { t } from '../words/t.js';
 /** @typedef {'connectDomains' | 'resourceDomains' | 'frameDomains' | 'baseUriDomains'} Kind */
 /** @typedef {{ domains: Record<Kind, string[]>, refused: string[] }} Named refused: as the resource spells it */
 
@@ -57,6 +58,6 @@ export function policyOf({ domains }) {
     "object-src 'none'",
     "form-action 'none'",
   ].join('; ');
-  if (policy.length > mostPolicy) throw new Error('It names more places outside than fit into its policy.');
+  if (policy.length > mostPolicy) throw new Error(t('It names more places outside than fit into its policy.'));
   return policy;
 }

@@ -3,6 +3,7 @@
 import { nativeParse } from '../words/jsontext.js';
 import { readPart, Unread } from '../results/read.js';
 import { namedBy } from './policy.js';
+import { t } from '../words/t.js';
 
 /** @typedef {{ html: string, named: import('./policy.js').Named, border: boolean }} Resource */
 
@@ -32,10 +33,10 @@ export function viewOf(result, uri) {
   const contents = dict(result)['contents'];
   const all = (Array.isArray(contents) ? contents : []).map(dict);
   const one = all.find((content) => content['uri'] === uri) ?? all[0];
-  if (!one) throw new Unread('The server has given nothing for this view.');
+  if (!one) throw new Unread(t('The server has given nothing for this view.'));
   const { mimeType } = one;
   if (typeof mimeType !== 'string' || !profile.test(mimeType))
-    throw new Unread('What the server has given is no view: its type is not text/html;profile=mcp-app.');
+    throw new Unread(t('What the server has given is no view: its type is not text/html;profile=mcp-app.'));
   const ui = dict(dict(one['_meta'])['ui']);
   return { html: htmlOf(one), named: namedBy(ui['csp']), border: ui['prefersBorder'] !== false };
 }
@@ -43,11 +44,11 @@ export function viewOf(result, uri) {
 /** @param {Record<string, unknown>} content */
 function htmlOf({ text, blob }) {
   if (typeof text === 'string') return text;
-  if (typeof blob !== 'string') throw new Unread('The view is empty.');
+  if (typeof blob !== 'string') throw new Unread(t('The view is empty.'));
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(blob), (c) => c.charCodeAt(0)));
   } catch {
-    throw new Unread('The view is no base64.');
+    throw new Unread(t('The view is no base64.'));
   }
 }
 

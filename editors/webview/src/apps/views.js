@@ -4,6 +4,7 @@
 import { h, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
 import { shortName } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').ViewOf} ViewOf */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
@@ -52,7 +53,7 @@ export function viewsSection(page) {
       return;
     }
     if (open.size >= mostOpen) {
-      say(`At most ${mostOpen} views are open at once: close one first.`);
+      say(t('At most {0} views are open at once: close one first.', mostOpen));
       return;
     }
     open.set(of.requestId, undefined);
@@ -68,10 +69,10 @@ export function viewsSection(page) {
       open.set(of.requestId, view);
       list.append(view.element);
       view.focus();
-      announce(`The view of ${shortName(of.tool)} is open.`);
+      announce(t('The view of {0} is open.', shortName(of.tool)));
     } catch {
       open.delete(of.requestId);
-      say('What shows views could not be loaded.');
+      say(t('What shows views could not be loaded.'));
     }
   }
 
@@ -89,8 +90,8 @@ export function viewsSection(page) {
       const button = h('button', {
         'type': 'button',
         'class': 'link',
-        'text': 'Show the view',
-        'aria-label': `Show the view of ${shortName(tool)}`,
+        'text': t('Show the view'),
+        'aria-label': t('Show the view of {0}', shortName(tool)),
         'dataset': { testid: 'show-view' },
         'hidden': true,
       });

@@ -6,6 +6,7 @@ import { icon } from '../elements/icon.js';
 import { commandLink } from '../surface.js';
 import { visible } from '../words/text.js';
 import { isDemo } from './demo.js';
+import { t } from '../words/t.js';
 
 /**
  * @typedef {object} Step
@@ -22,24 +23,28 @@ import { isDemo } from './demo.js';
 /** @type {Step[]} */
 const steps = [
   {
-    title: '1. Cancel a call',
-    text: 'This call takes a minute. Press Cancel beside it, under Running: the server is told at once, with a reason if you give one.',
-    button: 'Run a Slow Tool',
+    title: t('1. Cancel a call'),
+    text: t(
+      'This call takes a minute. Press Cancel beside it, under Running: the server is told at once, with a reason if you give one.',
+    ),
+    button: t('Run a Slow Tool'),
     testid: 'demo-slow',
     tool: 'sleep',
     given: { seconds: 60, steps: 60 },
     shows: ({ outcome, about }) => outcome === 'cancelled' && about.tool === 'sleep',
-    seen: 'Seen: the call ended, and the server was told.',
+    seen: t('Seen: the call ended, and the server was told.'),
   },
   {
-    title: '2. See a question withdrawn',
-    text: 'The server asks you something, under Questions. Do not answer: after eight seconds it takes the question back, and the card says why.',
-    button: 'Let the Server Ask',
+    title: t('2. See a question withdrawn'),
+    text: t(
+      'The server asks you something, under Questions. Do not answer: after eight seconds it takes the question back, and the card says why.',
+    ),
+    button: t('Let the Server Ask'),
     testid: 'demo-ask',
     tool: 'ask_then_withdraw',
-    given: { after_ms: 8_000, reason: 'the demo has no more use for an answer' },
+    given: { after_ms: 8_000, reason: t('the demo has no more use for an answer') },
     shows: ({ outcome }) => outcome === 'withdrawn',
-    seen: 'Seen: the question went, and nothing was sent.',
+    seen: t('Seen: the question went, and nothing was sent.'),
   },
 ];
 
@@ -65,7 +70,7 @@ export function demoGuide(page) {
   const element = h(
     'div',
     { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'demo-guide' } },
-    h('h3', { text: 'The demo server' }),
+    h('h3', { text: t('The demo server') }),
     h('ol', { class: 'ways' }, ...rows.map(({ row }) => row)),
     problem,
     h('div', { class: 'actions' }, ...leave()),
@@ -85,8 +90,8 @@ export function demoGuide(page) {
 
   function leave() {
     if (surface.commands?.includes('mcphub.removeDemoServer'))
-      return [commandLink(surface, 'mcphub.removeDemoServer', [], 'Remove the demo server')];
-    const text = 'Remove the demo server';
+      return [commandLink(surface, 'mcphub.removeDemoServer', [], t('Remove the demo server'))];
+    const text = t('Remove the demo server');
     const server = surface.demo?.server ?? '';
     return [
       h('button', {

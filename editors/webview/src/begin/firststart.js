@@ -5,6 +5,7 @@ import { h, setText, show } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { commandLink } from '../surface.js';
 import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../elements/dom.js').Child} Child */
 
@@ -21,14 +22,16 @@ export function firstStart(page, add) {
   const element = h(
     'div',
     { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'first-start' } },
-    h('h3', { text: 'No servers yet' }),
+    h('h3', { text: t('No servers yet') }),
     h('p', {
-      text: 'McpHub connects your editor with MCP servers, whose tools and questions then come together here. You see all that runs, and each call and each question can be stopped at any moment, from either side.',
+      text: t(
+        'McpHub connects your editor with MCP servers, whose tools and questions then come together here. You see all that runs, and each call and each question can be stopped at any moment, from either side.',
+      ),
     }),
     ways.some(Boolean) && h('ol', { class: 'ways' }, ...ways), // a host may offer none
     problem,
     runs(surface, 'mcphub.getStarted')
-      && h('p', {}, commandLink(surface, 'mcphub.getStarted', [], 'Open the walkthrough')),
+      && h('p', {}, commandLink(surface, 'mcphub.getStarted', [], t('Open the walkthrough'))),
   );
   return {
     element,
@@ -70,15 +73,15 @@ function act(surface, command, text, testid) {
 function waysInEditor({ surface }, slot) {
   return [
     way(
-      'Try the demo server',
-      'It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.',
-      act(surface, 'mcphub.addDemoServer', 'Try the Demo Server', 'add-demo'),
+      t('Try the demo server'),
+      t('It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.'),
+      act(surface, 'mcphub.addDemoServer', t('Try the Demo Server'), 'add-demo'),
     ),
-    way('Add a server', 'By its command or its address, as its instructions say.', surface.configWrites && slot),
+    way(t('Add a server'), t('By its command or its address, as its instructions say.'), surface.configWrites && slot),
     way(
-      'Use the servers that you have',
-      'McpHub reads mcp.json of this editor and of your folders, and what Claude, Cursor, Codex and others keep.',
-      act(surface, 'mcphub.createConfig', 'Open or Create a Config File', 'begin-config'),
+      t('Use the servers that you have'),
+      t('McpHub reads mcp.json of this editor and of your folders, and what Claude, Cursor, Codex and others keep.'),
+      act(surface, 'mcphub.createConfig', t('Open or Create a Config File'), 'begin-config'),
     ),
   ];
 }
@@ -94,7 +97,7 @@ function waysInBrowser({ surface, ask }, slot, problem) {
   const add = h('button', {
     type: 'button',
     class: 'primary',
-    text: 'Try the Demo Server',
+    text: t('Try the Demo Server'),
     dataset: { testid: 'add-demo' },
     onclick: async () => {
       if (!demo?.entryJson) return;
@@ -107,22 +110,27 @@ function waysInBrowser({ surface, ask }, slot, problem) {
   });
   return [
     way(
-      'Try the demo server',
-      'It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.',
+      t('Try the demo server'),
+      t('It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.'),
       ...(demo?.entryJson ? [add] : typed('mcphub demo --web')),
     ),
     way(
-      'Add a server',
-      'By its command or its address, as its instructions say.',
+      t('Add a server'),
+      t('By its command or its address, as its instructions say.'),
       ...(surface.configWrites ? [slot] : typed('mcphub config add NAME -- COMMAND')),
     ),
     way(
-      'Use the servers that you have',
-      'Started without a file, McpHub reads what VS Code, Claude, Cursor, Codex and others keep. This lists where it looks:',
+      t('Use the servers that you have'),
+      t(
+        'Started without a file, McpHub reads what VS Code, Claude, Cursor, Codex and others keep. This lists where it looks:',
+      ),
       ...typed('mcphub config places'),
     ),
   ];
 }
 
 /** A line for the terminal. @param {string} command */
-const typed = (command) => [h('code', { class: 'code', text: command }), copyButton(`Copy ${command}`, () => command)];
+const typed = (command) => [
+  h('code', { class: 'code', text: command }),
+  copyButton(t('Copy {0}', command), () => command),
+];

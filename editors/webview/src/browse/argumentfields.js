@@ -5,6 +5,7 @@ import { combobox } from '../elements/combobox.js';
 import { h, setText, show } from '../elements/dom.js';
 import { longClass, shortName, startOf, visible } from '../words/text.js';
 import { completions } from './completions.js';
+import { t } from '../words/t.js';
 
 /** @typedef {{ name?: string, title?: string, description?: string, required?: boolean }} Argument */
 /**
@@ -79,7 +80,7 @@ export function argumentFields(page, { server, reference, args, completes, submi
         { for: id },
         h('span', { class: 'field-name', text: shown }),
         title !== '' && title !== name && h('span', { class: 'muted', dir: 'auto', text: ` ${shortName(title)}` }),
-        required && h('span', { class: 'muted', text: ' (required)' }),
+        required && h('span', { class: 'muted', text: ` ${t('(required)')}` }),
       ),
       hint,
       control,
@@ -100,7 +101,7 @@ export function argumentFields(page, { server, reference, args, completes, submi
     element: h('div', { class: 'fields' }, ...fields.map(({ element }) => element)),
     read: () => {
       const missing = fields.filter(({ required, input }) => required && input.value === '');
-      for (const field of missing) field.say('This is required.');
+      for (const field of missing) field.say(t('This is required.'));
       missing[0]?.input.focus();
       if (missing.length > 0) return undefined;
       return Object.fromEntries(

@@ -10,6 +10,7 @@ import { definitionOf } from './offerview.js';
 import { promptView } from './promptview.js';
 import { resourceView } from './resourceview.js';
 import { templateView } from './templateview.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceJson} Resource */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceTemplateJson} Template */
@@ -38,7 +39,7 @@ export function browseView(page, server) {
   const completes = () => declared().has('completions');
 
   const resources = offerList(page, server, {
-    title: 'Resources',
+    title: t('Resources'),
     one: 'resource',
     many: 'resources',
     testid: 'resources',
@@ -56,7 +57,7 @@ export function browseView(page, server) {
     },
   });
   const templates = offerList(page, server, {
-    title: 'Resource Templates',
+    title: t('Resource Templates'),
     one: 'template',
     many: 'templates',
     testid: 'templates',
@@ -68,7 +69,7 @@ export function browseView(page, server) {
     view: (one) => templateView(page, server, one, { subscribes, completes }),
   });
   const prompts = offerList(page, server, {
-    title: 'Prompts',
+    title: t('Prompts'),
     one: 'prompt',
     many: 'prompts',
     testid: 'mcp-prompts',

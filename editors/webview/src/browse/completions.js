@@ -2,7 +2,7 @@
 
 import { arrayOf, objectOf, parse, stringOf } from '../words/jsontext.js';
 import { visible } from '../words/text.js';
-import { plural } from '../words/t.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../elements/combobox.js').Proposals} Proposals */
 /** What it belongs to. @typedef {{ mcpPrompt: string } | { uriTemplate: string }} Reference */
@@ -24,15 +24,23 @@ export async function completions(page, { server, reference, argument, value, co
   const refusal = error ?? complete?.error;
   if (refusal) return { values: [], note: visible(refusal.message).slice(0, 300) };
   const json = complete?.resultJson ?? '';
-  if (json.length > longest) return { values: [], note: 'The proposals of the server are too long.' };
+  if (json.length > longest) return { values: [], note: t('The proposals of the server are too long.') };
   try {
     const completion = objectOf(objectOf(parse(json)).get('completion'));
     const values = arrayOf(completion.get('values')).map(stringOf);
     const more = completion.get('hasMore') === true;
     const note =
-      values.length === 0 ? '' : `${plural(values.length, 'proposal')}${more ? ', and there are more: type on' : ''}`;
+      values.length === 0
+        ? ''
+        : more
+          ? plural(
+              values.length,
+              '{0} proposal, and there are more: type on',
+              '{0} proposals, and there are more: type on',
+            )
+          : plural(values.length, '{0} proposal', '{0} proposals');
     return { values, note };
   } catch {
-    return { values: [], note: 'The server answered with something that is no list of proposals.' };
+    return { values: [], note: t('The server answered with something that is no list of proposals.') };
   }
 }

@@ -4,7 +4,7 @@
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
 import { shortName, visible } from '../words/text.js';
-import { plural } from '../words/t.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Reply} Reply */
 /**
@@ -45,8 +45,8 @@ export function offerList(page, server, kind) {
   const summary = h('summary', {}, `${kind.title} `, count);
   const filter = h('input', {
     'type': 'search',
-    'aria-label': `Filter: ${of}`,
-    'placeholder': 'Filter',
+    'aria-label': t('Filter: {0}', of),
+    'placeholder': t('Filter'),
     'autocomplete': 'off',
     'hidden': true,
     'oninput': () => filtered(),
@@ -96,7 +96,7 @@ export function offerList(page, server, kind) {
     asking?.abort();
     const mine = (asking = new AbortController());
     stale = false;
-    setText(note, entries.length === 0 ? 'Listing…' : '');
+    setText(note, entries.length === 0 ? t('Listing…') : '');
     const reply = await page.ask(kind.order(query), mine.signal);
     if (mine.signal.aborted) return; // a later list is on its way
     asking = undefined;
@@ -132,16 +132,16 @@ export function offerList(page, server, kind) {
     });
     const some = found.slice(0, found.length <= room + few ? found.length : room);
     show(more, some.length < found.length);
-    setText(more, `Show more (${found.length - some.length})`);
+    setText(more, t('Show more ({0})', found.length - some.length));
     const beyond = matched - entries.length;
     setText(
       note,
       found.length === 0
         ? total === 0
-          ? 'There are none.'
-          : 'None is found.'
+          ? t('There are none.')
+          : t('None is found.')
         : beyond > 0
-          ? `These are the first ${entries.length} of ${plural(matched, kind.one, kind.many)}. Filter to find the others.`
+          ? t('These are the first {0} of {1}. Filter to find the others.', entries.length, matched)
           : '',
     );
     const held = list.contains(document.activeElement);

@@ -5,11 +5,11 @@ import { h } from '../elements/dom.js';
 import { hasResult } from '../results/read.js';
 import { commandLink } from '../surface.js';
 import { startOf } from '../words/text.js';
-import { plural } from '../words/t.js';
 import { argumentFields, mostArguments } from './argumentfields.js';
 import { definitionOf, offerFrame } from './offerview.js';
 import { requester } from './requester.js';
 import { longestProse } from './resourceview.js';
+import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').McpPromptJson} McpPrompt */
 
@@ -32,10 +32,10 @@ export function promptView(page, server, prompt, completes) {
     build: (head) => {
       const about = [
         prose(startOf(prompt.description ?? '', longestProse)) || undefined,
-        title !== '' && facts([['Name', fullName(name)]]),
+        title !== '' && facts([[t('Name'), fullName(name)]]),
       ];
       if (args.length > mostArguments)
-        return [...about, h('p', { class: 'problem', text: `It wants more than ${mostArguments} arguments.` })];
+        return [...about, h('p', { class: 'problem', text: t('It wants more than {0} arguments.', mostArguments) })];
       const fields = argumentFields(page, {
         server,
         reference: { mcpPrompt: name },
@@ -44,7 +44,7 @@ export function promptView(page, server, prompt, completes) {
         submit: () => filling?.button.click(),
       });
       filling = requester(page, {
-        verb: 'Get Prompt',
+        verb: t('Get Prompt'),
         name: title || name,
         home: head,
         message: (requestId) => {
@@ -57,18 +57,18 @@ export function promptView(page, server, prompt, completes) {
           && h(
             'div',
             { class: 'actions' },
-            commandLink(page.surface, 'mcphub.insertPromptText', [entry.requestId], 'Insert into Editor'),
-            commandLink(page.surface, 'mcphub.promptTextToChat', [entry.requestId], 'Open in Chat'),
+            commandLink(page.surface, 'mcphub.insertPromptText', [entry.requestId], t('Insert into Editor')),
+            commandLink(page.surface, 'mcphub.promptTextToChat', [entry.requestId], t('Open in Chat')),
           ),
       });
       return [
         ...about,
-        args.length > 0 ? fields.element : h('p', { class: 'muted', text: 'It takes no arguments.' }),
+        args.length > 0 ? fields.element : h('p', { class: 'muted', text: t('It takes no arguments.') }),
         ...filling.elements,
       ];
     },
   });
-  frame.say(args.length > 0 ? plural(args.length, 'argument') : '');
+  frame.say(args.length > 0 ? plural(args.length, '{0} argument', '{0} arguments') : '');
   return {
     element: frame.element,
     head: frame.head,

@@ -6,6 +6,7 @@ import { endedDetails } from '../history/endeddetails.js';
 import { outcomeWords } from '../hub/ended.js';
 import { rowId } from '../running/requestrow.js';
 import { shortName, stateWord, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
 /** @typedef {import('../hub/ended.js').Ended} Ended */
@@ -46,8 +47,8 @@ export function requester(page, { verb, name, home, message, extra, actions = []
   const where = h('button', {
     'type': 'button',
     'class': 'link',
-    'text': 'Show',
-    'aria-label': `Show the request for ${shortName(name)} that runs`,
+    'text': t('Show'),
+    'aria-label': t('Show the request for {0} that runs', shortName(name)),
     'hidden': true,
     'onclick': () => goToRunning(),
   });
@@ -76,7 +77,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     replace(outcome);
     show(status, true);
     show(where, false);
-    setText(status, 'Asking…');
+    setText(status, t('Asking…'));
     const { error } = await page.ask(order);
     if (mine !== requestId) return;
     begun(false);
@@ -111,7 +112,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
       begun(false);
       show(problem, false);
       show(status, true);
-      setText(status, `${stateWord(open.state)}: see Running.`);
+      setText(status, t('{0}: see Running.', stateWord(open.state)));
       return;
     }
     const entry = ended();
@@ -120,7 +121,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     begun(false);
     show(problem, false);
     show(status, true);
-    setText(status, `The last request: ${outcomeWords[entry.outcome]}.`);
+    setText(status, t('The last request: {0}.', outcomeWords[entry.outcome]));
     replace(outcome, extra?.(entry), endedDetails(page, entry, true));
   }
 

@@ -9,6 +9,7 @@ import { bytes, shortName, startOf, visible } from '../words/text.js';
 import { annotationsOf, definitionOf, offerFrame } from './offerview.js';
 import { requester } from './requester.js';
 import { subscribeControl } from './subscribecontrol.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceJson} Resource */
 /** @typedef {import('./offerlist.js').OfferView} OfferView */
@@ -18,7 +19,7 @@ export const longestProse = 4000;
 /** @param {import('../page.js').Page} page @param {string} server @param {string} uri */
 export function openResource(page, server, uri) {
   if (!page.surface.commands?.includes('mcphub.openResource')) return undefined;
-  const text = 'Open as Document';
+  const text = t('Open as Document');
   const link = commandLink(page.surface, 'mcphub.openResource', [server, uri], text);
   link.setAttribute('aria-label', `${text}: ${shortName(uri)}`);
   return link;
@@ -46,7 +47,7 @@ export function resourceView(page, server, resource, subscribes) {
     build: (head) => {
       const { audience, priority, modified } = annotationsOf(definition);
       reading = requester(page, {
-        verb: 'Read',
+        verb: t('Read'),
         name: title || name || uri,
         home: head,
         message: (requestId) => ({ readResource: { requestId, server, uri } }),
@@ -61,15 +62,15 @@ export function resourceView(page, server, resource, subscribes) {
               'span',
               { class: 'line' },
               fullName(uri),
-              copyButton('Copy URI', () => uri, page.announce),
+              copyButton(t('Copy URI'), () => uri, page.announce),
             ),
           ],
-          ['Name', title !== '' && fullName(name)],
-          ['Type', mimeType && visible(startOf(mimeType, 200))],
-          ['Size', size !== undefined && bytes(size)],
-          ['For', audience],
-          ['Priority', priority],
-          ['Modified', modified],
+          [t('Name'), title !== '' && fullName(name)],
+          [t('Type'), mimeType && visible(startOf(mimeType, 200))],
+          [t('Size'), size !== undefined && bytes(size)],
+          [t('For'), audience],
+          [t('Priority'), priority],
+          [t('Modified'), modified],
         ]),
         ...reading.elements,
         subscribe.problem,
@@ -79,7 +80,7 @@ export function resourceView(page, server, resource, subscribes) {
   function update() {
     subscribe.update();
     const subscribed = subscribedTo(page.state.subscriptions, server, uri);
-    frame.say(subscribed ? (subscribed.changed ? '● Changed since you read it' : 'Subscribed') : plain);
+    frame.say(subscribed ? (subscribed.changed ? t('● Changed since you read it') : t('Subscribed')) : plain);
   }
   return { element: frame.element, head: frame.head, update, requestsChanged: () => reading?.requestsChanged() };
 }

@@ -3,6 +3,7 @@
 import { h, setAttribute, setText, show } from '../elements/dom.js';
 import { subscribedTo } from '../hub/subscribed.js';
 import { shortName, visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /**
  * @typedef {object} SubscribeControl
@@ -41,14 +42,14 @@ export function subscribeControl(page, server, uri, offered) {
     if (!error) page.subscribed(server, mine, on);
     show(problem, error !== undefined);
     setText(problem, visible(error?.message));
-    if (!error) page.announce(on ? 'Subscribed' : 'Unsubscribed');
+    if (!error) page.announce(on ? t('Subscribed') : t('Unsubscribed'));
     update();
   }
 
   /** @param {string} [next] */
   function update(next = of) {
     of = next;
-    const verb = subscribed() ? 'Unsubscribe' : 'Subscribe';
+    const verb = subscribed() ? t('Unsubscribe') : t('Subscribe');
     setText(button, verb);
     setAttribute(button, 'aria-label', `${verb}: ${shortName(of)}`);
     setAttribute(button, 'aria-disabled', busy ? 'true' : undefined);

@@ -8,6 +8,7 @@ import { definitionOf, offerFrame } from './offerview.js';
 import { requester } from './requester.js';
 import { longestProse, openResource } from './resourceview.js';
 import { subscribeControl } from './subscribecontrol.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceTemplateJson} Template */
 
@@ -33,13 +34,13 @@ export function templateView(page, server, template, { subscribes, completes }) 
       const about = [
         prose(startOf(template.description ?? '', longestProse)) || undefined,
         facts([
-          ['Template', fullName(uriTemplate)],
-          ['Name', title !== '' && fullName(name)],
-          ['Type', mimeType && visible(startOf(mimeType, 200))],
+          [t('Template'), fullName(uriTemplate)],
+          [t('Name'), title !== '' && fullName(name)],
+          [t('Type'), mimeType && visible(startOf(mimeType, 200))],
         ]),
       ];
       if (problem !== '')
-        return [...about, h('p', { class: 'problem', text: `It cannot be filled in: ${visible(problem)}.` })];
+        return [...about, h('p', { class: 'problem', text: t('It cannot be filled in: {0}.', visible(problem)) })];
       const fields = argumentFields(page, {
         server,
         reference: { uriTemplate },
@@ -48,7 +49,7 @@ export function templateView(page, server, template, { subscribes, completes }) 
         submit: () => reading?.button.click(),
       });
       reading = requester(page, {
-        verb: 'Read',
+        verb: t('Read'),
         name: title || name || uriTemplate,
         home: head,
         message: async (requestId) => {

@@ -3,6 +3,7 @@
 
 import { h, replace, setText, show } from './dom.js';
 import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
 
 /**
  * @typedef {object} Proposals
@@ -35,7 +36,7 @@ export function combobox({ input, label, propose }) {
     'class': 'proposals',
     'id': id,
     'role': 'listbox',
-    'aria-label': `${label}: proposals`,
+    'aria-label': t('{0}: proposals', label),
     'hidden': true,
   });
   const said = h('p', { class: 'muted', role: 'status' });

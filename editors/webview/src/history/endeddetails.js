@@ -104,7 +104,7 @@ export function endedDetails(page, entry, resultFirst = false) {
     { class: 'ended-details' },
     !folded && known,
     resultPart(page, entry),
-    folded && h('details', {}, h('summary', { text: 'About this request' }), known),
+    folded && h('details', {}, h('summary', { text: t('About this request') }), known),
     h(
       'div',
       { class: 'actions' },

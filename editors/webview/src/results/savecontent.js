@@ -6,6 +6,7 @@ import { commandLink } from '../surface.js';
 import { shortName } from '../words/text.js';
 import { bytesOf } from './pictureinfo.js';
 import { giveFile } from './actions.js';
+import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
 
@@ -16,13 +17,13 @@ import { giveFile } from './actions.js';
  * @param {{ kind: 'text' | 'blob', uri: string, mimeType: string }} what
  */
 export function saveContent({ page, requestId }, index, value, { kind, uri, mimeType }) {
-  const about = shortName(uri || mimeType || 'the content');
+  const about = shortName(uri || mimeType || t('the content'));
   if (page.surface.kind !== 'web') {
     if (requestId === undefined || !page.surface.commands?.includes('mcphub.saveContent')) return undefined;
     const place = [index.starts.at(value) + 1, index.ends.at(value) - 1];
     const args = [requestId, ...place, kind, uri.slice(0, 2000), mimeType.slice(0, 200)];
-    const link = commandLink(page.surface, 'mcphub.saveContent', args, 'Save Content As…');
-    link.setAttribute('aria-label', `Save Content As: ${about}`);
+    const link = commandLink(page.surface, 'mcphub.saveContent', args, t('Save Content As…'));
+    link.setAttribute('aria-label', t('Save Content As: {0}', about));
     return h('div', { class: 'actions' }, link);
   }
   const name =
@@ -37,7 +38,7 @@ export function saveContent({ page, requestId }, index, value, { kind, uri, mime
     // Never under the server's own type: a browser may show a file that it is given.
     if (data !== undefined)
       giveFile(name, [typeof data === 'string' ? data : new Uint8Array(data)], 'application/octet-stream');
-    else page.announce('Its data is not base64.');
+    else page.announce(t('Its data is not base64.'));
   };
   return h(
     'div',
@@ -45,8 +46,8 @@ export function saveContent({ page, requestId }, index, value, { kind, uri, mime
     h('button', {
       'type': 'button',
       'class': 'link',
-      'text': 'Download Content',
-      'aria-label': `Download Content: ${about}`,
+      'text': t('Download Content'),
+      'aria-label': t('Download Content: {0}', about),
       'onclick': save,
     }),
   );
