@@ -27,7 +27,7 @@ scenario(
     await until('the status bar counts it', async () => /MCP 1/.test(await window.status.innerText()));
 
     await window.runCommand('McpHub: Cancel Request...');
-    await window.pick('Cancel Request', 'long_task');
+    await window.pick('Cancel Request', 'Long task');
     await until('the reason is asked for', async () => (await window.quickPick.innerText()).includes('Why?'));
     await input.fill('by command');
     await input.press('Enter');
@@ -36,7 +36,7 @@ scenario(
     await window.notification('long_task').filter({ hasText: /step/i }).waitFor({ state: 'detached' });
 
     await window.runCommand('McpHub: Show Trace...');
-    await window.pick('Show Trace', 'long_task');
+    await window.pick('Show Trace', 'Long task');
     await window.editorShows(/long_task/);
 
     const [before] = demoServersOf(workspace);

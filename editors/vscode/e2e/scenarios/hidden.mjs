@@ -28,7 +28,7 @@ scenario(
     workspace.plan([{ server: 'demo', tool: 'echo', arguments: { text: 'words in a corner' } }]);
     const window = await act.open(workspace);
     await window.runCommand('Other: Call All of the Plan');
-    await window.answerInNotification(/May the tool .?echo.? of .?demo.? be called/, 'Allow Once');
+    await window.answerInNotification(/May the tool .?Echo.? \(.?echo.?\) of .?demo.? be called/, 'Allow Once');
     await workspace.journal.has({ event: 'finished', tool: 'echo', detail: 'ok' });
     await window.notification('be called').waitFor({ state: 'detached' });
   },

@@ -35,12 +35,18 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
         typed === '' && required
           ? []
           : [{ label: typed === '' ? vscode.l10n.t('Leave It Out') : inPick(typed), value: typed, alwaysShow: true }];
+      const active = pick.activeItems[0]?.value;
       pick.items = [
         ...own,
         ...proposed
           .filter((value) => value !== typed)
           .map((value) => ({ label: inPick(value), value, alwaysShow: true })),
       ];
+      // Proposals that come while somebody walks through the list must not put another row under his Enter.
+      const same = active === undefined ? undefined : pick.items.find(({ value }) => value === active);
+      if (same !== undefined) {
+        pick.activeItems = [same];
+      }
     };
     const ask = async (): Promise<void> => {
       if (propose === undefined) {

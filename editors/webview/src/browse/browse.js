@@ -40,8 +40,6 @@ export function browseView(page, server) {
 
   const resources = offerList(page, server, {
     title: t('Resources'),
-    one: 'resource',
-    many: 'resources',
     testid: 'resources',
     order: (query) => ({ listResources: { server, query } }),
     read: ({ listResources }) =>
@@ -58,8 +56,6 @@ export function browseView(page, server) {
   });
   const templates = offerList(page, server, {
     title: t('Resource Templates'),
-    one: 'template',
-    many: 'templates',
     testid: 'templates',
     order: (query) => ({ listResourceTemplates: { server, query } }),
     read: ({ listResourceTemplates: list }) =>
@@ -70,8 +66,6 @@ export function browseView(page, server) {
   });
   const prompts = offerList(page, server, {
     title: t('Prompts'),
-    one: 'prompt',
-    many: 'prompts',
     testid: 'mcp-prompts',
     order: (query) => ({ listMcpPrompts: { server, query } }),
     read: ({ listMcpPrompts: list }) => list && { entries: list.prompts ?? [], matched: list.matched ?? 0 },

@@ -18,8 +18,6 @@ import { t } from '../words/t.js';
  * @template T
  * @typedef {object} Kind
  * @property {string} title of the list
- * @property {string} one in words
- * @property {string} many
  * @property {string} testid
  * @property {(query: string) => import('../hub/stream.js').AttachRequest} order
  * @property {(reply: Reply) => { entries: readonly T[], matched: number } | undefined} read
@@ -40,7 +38,7 @@ const pause = 300;
  * @param {Kind<T>} kind
  */
 export function offerList(page, server, kind) {
-  const of = `${kind.title} of ${shortName(server)}`;
+  const of = t('{0} of {1}', kind.title, shortName(server));
   const count = h('span', { class: 'count' });
   const summary = h('summary', {}, `${kind.title} `, count);
   const filter = h('input', {
