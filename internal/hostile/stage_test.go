@@ -101,7 +101,7 @@ func (s *stage) site(h http.Handler) string {
 }
 
 func newStage(t *testing.T) *stage {
-	s := &stage{t: t, good: fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true},"logging":{},`+
+	s := &stage{t: t, good: fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true},"logging":{},` +
 		`"resources":{"subscribe":true}}`)), evil: map[string]*hostile.Server{}, opened: map[string]int{}}
 	s.good.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
 	for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
