@@ -36,7 +36,7 @@ export async function packPage(folder, without = []) {
     entryPoints: [join(sources, 'main.js')],
     outdir: folder,
     bundle: true,
-    external: [`./${rendererName}`, './appview.js', './l10n/*'], // loaded when they are needed
+    external: [`./${rendererName}`, './appview.js', './finding.js', './l10n/*'], // loaded when they are needed
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -45,7 +45,8 @@ export async function packPage(folder, without = []) {
   });
   await cp(join(sources, rendererName), join(folder, rendererName)); // it is small already, and begins with its licences
   await build({
-    entryPoints: [join(sources, 'apps/appview.js')],
+    entryPoints: [join(sources, 'apps/appview.js'), join(sources, 'adding/finding.js')],
+    entryNames: '[name]',
     outdir: folder,
     bundle: true,
     external: ['./l10n/*'],

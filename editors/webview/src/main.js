@@ -1,8 +1,7 @@
 // The page: messages change the state, the state is painted, clicks become messages.
 
 import { moreWays } from './adding/addform.js';
-import { bundleWay } from './adding/bundle.js';
-import { registryWay } from './adding/registry.js';
+import { bundleWay, registryWay } from './adding/findingways.js';
 import { announce } from './elements/announce.js';
 import { viewsSection } from './apps/views.js';
 import { awayPainter } from './away.js';

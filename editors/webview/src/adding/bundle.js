@@ -6,14 +6,11 @@ import { t } from '../words/t.js';
 import { bytes, shortName, visible } from '../words/text.js';
 import { offers, waiting } from './offer.js';
 
-/** @type {import('./addform.js').Way} */
-export const bundleWay = { id: 'bundle', label: t('Bundle file'), make: bundleFile };
-
 /**
  * @param {import('../page.js').Page} page
  * @param {(proposal: import('./proposal.js').Proposal) => void} propose
  */
-function bundleFile(page, propose) {
+export function bundleFile(page, propose) {
   const choose = h('button', {
     type: 'button',
     class: 'primary',

@@ -13,14 +13,11 @@ import { readBundle } from './bundle.js';
 /** Longest text to search for, in characters. */
 const mostQuery = 200;
 
-/** @type {import('./addform.js').Way} */
-export const registryWay = { id: 'registry', label: t('Registry'), make: registrySearch };
-
 /**
  * @param {import('../page.js').Page} page
  * @param {(proposal: import('./proposal.js').Proposal) => void} propose
  */
-function registrySearch(page, propose) {
+export function registrySearch(page, propose) {
   let query = '';
   let cursor = '';
   /** @type {HTMLElement | undefined} */

@@ -33,7 +33,7 @@ const sizePause = 100;
 export function openView(page, of, gone) {
   const { surface, state } = page;
   const name = shortName(of.title || of.tool);
-  const about = `${name} of ${shortName(of.server)}`;
+  const about = t('{0} of {1}', name, shortName(of.server));
   const status = h('p', { class: 'muted', role: 'status', text: t('Reading the view…') });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const place = h('div', { class: 'view-frame' });

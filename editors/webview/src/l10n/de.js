@@ -778,7 +778,7 @@ export default {
   'the bundle {0}, SHA-256 {1}': 'dem Bundle {0}, SHA-256 {1}',
   'Back to the list': 'Zurück zur Liste',
   '{0}, by {1}, as it says of itself. {2}, unpacked {3}.': '{0}, von {1}, wie es von sich sagt. {2}, entpackt {3}.',
-  'Tools: {0}': 'Werkzeuge: {0}',
+  'Tools: {0}': 'Tools: {0}',
   'It is unpacked into {0}': 'Es wird entpackt nach {0}',
   'Registry': 'Verzeichnis',
   'Search for': 'Suchen nach',
@@ -922,7 +922,7 @@ export default {
   'Show the view of {0}': 'Ansicht von {0} anzeigen',
   'No servers yet': 'Noch keine Server',
   'McpHub connects your editor with MCP servers, whose tools and questions then come together here. You see all that runs, and each call and each question can be stopped at any moment, from either side.':
-    'McpHub verbindet Ihren Editor mit MCP-Servern, deren Werkzeuge und Fragen dann hier zusammenkommen. Sie sehen alles, was läuft, und jeder Aufruf und jede Frage kann jederzeit von beiden Seiten angehalten werden.',
+    'McpHub verbindet Ihren Editor mit MCP-Servern, deren Tools und Fragen dann hier zusammenkommen. Sie sehen alles, was läuft, und jeder Aufruf und jede Frage kann jederzeit von beiden Seiten angehalten werden.',
   'Open the walkthrough': 'Einführung öffnen',
   'Try the demo server': 'Den Demo-Server ausprobieren',
   'It is part of McpHub. In a minute it shows a call that you stop, and a question that its server takes back.':
@@ -939,7 +939,7 @@ export default {
   '1. Cancel a call': '1. Einen Aufruf abbrechen',
   'This call takes a minute. Press Cancel beside it, under Running: the server is told at once, with a reason if you give one.':
     'Dieser Aufruf dauert eine Minute. Drücken Sie daneben, unter „Läuft“, auf Abbrechen: Der Server erfährt es sofort, mit einem Grund, wenn Sie einen nennen.',
-  'Run a Slow Tool': 'Ein langsames Werkzeug ausführen',
+  'Run a Slow Tool': 'Ein langsames Tool ausführen',
   'Seen: the call ended, and the server was told.': 'Gesehen: Der Aufruf endete, und der Server hat es erfahren.',
   '2. See a question withdrawn': '2. Sehen, wie eine Frage zurückgezogen wird',
   'The server asks you something, under Questions. Do not answer: after eight seconds it takes the question back, and the card says why.':
@@ -949,4 +949,5 @@ export default {
   'Seen: the question went, and nothing was sent.': 'Gesehen: Die Frage verschwand, und nichts wurde gesendet.',
   'The demo server': 'Der Demo-Server',
   'Remove the demo server': 'Den Demo-Server entfernen',
+  'What finds servers could not be loaded.': 'Was Server findet, konnte nicht geladen werden.',
 };

@@ -64,6 +64,8 @@ const scenes = [
         logMessage: { server: 'files', level: 'warning', logger: 'index', dataJson: '"3 files skipped"' },
       });
       await unfoldAll(page);
+      // A button that has been scrolled half below the strip of questions is no small one, though axe takes it for one.
+      await page.evaluate(() => scrollTo(0, 0));
       await pass(1_100);
     },
   },

@@ -129,7 +129,7 @@ pageTest(
   async ({ by, page, pass, retheme, settle }) => {
     await by('server-files').locator('.head').first().click();
     await settle();
-    await by('server-files').locator('details > summary').first().click();
+    await by('server-files').locator('details > summary:visible').first().click();
     await by('history').getByText('index_folder').first().click();
     await by('tool-index_folder').locator('.head').focus();
     await pass(1_000);
