@@ -81,12 +81,13 @@ export async function openTheView({ hub, by }, resource, argumentsJson = '{"of":
 export const inside = ({ by }) => by('view-r-1').frameLocator('iframe').frameLocator('iframe');
 
 /**
- * Waits until the view has noted something.
+ * Waits until the view has noted something, however busy the machine is.
  *
  * @param {Pick<import('./pagetest.js').Opened, 'by'>} opened
  * @param {string | RegExp} text
  */
-export const noted = (opened, text) => inside(opened).locator('#heard li').filter({ hasText: text }).first().waitFor();
+export const noted = (opened, text) =>
+  inside(opened).locator('#heard li').filter({ hasText: text }).first().waitFor({ timeout: 120_000 });
 
 /** All that the view has noted. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
 export const notes = (opened) => inside(opened).locator('#heard li').allInnerTexts();
