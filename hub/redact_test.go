@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -60,11 +59,9 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		w := newWorldWith(t, hub.Options{Environ: []string{"FROM_ENV=MARKED-env-22"},
 			Logger: slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}, serversOf("s", s))
 		load := func(command string) {
-			w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", JSON: `{"servers":{"s":{"command":"` + command +
+			w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", JSON: `{"inputs":[{"type":"promptString","id":"key",` +
+				`"password":true}],"servers":{"s":{"command":"` + command +
 				`","env":{"A":"${input:key}","B":"${env:FROM_ENV}","C":"MARKED-literal-33"},` + allow + `}}}`})
-			w.hub.EditConfs(func(c *config.Server) {
-				c.Inputs = []config.Input{{ID: "key", Secret: true, Origin: config.Origin{File: workspaceFile, Line: 2}}}
-			})
 		}
 		load("s")
 		v := w.user("")
