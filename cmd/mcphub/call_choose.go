@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -12,34 +13,17 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-var (
-	// errNothingChosen is the end of the input.
-	errNothingChosen = errors.New("nothing was chosen")
-	// errBack is the end of a question whose person wants the one before again.
-	errBack = errors.New("nothing was chosen")
-	// errLeft is the end of a form that the person has left.
-	errLeft = errors.New("the form was left")
-)
+// errNothingChosen is the end of a form that the person left.
+var errNothingChosen = errors.New("nothing was chosen")
 
 // maxChoices bounds what is listed to choose from; a name can be typed all the same.
 const maxChoices = 200
-
-// maxLine bounds the line that says the same: a terminal takes no longer one, and a server may choose long names.
-const maxLine = 4000
 
 // form lets a person on a terminal say what the command line did not: the server, the tool, and its arguments. It
 // belongs to one goroutine, and has the input for itself while it runs.
 type form struct {
 	env environment
-	questions
-}
-
-// questions is how a form asks. All that a server chose is cleaned and bounded by it.
-type questions interface {
-	// choose gives one of names; abouts say something of each, when there are any.
-	choose(what string, names, abouts []string) (string, error)
-	// value gives what was typed or chosen for an argument, as argument.settle takes it.
-	value(a *argument, name string) (string, error)
+	ask func(question string) (string, error) // a typed line
 }
 
 // wantsForm tells whether a person is to say which tool: there is one, and the command line has not said it.
@@ -54,22 +38,22 @@ func (o *callOptions) fillForm(env environment) (status int) {
 		return usageError(env, "call", err)
 	}
 	f := &form{env: env}
-	if s := newFormScreen(env); s != nil {
-		f.questions = s
-		env.tell("Type to filter, Esc goes back, Ctrl-C leaves; nothing is called before the last answer.")
+	if k := newKeyboard(env); k != nil {
+		f.ask = k.ask
+		env.say("Esc goes back, Ctrl-C leaves; nothing is called before the last answer.")
 	} else {
 		t := newTypist(env.stdin)
 		defer t.close()
-		f.questions = &lines{env: env, ask: func(question string, secret bool) (string, error) {
+		f.ask = func(question string) (string, error) {
 			sign(env.stderr, question)
-			t.want(secret)
+			t.want(false)
 			line := <-t.lines
 			if line.over {
 				return "", errNothingChosen
 			}
 			return line.text, nil
-		}}
-		env.tell("Ctrl-C leaves; nothing is called before the last answer.")
+		}
+		env.say("Ctrl-C leaves; nothing is called before the last answer.")
 	}
 	names, asked := serverNames(&o.sourceFlags), false
 	for {
@@ -140,7 +124,6 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 		names[i], abouts[i] = t.GetName(), about(t.GetTitle(), t.GetDescription())
 	}
 	asks := o.args == "" && len(o.pairs) == 0
-	shown := o.pairs
 	for {
 		if o.tool, err = f.choose("Tool", names, abouts); err != nil {
 			return err
@@ -161,21 +144,75 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 		if o.args, err = withPairs("", o.pairs, &schema); err != nil {
 			return err
 		}
-		shown = schema.withoutSecrets(o.pairs)
 		break
 	}
 	words := append([]string{"mcphub", "call"}, o.sourceFlags.words(o.server)...)
 	words = append(words, named("--tool", o.tool)...)
-	for _, p := range shown {
+	for _, p := range o.pairs {
 		words = append(words, "-a", p)
 	}
 	o.pairs = nil // they are in args now
-	if line := shellLine(words); len(line) <= maxLine {
-		f.env.say("\nThe same again:\n  %s\n", line)
-	} else {
-		f.env.say("\nThe line that says the same is too long to paste: %d characters\n", len(line))
-	}
+	f.env.say("\nThe same again:\n  %s\n", shellLine(words))
 	return nil
+}
+
+// choose lists names with numbers and takes a number, a name, or a part of names, which narrows the list; a part of one
+// name alone is that name.
+func (f *form) choose(what string, names, abouts []string) (string, error) {
+	all := make([]int, len(names))
+	for i := range names {
+		all[i] = i
+	}
+	f.list(names, abouts, all)
+	for {
+		typed, err := f.ask(what + " (number, name or part of it):")
+		if err != nil {
+			return "", err
+		}
+		typed = strings.TrimSpace(typed)
+		if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(names) {
+			return names[n-1], nil
+		}
+		if slices.Contains(names, typed) {
+			return typed, nil
+		}
+		var fit []int
+		for i, n := range names {
+			if strings.Contains(strings.ToLower(n), strings.ToLower(typed)) {
+				fit = append(fit, i)
+			}
+		}
+		switch {
+		case len(fit) == 1 && typed != "":
+			f.env.say("  %s", escape(shortName(names[fit[0]])))
+			return names[fit[0]], nil
+		case len(fit) > 0:
+			f.list(names, abouts, fit)
+		default:
+			f.env.say("  %s", escape("there is no "+strconv.Quote(typed)+nearmiss.Hint(typed, names)))
+		}
+	}
+}
+
+// list shows the names at these places, each with its number.
+func (f *form) list(names, abouts []string, places []int) {
+	width := helpWidth(f.env.stderr)
+	shown := places[:min(len(places), maxChoices)]
+	column := 0
+	for _, i := range shown {
+		column = max(column, cellsOf(escape(shortName(names[i]))))
+	}
+	column = min(column, width/2)
+	for _, i := range shown {
+		line := fmt.Sprintf("%4d  %-*s", i+1, column, escape(shortName(names[i])))
+		if abouts != nil {
+			line += "  " + escape(abouts[i])
+		}
+		f.env.say("%s", strings.TrimRight(cutCells(line, width-1), " "))
+	}
+	if n := len(places) - len(shown); n > 0 {
+		f.env.say("      and %d more: type a part of the name", n)
+	}
 }
 
 // arguments asks for each argument of a schema. Enter alone leaves out what may be left out; errBack of a question
@@ -183,7 +220,7 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 	given := make([]string, len(schema.properties))
 	for i := 0; i < len(given); {
-		pair, err := f.argument(&schema.properties[i], prefix+schema.properties[i].name)
+		pair, err := f.argument(&schema.properties[i], prefix)
 		switch {
 		case err == nil:
 			given[i] = pair
@@ -204,59 +241,42 @@ func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 }
 
 // argument asks for one argument, and gives it as NAME=VALUE; "": it is left out.
-func (f *form) argument(a *argument, name string) (string, error) {
-	typed, err := f.value(a, name)
-	if err != nil {
-		return "", err
+func (f *form) argument(a *argument, prefix string) (string, error) {
+	name := prefix + a.name
+	if a.description != "" {
+		f.env.tell("  %s", escape(cut(strings.Join(strings.Fields(a.description), " "), 300)))
 	}
-	value, given, err := a.settle(typed)
-	if err != nil || !given {
-		return "", err
+	choices := a.choices()
+	for i, c := range choices[:min(len(choices), maxChoices)] {
+		f.env.say("%4d  %s", i+1, escape(cut(c, 100)))
 	}
-	return name + "=" + value, nil
-}
-
-// settle reads what was typed for an argument. Nothing leaves out what may be left out, and is the default of what may
-// not.
-func (a *argument) settle(typed string) (value string, given bool, err error) {
-	if typed == "" && !a.required {
-		return "", false, nil
+	question := name + " (" + a.wants()
+	if len(choices) > 0 {
+		question = name + " (number or value"
 	}
-	if typed == "" && a.def != "" {
-		return a.example(), true, nil
-	}
-	if _, ok := a.read(typed); !ok {
-		return "", false, errors.New("the schema wants " + a.wants() + nearmiss.Hint(typed, a.choices()))
-	}
-	return typed, true, nil
-}
-
-// question is an argument's name with what it wants.
-func (a *argument) question(name, wants string) string {
 	switch {
 	case a.def != "":
-		wants += ", default " + cut(a.def, 60)
+		question += ", default " + cut(a.def, 60)
 	case !a.required:
-		wants += ", Enter leaves it out"
+		question += ", Enter leaves it out"
 	}
-	return escape(shortName(name) + " (" + wants + ")")
-}
-
-// about is what the schema says of an argument, "" when it says nothing.
-func (a *argument) about() string {
-	return escape(cut(strings.Join(strings.Fields(a.description), " "), 300))
-}
-
-// withoutSecrets gives arguments for a line that is shown.
-func (a *argument) withoutSecrets(pairs []string) []string {
-	shown := slices.Clone(pairs)
-	for i, pair := range pairs {
-		name, _, _ := strings.Cut(pair, "=")
-		if property, _ := a.find(name); property.secret {
-			shown[i] = name + "=…"
+	for {
+		typed, err := f.ask(escape(question) + "):")
+		if err != nil {
+			return "", err
 		}
+		typed = a.choice(typed)
+		if typed == "" && (!a.required || a.def != "") {
+			if a.required {
+				return name + "=" + a.example(), nil
+			}
+			return "", nil
+		}
+		if _, ok := a.read(typed); ok {
+			return name + "=" + typed, nil
+		}
+		f.env.tell("  %s", escape("the schema wants "+a.wants()+nearmiss.Hint(typed, a.choices())))
 	}
-	return shown
 }
 
 // choices are the values that the schema names, as they are typed: a text without its quotes.
@@ -268,4 +288,13 @@ func (a *argument) choices() []string {
 		}
 	}
 	return choices
+}
+
+// choice gives the value that a number stands for; what is a value itself stays.
+func (a *argument) choice(typed string) string {
+	choices := a.choices()
+	if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(choices) && !slices.Contains(choices, typed) {
+		return choices[n-1]
+	}
+	return typed
 }

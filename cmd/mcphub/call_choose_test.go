@@ -8,21 +8,21 @@ import (
 )
 
 // typing is a form that gets these lines, and what it says.
-func typing(typed ...string) (f *form, said *strings.Builder) {
+func typing(lines ...string) (f *form, said *strings.Builder) {
 	said = &strings.Builder{}
-	env := environment{stderr: said}
-	f = &form{env: env, questions: &lines{env: env, ask: func(question string, _ bool) (string, error) {
+	f = &form{env: environment{stderr: said}}
+	f.ask = func(question string) (string, error) {
 		said.WriteString(question + "\n")
-		if len(typed) == 0 {
+		if len(lines) == 0 {
 			return "", errNothingChosen
 		}
-		line := typed[0]
-		typed = typed[1:]
+		line := lines[0]
+		lines = lines[1:]
 		if line == "\x1b" {
 			return "", errBack
 		}
 		return line, nil
-	}}}
+	}
 	return f, said
 }
 

@@ -125,7 +125,7 @@ for its end; a second one leaves at once.
 `+sourceHelp+`A name that no server has is the tool's; the server may be left out where there is one.
 
 On a terminal, without a tool, it asks for the server, the tool and its arguments, and prints the command line that
-says the same. Esc goes a question back, Ctrl-C leaves; with ACCESSIBLE=1 it asks in plain lines, for screen readers.
+says the same.
 
 --cancel-after counts from the moment in which the request is at the server, so that the cancel reaches it;
 --cancel-at counts from the start of the command.

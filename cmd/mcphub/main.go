@@ -9,16 +9,12 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/userenv"
-	"github.com/mcphub-go/mcphub/internal/bareinit"
 	"github.com/mcphub-go/mcphub/plugin"
 )
 
 // version is the one place that says which version this is: `mcphub version` prints it and GetInfo tells it to hosts. A
 // release sets it by the linker, without the -dev. A rule keeps the packages under editors/ at the same number.
 var version = "0.1.0-dev"
-
-// The packages of the form have looked at an empty environment; everything after them sees the real one.
-func init() { bareinit.Restore() }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 

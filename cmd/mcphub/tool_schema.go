@@ -25,7 +25,6 @@ type argument struct {
 	def         string   // JSON text, "" when there is none
 	description string
 	required    bool
-	secret      bool // it is not to be shown while it is typed, and not afterwards
 	properties  []argument
 	open        bool // further properties are allowed
 }
@@ -73,7 +72,6 @@ func (r *schemaReader) read(name string, schema map[string]any, depth int) argum
 	if a.description == "" {
 		a.description, _ = schema["title"].(string)
 	}
-	a.secret = schema["format"] == "password" || schema["writeOnly"] == true
 	a.types = typesOf(schema)
 	for _, key := range []string{"anyOf", "oneOf"} {
 		alternatives, _ := schema[key].([]any)

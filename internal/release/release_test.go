@@ -15,7 +15,7 @@ import (
 )
 
 // mostBytes is the most that a program may have.
-const mostBytes = 33_000_000
+const mostBytes = 30_000_000
 
 const testVersion = "99.0.1-test" // no host finds it too old
 

@@ -77,7 +77,7 @@ var mayImport = map[string][]string{
 	"ipc":           {"ipc", "hub", "proto"},
 	"plugin":        {"plugin", "ipc", "hub", "proto"},
 	"cmd": {"cmd", "plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web",
-		"internal/doctor", "internal/bareinit", "editors/webview"},
+		"internal/doctor", "editors/webview"},
 	"proto": {"proto"},
 	// The demo server ships with the command. It is a foreign server to the hub, so it knows nothing of ours.
 	"internal/demoserver": {"internal/demoserver"},
