@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -20,15 +21,27 @@ func subscriber(windowID string) string { return "window " + windowID }
 
 // SubscribeResource subscribes the window to a resource, until it unsubscribes or has closed for good.
 func (w *Window) SubscribeResource(ctx context.Context, server, uri string) error {
-	err := w.h.SubscribeFor(ctx, subscriber(w.ID()), server, uri)
-	if err != nil {
+	held := 0
+	w.h.update(func(st *state) {
+		for _, s := range st.subscriptions(w.ID()) {
+			if s.Server == server && s.URI != uri {
+				held++
+			}
+		}
+	})
+	if held >= bounds.ClientSubscriptions {
+		return event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, []string{"server", server},
+			"this window is subscribed to %d resources of server %q, which is as many as one may be; unsubscribe some",
+			bounds.ClientSubscriptions, server)
+	}
+	if err := w.h.SubscribeFor(ctx, subscriber(w.ID()), server, uri); err != nil {
 		return err
 	}
-	var gone bool
-	w.h.update(func(st *state) { gone = st.windows.Gone(w.ID()) })
-	if gone { // while the server was asked: nobody else takes it back
-		return w.h.UnsubscribeFor(ctx, subscriber(w.ID()), server, uri)
-	}
+	w.h.update(func(st *state) {
+		if st.windows.Gone(w.ID()) { // while the server was asked: nobody else takes it back
+			st.unsubscribe(w.ID())
+		}
+	})
 	return nil
 }
 

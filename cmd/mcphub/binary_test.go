@@ -191,6 +191,7 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	}
 	// A process that outlives the command must not hang the test: it is found by other means.
 	r.cmd.WaitDelay = 5 * time.Second
+	takeInterrupts(r.cmd)
 	if err := r.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}

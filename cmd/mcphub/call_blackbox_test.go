@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestCallExitStatus(t *testing.T) {
 	p := build(t)
 	line, _ := p.demoServer()
 	config := p.config("mcp.json", `{"mcpServers":{
-		"denying": {"command": "`+p.path+`", "args": ["demo-server"], "approvals": {"echo": "deny"}},
+		"denying": {"command": `+strconv.Quote(p.path)+`, "args": ["demo-server"], "approvals": {"echo": "deny"}},
 		"broken": {},
 		"off": {"command": "x", "disabled": true}}}`)
 	demo := func(args ...string) []string { return append([]string{"--stdio", line}, args...) }

@@ -39,7 +39,9 @@ func TestDemoPlays(t *testing.T) {
 func TestDemoSaysWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	p := build(t)
-	p.setenv("TMPDIR", filepath.Join(p.dir, "nowhere"))
+	for _, name := range []string{"TMPDIR", "TMP"} { // TMP is Windows's
+		p.setenv(name, filepath.Join(p.dir, "nowhere"))
+	}
 	r := p.run("demo")
 	if r.status != 1 || !strings.Contains(r.stderr, "nowhere") {
 		t.Errorf("status %d, stderr %q", r.status, r.stderr)

@@ -19,7 +19,7 @@ func TestDoctorOfTheDemoServer(t *testing.T) {
 	r := p.run("doctor", "--stdio", commandLine, "--tool", "sleep", "--args",
 		`{"seconds":60,"steps":600}`, "--yes", "--json", "--watch", "300ms", "--report", report)
 	if r.status != exitOK {
-		t.Fatalf("status %d: %s", r.status, r.stderr)
+		t.Fatalf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 	var found doctor.Report
 	if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {

@@ -120,15 +120,17 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 	defer c.Close()
 	var found []registry.Server
 	q := registry.Query{Text: words}
-	for {
+	for range maxFound/registry.MaxPage + 20 { // a registry may leave entries out, but not for ever
 		q.Size = min(o.limit-len(found), registry.MaxPage)
 		page, err := c.Search(ctx, o.address, q)
 		if err != nil {
 			return l.trouble("registry search", err)
 		}
 		found = append(found, page.Servers...)
-		again := page.Next == q.Cursor
-		if q.Cursor = page.Next; q.Cursor == "" || len(found) >= o.limit || again {
+		if page.Next == q.Cursor { // it would begin anew
+			page.Next = ""
+		}
+		if q.Cursor = page.Next; q.Cursor == "" || len(found) >= o.limit {
 			break
 		}
 	}

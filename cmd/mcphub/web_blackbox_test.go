@@ -24,7 +24,8 @@ func demoWeb(t *testing.T) (p *program, r *started, b *siteBrowser) {
 // interrupt is Ctrl-C; the command must end well, and leave no process (see build) and no file.
 func interrupt(t *testing.T, p *program, r *started) {
 	t.Helper()
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := sendInterrupt(r.cmd.Process); err != nil {
+		r.cmd.Process.Kill()
 		t.Fatal(err)
 	}
 	if status := r.wait(); status != 0 {
@@ -211,7 +212,6 @@ func TestWebShowsOwnServers(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestWebUsage: what cannot be served is said before anything runs.
 // TestWebAddsDemo: what the page offers to somebody without a server is written, and starts after a yes to its whole
 // command.
 func TestWebAddsDemo(t *testing.T) {
@@ -260,6 +260,7 @@ func TestWebAddsDemo(t *testing.T) {
 	interrupt(t, p, r)
 }
 
+// TestWebUsage: what cannot be served is said before anything runs.
 func TestWebUsage(t *testing.T) {
 	t.Parallel()
 	p := build(t)

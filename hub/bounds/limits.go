@@ -107,7 +107,8 @@ const (
 	AppURIBytes = 2 << 10
 	// Subscriptions bounds the resources of one server that are subscribed to at once.
 	Subscriptions = 1024
-	// ClientSubscriptions bounds those of them that one client of a gateway may have: some are left for others.
+	// ClientSubscriptions bounds those of them that one client of a gateway, or one window, may have: some are left for
+	// others.
 	ClientSubscriptions = 256
 )
 

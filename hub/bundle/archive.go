@@ -44,12 +44,36 @@ type archive struct {
 	unpacked int64
 }
 
+// maxDirectoryBytes bounds the directory of a ZIP, of which zip keeps a few hundred bytes for each entry.
+const maxDirectoryBytes = 16 << 20
+
+// bounded is a file of which so many bytes may be read until its directory has been.
+type bounded struct {
+	r    io.ReaderAt
+	left int
+	read bool
+}
+
+func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
+	if !b.read {
+		if b.left -= len(p); b.left < 0 {
+			return 0, io.ErrUnexpectedEOF
+		}
+	}
+	return b.r.ReadAt(p, off)
+}
+
 // openArchive looks at all that the directory of a ZIP says. What a file really has is held to it when it is read.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	if size > maxFileBytes {
 		return nil, refuse("it has more than %s", bounds.Bytes(maxFileBytes))
 	}
-	z, err := zip.NewReader(r, size)
+	directory := &bounded{r: r, left: maxDirectoryBytes}
+	z, err := zip.NewReader(directory, size)
+	if directory.left < 0 {
+		return nil, refuse("it has more than %d files, or names that are too long", maxEntries)
+	}
+	directory.read = true
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, refuse("it is no ZIP file")
 	}

@@ -428,6 +428,83 @@ func TestUnpackGivenUp(t *testing.T) {
 	}
 }
 
+// Of two who add the same bundle one may fail: the other keeps its folder. When both take it back, it goes.
+func TestUnpackedForTwo(t *testing.T) {
+	s := NewShelf(Options{StateDir: t.TempDir()})
+	b, err := s.Read(t.Context(), saved(t, node(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := func() bool { _, err := os.Stat(b.Folder); return err == nil }
+	first, err := s.Unpack(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Unpack(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first(); !there() {
+		t.Error("the folder of the other was removed")
+	}
+	if second(); there() {
+		t.Error("it was left")
+	}
+	if _, err := s.Unpack(t.Context(), b); err != nil || !there() {
+		t.Error("not again:", err)
+	}
+	again, err := NewShelf(Options{StateDir: filepath.Dir(filepath.Dir(b.Folder))}).Unpack(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again(); !there() {
+		t.Error("what another hub has was removed")
+	}
+}
+
+// A ZIP whose directory alone would fill the memory is not read to its end.
+func TestHugeDirectory(t *testing.T) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := range 200_000 {
+		f, err := w.CreateRaw(&zip.FileHeader{Name: fmt.Sprintf("%0100d", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.Write(nil)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := saved(t, b.Bytes())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := NewShelf(Options{}).Read(t.Context(), at)
+	runtime.ReadMemStats(&after)
+	if e := event.AsError(err); e == nil || e.Reason != event.ReasonBundleInvalid {
+		t.Error(err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 100<<20 {
+		t.Errorf("%d MB for a file of %d MB", got>>20, b.Len()>>20)
+	}
+}
+
+// What the disk does not take is told as that, whatever the download says.
+func TestFetchOnAFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no full disk here")
+	}
+	defer full.Close()
+	w := &disk{w: full}
+	if _, err := io.Copy(w, strings.NewReader("x")); w.err == nil || !errors.Is(err, w.err) {
+		t.Error(err, w.err)
+	}
+	if e := event.AsError(noPlace(w.err)); !strings.Contains(e.Message, "no space left") {
+		t.Error(e.Message)
+	}
+}
+
 // A download that fails, or is no bundle, leaves nothing; one that is dropped goes.
 func TestFetch(t *testing.T) {
 	state := t.TempDir()

@@ -11,8 +11,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -31,11 +33,20 @@ type Options struct {
 type Shelf struct {
 	dir string
 	sys system
+
+	mu   sync.Mutex     // guards uses
+	uses map[string]use // of the folders of bundles
+}
+
+// use is how many want the folder of a bundle to be there and have not taken that back, and whether it came for them.
+type use struct {
+	n    int
+	made bool
 }
 
 // NewShelf makes a Shelf. Nothing is read or made yet.
 func NewShelf(o Options) *Shelf {
-	s := &Shelf{sys: system{goos: o.GOOS, home: o.Home}}
+	s := &Shelf{uses: map[string]use{}, sys: system{goos: o.GOOS, home: o.Home}}
 	if o.StateDir != "" {
 		s.dir = filepath.Join(o.StateDir, "bundles")
 	}
@@ -140,7 +151,10 @@ func (s *Shelf) Fetch(ctx context.Context, download func(ctx context.Context, w 
 	if err != nil {
 		return nil, noPlace(err)
 	}
-	err = download(ctx, f)
+	w := &disk{w: f}
+	if err = download(ctx, w); w.err != nil { // whatever the download makes of it
+		err = noPlace(w.err)
+	}
 	if closed := f.Close(); err == nil && closed != nil {
 		err = noPlace(closed)
 	}
@@ -154,6 +168,20 @@ func (s *Shelf) Fetch(ctx context.Context, download func(ctx context.Context, w 
 	}
 	b.ours = true
 	return b, nil
+}
+
+// disk remembers that a file could not be written.
+type disk struct {
+	w   io.Writer
+	err error
+}
+
+func (d *disk) Write(p []byte) (n int, err error) {
+	n, err = d.w.Write(p)
+	if err != nil {
+		d.err = err
+	}
+	return n, err
 }
 
 // Drop forgets a bundle that was looked at; one that was unpacked stays.
@@ -182,31 +210,58 @@ func (s *Shelf) sweep() {
 }
 
 // Unpack puts a bundle into its folder, in one step, and gives what takes that back; nothing, where it was there
-// before. It is refused when the file is another one than was looked at.
+// before, or where somebody else has wanted it to be there meanwhile. It is refused when the file is another one than
+// was looked at.
 func (s *Shelf) Unpack(ctx context.Context, b *Bundle) (undo func(), err error) {
 	if err := s.make(); err != nil {
 		return nil, err
 	}
-	nothing := func() {}
+	s.use(b.Folder, +1, false)
+	made, err := s.unpack(ctx, b)
+	if err != nil {
+		s.use(b.Folder, -1, false)
+		return nil, err
+	}
+	s.use(b.Folder, 0, made)
+	return func() { s.use(b.Folder, -1, false) }, nil
+}
+
+// use counts, and removes a folder that came for those who all have taken it back.
+func (s *Shelf) use(folder string, more int, made bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock() // also while it is removed: nobody finds half of it
+	u := s.uses[folder]
+	u.n, u.made = u.n+more, u.made || made
+	if s.uses[folder] = u; u.n > 0 {
+		return
+	}
+	delete(s.uses, folder)
+	if u.made {
+		os.RemoveAll(folder)
+	}
+}
+
+// unpack tells whether it was this call that made the folder.
+func (s *Shelf) unpack(ctx context.Context, b *Bundle) (made bool, err error) {
 	if info, err := os.Stat(filepath.Join(b.Folder, manifestName)); err == nil && info.Mode().IsRegular() {
-		return nothing, nil
+		return false, nil
 	}
 	into := filepath.Join(s.dir, "unpacking-"+rand.Text())
 	if err := os.Mkdir(into, 0o700); err != nil {
-		return nil, noPlace(err)
+		return false, noPlace(err)
 	}
 	defer os.RemoveAll(into) // of what is moved away nothing is left
 	if err := s.unpackInto(ctx, b, into); err != nil {
-		return nil, err
+		return false, err
 	}
 	err = os.Rename(filepath.Join(into, "content"), b.Folder)
 	if _, there := os.Stat(b.Folder); err != nil && there == nil { // another hub was faster
-		return nothing, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, noPlace(err)
+		return false, noPlace(err)
 	}
-	return func() { os.RemoveAll(b.Folder) }, nil
+	return true, nil
 }
 
 // unpackInto works on a copy: what was looked at is what is unpacked, whoever writes to the file meanwhile.
@@ -231,6 +286,11 @@ func (s *Shelf) unpackInto(ctx context.Context, b *Bundle, into string) error {
 	a, err := openArchive(copied, size)
 	if err != nil {
 		return invalid(b.file, err)
+	}
+	// Somebody may have written to the file while it was looked at: what was shown is held to what is unpacked.
+	again := &Bundle{SHA256: b.SHA256}
+	if err := s.describe(again, a); err != nil || again.entry != b.entry || !reflect.DeepEqual(again.Proposal, b.Proposal) {
+		return invalid(b.file, refuse("it was changed while it was looked at; read it again"))
 	}
 	content := filepath.Join(into, "content")
 	if err := os.Mkdir(content, 0o700); err != nil {

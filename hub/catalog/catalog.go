@@ -19,6 +19,9 @@ import (
 const (
 	maxKept     = 64 // proposals: a person looks at a few
 	maxUnderWay = 8  // requests to registries and reads of bundles: a person waits for one
+	// Downloaded bundles, which may be hundreds of megabytes each: so many are fetched at once, and so many are kept.
+	maxDownloading = 2
+	maxDownloaded  = 4
 )
 
 // Options of a Catalog.
@@ -30,9 +33,10 @@ type Options struct {
 
 // Catalog finds servers. All methods may be called concurrently.
 type Catalog struct {
-	registry *registry.Client
-	shelf    *bundle.Shelf
-	slots    chan struct{} // one for each that is under way
+	registry  *registry.Client
+	shelf     *bundle.Shelf
+	slots     chan struct{} // one for each that is under way
+	downloads chan struct{} // and one for each download
 
 	mu     sync.Mutex // guards kept and closed; never held while waiting
 	kept   []Offer    // oldest first
@@ -42,7 +46,8 @@ type Catalog struct {
 // New makes a Catalog, to be closed.
 func New(o Options) *Catalog {
 	return &Catalog{registry: registry.NewClient(registry.Options{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent}),
-		shelf: bundle.NewShelf(bundle.Options{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay)}
+		shelf: bundle.NewShelf(bundle.Options{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay),
+		downloads: make(chan struct{}, maxDownloading)}
 }
 
 // Offer is a proposal that is kept. It must not be changed.
@@ -51,6 +56,7 @@ type Offer struct {
 	Proposal *proposal.Proposal
 	Bundle   *bundle.Bundle // that was looked at, nil for others
 	base     string         // registry that it came from
+	from     string         // the proposal whose bundle was downloaded; "": it was not
 }
 
 // enter takes a slot; who has one leaves.
@@ -105,7 +111,7 @@ func (c *Catalog) ReadBundle(ctx context.Context, file string) (Offer, error) {
 	return c.keep(Offer{Proposal: b.Proposal, Bundle: b}), nil
 }
 
-// FetchBundle downloads the bundle of a proposal, and looks at it.
+// FetchBundle downloads the bundle of a proposal, and looks at it. A download that is kept is not repeated.
 func (c *Catalog) FetchBundle(ctx context.Context, id string) (Offer, error) {
 	from, err := c.find(id)
 	if err != nil {
@@ -118,6 +124,16 @@ func (c *Catalog) FetchBundle(ctx context.Context, id string) (Offer, error) {
 		return Offer{}, event.Fail(event.CodeInvalidArgument, event.ReasonBundleInvalid, nil,
 			"this proposal is no bundle; nothing is to be downloaded")
 	}
+	if kept, ok := c.first(func(o Offer) bool { return o.from == id }); ok {
+		return kept, nil
+	}
+	select {
+	case c.downloads <- struct{}{}:
+		defer func() { <-c.downloads }()
+	default:
+		return Offer{}, event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, nil,
+			"%d bundles are being downloaded already; wait until one is there, or give it up", maxDownloading)
+	}
 	if err := c.enter(); err != nil {
 		return Offer{}, err
 	}
@@ -128,7 +144,7 @@ func (c *Catalog) FetchBundle(ctx context.Context, id string) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	return c.keep(Offer{Proposal: b.Proposal, Bundle: b}), nil
+	return c.keep(Offer{Proposal: b.Proposal, Bundle: b, from: id}), nil
 }
 
 // Fill makes an entry of a proposal and of values by the ids of its inputs.
@@ -165,16 +181,21 @@ func (c *Catalog) Unpack(ctx context.Context, id string) (undo func(), err error
 	return c.shelf.Unpack(ctx, o.Bundle)
 }
 
+// keep keeps an offer, and drops the oldest that are too many, of all and of those that fill the disk.
 func (c *Catalog) keep(o Offer) Offer {
 	o.ID = rand.Text()
-	c.mu.Lock()
 	var out []Offer
-	if c.kept = append(c.kept, o); len(c.kept) > maxKept || c.closed {
-		n := len(c.kept) - maxKept
-		if c.closed {
-			n = len(c.kept)
+	c.mu.Lock()
+	c.kept = append(c.kept, o)
+	total, downloaded := 0, 0
+	for i := len(c.kept) - 1; i >= 0; i-- {
+		k := c.kept[i]
+		if total++; k.from != "" {
+			downloaded++
 		}
-		out, c.kept = slices.Clone(c.kept[:n]), slices.Clone(c.kept[n:])
+		if c.closed || total > maxKept || k.from != "" && downloaded > maxDownloaded {
+			out, c.kept = append(out, k), slices.Delete(c.kept, i, i+1)
+		}
 	}
 	c.mu.Unlock()
 	c.drop(out)
@@ -190,15 +211,22 @@ func (c *Catalog) drop(offers []Offer) {
 }
 
 func (c *Catalog) find(id string) (Offer, error) {
+	o, ok := c.first(func(o Offer) bool { return o.ID == id })
+	if !ok {
+		return Offer{}, event.Fail(event.CodeNotFound, event.ReasonProposalNotFound, []string{"proposal_id", id},
+			"this proposal is not kept any more: search for the server or choose the bundle again")
+	}
+	return o, nil
+}
+
+func (c *Catalog) first(fits func(Offer) bool) (Offer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, o := range c.kept {
-		if o.ID == id {
-			return o, nil
-		}
+	i := slices.IndexFunc(c.kept, fits)
+	if i < 0 {
+		return Offer{}, false
 	}
-	return Offer{}, event.Fail(event.CodeNotFound, event.ReasonProposalNotFound, []string{"proposal_id", id},
-		"this proposal is not kept any more: search for the server or choose the bundle again")
+	return c.kept[i], true
 }
 
 // Close forgets all that was kept.

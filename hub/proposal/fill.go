@@ -16,6 +16,9 @@ const maxValueBytes = 64 << 10
 
 const maxValues = 100 // of one input
 
+// maxEntryBytes bounds an entry with the values in it: a value may stand in it in many places.
+const maxEntryBytes = 1 << 20
+
 // Entry is how a server is reached, with ${input:ID} for the secrets that were not given.
 type Entry struct {
 	Server    string
@@ -84,6 +87,10 @@ func (p *Proposal) Fill(given map[string][]string) (Entry, error) {
 		f.values[in.ID] = values
 	}
 	e := f.entry()
+	if f.size > maxEntryBytes {
+		return Entry{}, &InputError{"", "The entry",
+			fmt.Sprintf("it is longer than %d bytes with these values", maxEntryBytes)}
+	}
 	if p.URL != nil && len(e.Missing) == 0 {
 		if u, err := url.Parse(e.URL); err != nil || u.Host == "" || u.User != nil ||
 			u.Scheme != "http" && u.Scheme != "https" {
@@ -130,6 +137,7 @@ type filling struct {
 	values  map[string][]string
 	asked   []Input
 	missing []string
+	size    int // bytes of the texts so far; what comes once they are too many is left out
 }
 
 func (f *filling) entry() Entry {
@@ -139,14 +147,14 @@ func (f *filling) entry() Entry {
 	for _, g := range p.Args {
 		for _, values := range f.each(g...) {
 			for _, t := range g {
-				e.Args = append(e.Args, t.with(values))
+				e.Args = append(e.Args, f.text(t, values))
 			}
 		}
 	}
 	f.named(p.Env, &e.Env)
 	f.named(p.Headers, &e.Headers)
 	for _, values := range f.each(p.URL) {
-		e.URL = p.URL.with(values)
+		e.URL = f.text(p.URL, values)
 	}
 	return e
 }
@@ -157,7 +165,7 @@ func (f *filling) named(list []Named, to *map[string]string) {
 			if *to == nil {
 				*to = map[string]string{}
 			}
-			(*to)[n.Name] = n.Text.with(values)
+			(*to)[n.Name] = f.text(n.Text, values)
 		}
 	}
 }
@@ -194,6 +202,16 @@ func (f *filling) each(texts ...Text) []map[string]string {
 		all = append(all, one)
 	}
 	return all
+}
+
+func (f *filling) text(t Text, values map[string]string) string {
+	for _, part := range t {
+		f.size += len(part.Literal) + len(values[part.Input])
+	}
+	if f.size > maxEntryBytes {
+		return ""
+	}
+	return t.with(values)
 }
 
 func (t Text) with(values map[string]string) string {

@@ -58,3 +58,38 @@ func TestDefaults(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A default is typed for a person by a stranger: one that would read the user's environment is not offered.
+func TestDefaultsThatAreVariables(t *testing.T) {
+	p := &Proposal{Command: "x", Args: []Group{{Text{{Input: "a"}}}}, Inputs: []Input{{ID: "a",
+		Defaults: []string{"${env:AWS_SECRET_ACCESS_KEY}", "plain", "a\u202eb"}, Choices: []string{"$(id)", "plain", "`id`"}}}}
+	p.Check()
+	if in := p.Inputs[0]; !cmp.Equal(in.Defaults, []string{"plain"}) || !cmp.Equal(in.Choices, []string{"plain"}) {
+		t.Errorf("%q %q", in.Defaults, in.Choices)
+	}
+	p = &Proposal{Command: "x", Env: []Named{{Name: "npm_config_registry", Text: Literal("https://evil.example")}}}
+	if p.Check(); len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "npm_config_registry") {
+		t.Errorf("%q", p.Warnings)
+	}
+}
+
+// One value may stand in many places: the entry is bounded, not only the value.
+func TestEntriesAreBounded(t *testing.T) {
+	p := &Proposal{Command: "x", Inputs: []Input{{ID: "a"}}}
+	for range 400 {
+		p.Args = append(p.Args, Group{Text{{Input: "a"}, {Input: "a"}}})
+	}
+	if p.Check(); p.Unusable != "" {
+		t.Fatal(p.Unusable)
+	}
+	if _, err := p.Fill(map[string][]string{"a": {strings.Repeat("x", maxValueBytes)}}); err == nil {
+		t.Error("an entry of 50 MB")
+	}
+	if _, err := p.Fill(map[string][]string{"a": {"x"}}); err != nil {
+		t.Error(err)
+	}
+	p.Args = append(p.Args, Group{make(Text, maxParts)})
+	if p.Check(); p.Unusable == "" {
+		t.Error("more than a thousand parts are taken")
+	}
+}

@@ -13,13 +13,16 @@ import (
 
 // Bounds of one proposal: it is shown to a person, who reads it.
 const (
-	maxTexts     = 500 // arguments, variables and headers together
-	maxInputs    = 200
+	maxTexts     = 500  // arguments, variables and headers together
+	maxParts     = 1000 // of all texts
 	maxChoices   = 500
 	maxTextBytes = 64 << 10 // of all literals together
 	maxWarnings  = 20
 	maxShown     = 1000 // bytes of a description
 )
+
+// MaxInputs is how many inputs a proposal may have.
+const MaxInputs = 200
 
 // Kinds of proposals; a registry may have other words.
 const (
@@ -113,10 +116,11 @@ var variable = regexp.MustCompile("\\$[A-Za-z_{(]|`|\\{(?:env|file):")
 // Check bounds the proposal and makes it unusable where it is not fit to be written. A literal that looks like a
 // variable would have the hub, or another application that reads the file, put the user's environment in its place.
 func (p *Proposal) Check() {
-	texts, size := 0, len(p.Command)+len(p.Dir)
+	texts, parts, size := 0, 0, len(p.Command)+len(p.Dir)
 	var literals []string
 	see := func(t Text) {
 		texts++
+		parts += len(t)
 		for _, part := range t {
 			size += len(part.Literal)
 			literals = append(literals, part.Literal)
@@ -140,7 +144,7 @@ func (p *Proposal) Check() {
 	if p.Unusable != "" {
 		return
 	}
-	if texts > maxTexts || size > maxTextBytes || len(p.Inputs) > maxInputs {
+	if texts > maxTexts || parts > maxParts || size > maxTextBytes || len(p.Inputs) > MaxInputs {
 		p.Unusable = "It has more arguments, variables or inputs than a person can look at."
 		return
 	}
@@ -155,7 +159,25 @@ func (p *Proposal) Check() {
 			return
 		}
 	}
+	// What a person types may be a variable; what a stranger has typed for him must not.
+	for i := range p.Inputs {
+		in := &p.Inputs[i]
+		in.Defaults, in.Choices = slices.DeleteFunc(in.Defaults, unwritable), slices.DeleteFunc(in.Choices, unwritable)
+	}
+	for _, n := range p.Env {
+		if unasked.MatchString(n.Name) {
+			p.Warnings = append(p.Warnings, "It sets the variable "+n.Name+", which can make it run another program.")
+		}
+	}
 }
+
+// unwritable tells whether a text must not stand in a file because a stranger says so.
+func unwritable(s string) bool { return variable.MatchString(s) || strings.ContainsFunc(s, unfit) }
+
+// unasked are variables that decide what other programs do than the server's own, and where these come from: nobody
+// would look for that among settings.
+var unasked = regexp.MustCompile(`^(?i:LD_.*|DYLD_.*|PATH|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|BASH_ENV|ENV|IFS|SHELL|` +
+	`NPM_CONFIG_.*|UV_INDEX.*|UV_DEFAULT_INDEX|UV_EXTRA_INDEX_URL|PIP_.*INDEX_URL)$`)
 
 // unfit finds what no argument, variable or header of a registry needs: control characters, and those that turn the
 // direction of writing or cannot be seen.
@@ -168,7 +190,7 @@ func unfit(r rune) bool {
 func (p *Proposal) bound() {
 	p.Server, p.Kind, p.Subject = bounds.Cut(p.Server, 128), bounds.Cut(p.Kind, 64), bounds.Cut(p.Subject, maxShown)
 	p.Warnings = p.Warnings[:min(len(p.Warnings), maxWarnings)]
-	for i := range p.Inputs[:min(len(p.Inputs), maxInputs)] {
+	for i := range p.Inputs[:min(len(p.Inputs), MaxInputs)] {
 		in := &p.Inputs[i]
 		in.Title, in.Description = bounds.Cut(in.Title, 256), bounds.Cut(in.Description, maxShown)
 		in.Placeholder = bounds.Cut(in.Placeholder, 256)

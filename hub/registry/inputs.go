@@ -22,15 +22,26 @@ type inputs struct {
 // curly finds a variable of a value. One that is not declared stays as it stands.
 var curly = regexp.MustCompile(`\{([A-Za-z0-9_.-]{1,64})\}`)
 
-// template puts the declared variables of a text into it.
+// maxVariables and maxVariableBytes bound one text: each variable of it is looked up.
+const (
+	maxVariables     = 100
+	maxVariableBytes = 64 << 10 // of all that is declared for it
+)
+
+// template puts the declared variables of a text into it. One that stands in it twice is asked for once.
 func (in *inputs) template(name, text string, variables json.RawMessage) (t proposal.Text) {
-	at := 0
+	found := curly.FindAllStringSubmatchIndex(text, maxVariables+1)
+	if len(found) > maxVariables || len(variables) > maxVariableBytes {
+		in.wrong = "One of its texts has more variables than a person can look at."
+		return proposal.Literal("")
+	}
+	at, asked := 0, map[string]string{}
 	literal := func(s string) {
 		if s != "" {
 			t = append(t, proposal.Part{Literal: s})
 		}
 	}
-	for _, m := range curly.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range found {
 		variable := text[m[2]:m[3]]
 		declared := jsontext.Get(variables, variable)
 		if declared == nil {
@@ -42,7 +53,10 @@ func (in *inputs) template(name, text string, variables json.RawMessage) (t prop
 			literal(scalar(value))
 			continue
 		}
-		t = append(t, proposal.Part{Input: in.ask(name+"."+variable, variable, declared, true)})
+		if asked[variable] == "" {
+			asked[variable] = in.ask(name+"."+variable, variable, declared, true)
+		}
+		t = append(t, proposal.Part{Input: asked[variable]})
 	}
 	if literal(text[at:]); t == nil {
 		t = proposal.Literal("")
@@ -61,6 +75,10 @@ func (in *inputs) value(name, title string, v json.RawMessage) proposal.Text {
 // ask makes an input of people. A variable of a text is required even if it does not say so, unless it has a default:
 // without it the text is none.
 func (in *inputs) ask(name, title string, v json.RawMessage, variable bool) string {
+	if len(in.p.Inputs) >= proposal.MaxInputs {
+		in.wrong = "It has more inputs than a person can look at."
+		return in.p.Inputs[0].ID // of a proposal that is not used
+	}
 	i := proposal.Input{ID: in.id(name), Title: title, Description: text(v, "description"),
 		Required: truth(v, "isRequired") || variable, Secret: truth(v, "isSecret"), Placeholder: text(v, "placeholder"),
 		Multiple: truth(v, "isRepeated")}
@@ -150,20 +168,12 @@ func says(v json.RawMessage) bool {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
 
-// unasked are variables that decide what other programs do than the server's own: nobody would look for that among
-// settings.
-var unasked = regexp.MustCompile(
-	`^(?i:LD_.*|DYLD_.*|PATH|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|BASH_ENV|ENV|IFS|SHELL)$`)
-
 func (in *inputs) environment(list json.RawMessage) {
 	jsontext.Elements(list, func(v json.RawMessage) bool {
 		name := text(v, "name")
 		if !envName.MatchString(name) {
 			in.wrong = "One of its variables has no name, or one that no variable has."
 			return false
-		}
-		if unasked.MatchString(name) {
-			in.p.Warnings = append(in.p.Warnings, "It sets the variable "+name+", which can make it run another program.")
 		}
 		in.p.Env = append(in.p.Env, proposal.Named{Name: name, Text: in.value(name, name, v)})
 		return len(in.p.Env) < 500

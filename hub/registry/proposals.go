@@ -108,6 +108,9 @@ func packageOf(prefix string, v json.RawMessage) *proposal.Proposal {
 	}
 	in := inputs{prefix: prefix, p: p}
 	before := in.arguments(jsontext.Get(v, "runtimeArguments"))
+	if slices.ContainsFunc(before, strange) {
+		p.Warnings = append(p.Warnings, "Its publisher adds words for "+p.Command+" itself: look at the whole command.")
+	}
 	behind := in.arguments(jsontext.Get(v, "packageArguments"))
 	in.environment(jsontext.Get(v, "environmentVariables"))
 	if base := strings.TrimRight(text(v, "registryBaseUrl"), "/"); base != "" && !slices.Contains(r.home, base) {
@@ -125,6 +128,12 @@ func packageOf(prefix string, v json.RawMessage) *proposal.Proposal {
 		return unusable("%s", in.wrong)
 	}
 	return p
+}
+
+// strange tells whether words for the program that runs a package are others than those that each such command has:
+// they may name another package than the one that is shown.
+func strange(g proposal.Group) bool {
+	return len(g) != 1 || len(g[0]) != 1 || !slices.Contains([]string{"-y", "--yes", "-i", "--rm"}, g[0][0].Literal)
 }
 
 // compose puts the command line together. The consent to it was given before it runs, so npx and dnx must not ask on a

@@ -237,3 +237,48 @@ func TestIDsOfInputs(t *testing.T) {
 		seen[in.ID] = true
 	}
 }
+
+// A text of many variables, and variables with many declarations, cost what a person could look at and no more.
+func TestVariablesAreBounded(t *testing.T) {
+	many := strings.Repeat("{a}", 100_000)
+	started := testing.AllocsPerRun(1, func() {
+		p := of(t, `"registryType": "npm", "identifier": "w", "packageArguments": [{"type": "positional", "value": "`+many+
+			`", "variables": {"a": {"isRequired": true, "description": "`+strings.Repeat("x", 100_000)+`"}}}]`)
+		if !strings.Contains(p.Unusable, "variables") {
+			t.Errorf("%.80q", p.Unusable)
+		}
+	})
+	if started > 20_000 {
+		t.Errorf("%v objects", started)
+	}
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, `{"name": "V%d", "isRequired": true},`, i)
+	}
+	p := of(t, `"registryType": "npm", "identifier": "w", "environmentVariables": [`+strings.TrimSuffix(b.String(), ",")+`]`)
+	if !strings.Contains(p.Unusable, "inputs") || len(p.Inputs) > proposal.MaxInputs {
+		t.Errorf("%d inputs, %q", len(p.Inputs), p.Unusable)
+	}
+	p = of(t, `"registryType": "npm", "identifier": "w", "packageArguments": [{"type": "positional", "value": "{a}/{a}",
+		"variables": {"a": {"isRequired": true}}}]`)
+	if len(p.Inputs) != 1 || p.Unusable != "" {
+		t.Errorf("asked %d times for one variable; %q", len(p.Inputs), p.Unusable)
+	}
+}
+
+// What a publisher adds for the program that runs the package may name another one: it is pointed at.
+func TestRuntimeArgumentsAreToldOf(t *testing.T) {
+	for arguments, want := range map[string]bool{
+		`{"type": "named", "name": "--yes"}`:                                false,
+		`{"type": "positional", "value": "-y"}`:                             false,
+		`{"type": "named", "name": "--package", "value": "evil"}`:           true,
+		`{"type": "positional", "value": "evil"}`:                           true,
+		`{"type": "named", "name": "-v", "valueHint": "x", "default": "/"}`: true,
+	} {
+		p := of(t, `"registryType": "npm", "identifier": "w", "runtimeArguments": [`+arguments+`]`)
+		told := slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, "whole command") })
+		if told != want {
+			t.Errorf("%s: %q", arguments, p.Warnings)
+		}
+	}
+}

@@ -206,14 +206,22 @@ func (p *Process) sweep(e *Exit) {
 	if !up && p.group.empty() {
 		return
 	}
-	// Systems without a polite signal go straight to the last stage.
-	if !isClosed(p.hurry) && p.group.terminate() {
-		empty := p.emptyWithin(p.grace.Terminate, p.hurry)
-		if up && isClosed(p.left) {
-			e.Stage, up = StageTerminated, false
+	// Without a polite signal, a child that did not heed the end of its input goes straight to the last stage. What a
+	// child has left behind gets the time all the same: it may be ending, too, or not be counted off yet.
+	if !isClosed(p.hurry) {
+		if p.group.terminate() {
+			e.Group = StageTerminated
+		} else if up {
+			e.Group = StageKilled
 		}
-		if e.Group = StageTerminated; empty {
-			return
+		if e.Group != StageKilled {
+			empty := p.emptyWithin(p.grace.Terminate, p.hurry)
+			if up && isClosed(p.left) {
+				e.Stage, up = StageTerminated, false
+			}
+			if empty {
+				return
+			}
 		}
 	}
 	if up {

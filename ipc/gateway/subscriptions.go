@@ -90,7 +90,7 @@ func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMes
 			bounds.ClientSubscriptions, at.server)}
 	}
 	if err := g.ask(ctx, at, sub); err != nil {
-		g.subs.locked(func() bool { sub.part(c.Session); return true })
+		g.subs.locked(func() bool { sub.dropIdle(c.Session); return true })
 		return nil, err
 	}
 	g.subs.locked(func() bool { sub.sessions[c.Session][uri]++; return true })
@@ -135,8 +135,8 @@ func (s *subscriptions) join(at origin, sub *subscription, session *mcpserver.Se
 	return true
 }
 
-// part ends what join began, unless the session is subscribed by a URI.
-func (sub *subscription) part(session *mcpserver.Session) {
+// dropIdle ends what join began, unless the session is subscribed by a URI.
+func (sub *subscription) dropIdle(session *mcpserver.Session) {
 	if len(sub.sessions[session]) == 0 {
 		delete(sub.sessions, session)
 	}
@@ -180,7 +180,7 @@ func (g *Gateway) release(ctx context.Context, at origin, session *mcpserver.Ses
 		} else if uris[uri]--; all || uris[uri] <= 0 {
 			delete(uris, uri)
 		}
-		sub.part(session)
+		sub.dropIdle(session)
 		return len(sub.sessions) == 0 && sub.asked
 	})
 	if !last {
