@@ -289,7 +289,8 @@ func (s *Shelf) unpackInto(ctx context.Context, b *Bundle, into string) error {
 	}
 	// Somebody may have written to the file while it was looked at: what was shown is held to what is unpacked.
 	again := &Bundle{SHA256: b.SHA256}
-	if err := s.describe(again, a); err != nil || again.entry != b.entry || !reflect.DeepEqual(again.Proposal, b.Proposal) {
+	if err := s.describe(again, a); err != nil || again.entry != b.entry ||
+		!reflect.DeepEqual(again.Proposal, b.Proposal) {
 		return invalid(b.file, refuse("it was changed while it was looked at; read it again"))
 	}
 	content := filepath.Join(into, "content")

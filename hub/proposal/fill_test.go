@@ -62,7 +62,8 @@ func TestDefaults(t *testing.T) {
 // A default is typed for a person by a stranger: one that would read the user's environment is not offered.
 func TestDefaultsThatAreVariables(t *testing.T) {
 	p := &Proposal{Command: "x", Args: []Group{{Text{{Input: "a"}}}}, Inputs: []Input{{ID: "a",
-		Defaults: []string{"${env:AWS_SECRET_ACCESS_KEY}", "plain", "a\u202eb"}, Choices: []string{"$(id)", "plain", "`id`"}}}}
+		Defaults: []string{"${env:AWS_SECRET_ACCESS_KEY}", "plain", "a\u202eb"},
+		Choices:  []string{"$(id)", "plain", "`id`"}}}}
 	p.Check()
 	if in := p.Inputs[0]; !cmp.Equal(in.Defaults, []string{"plain"}) || !cmp.Equal(in.Choices, []string{"plain"}) {
 		t.Errorf("%q %q", in.Defaults, in.Choices)
