@@ -45,6 +45,7 @@ type outbox struct {
 	noticed shares                        // of them
 	dropped struct{ logs, notices int64 } // not told yet
 	tellAt  time.Time                     // when it may be told
+	start   int                           // messages of the start in the queue: nothing goes before them
 	state   outboxState
 	err     error // what run gives once it is over
 
@@ -106,6 +107,7 @@ func (o *outbox) begin(from position, first []entry) {
 		e.class = classStart
 		q.push(&e)
 	}
+	o.start = len(first)
 	for o.queue.len() > 0 {
 		q.push(o.queue.pop())
 	}

@@ -63,7 +63,7 @@ func (m *mailbox) end(t *testing.T) {
 	}
 	last := uint64(0)
 	for _, r := range m.sent {
-		if r.GetDropped() != nil || r.GetReply() != nil {
+		if r.GetDropped() != nil || r.GetReply() != nil || r.GetWelcome() != nil {
 			if r.GetSequence() != 0 {
 				t.Errorf("number %d on %v", r.GetSequence(), r)
 			}
@@ -274,6 +274,33 @@ func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 			t.Errorf("told at %v; log messages that came and those told of are %d, want a fourth time and %d", at, sum, 30*burst)
 		}
 		m.end(t)
+	})
+}
+
+// TestDroppedBeforeTheStart: logs that are dropped before the window's stream has begun are told after its welcome, which
+// is the first message by the contract.
+func TestDroppedBeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mailbox{outbox: newOutbox(&sharing{}, 0), begin: time.Now(), ended: make(chan error, 1)}
+		for range bounds.WindowLogs + 9 {
+			m.emit(&event.LogMessage{Server: "s", Data: `"x"`})
+		}
+		m.outbox.begin(position{}, []entry{
+			{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{}}}},
+			{message: &mcphubv1.AttachResponse{Sequence: 1,
+				Event: &mcphubv1.AttachResponse_Snapshot{Snapshot: &mcphubv1.Snapshot{}}}},
+		})
+		go func() { m.ended <- m.run(m.send) }()
+		m.end(t)
+		var kinds []string
+		for _, r := range m.sent[:3] {
+			kinds = append(kinds, fmt.Sprintf("%T", r.GetEvent()))
+		}
+		want := []string{"*mcphubv1.AttachResponse_Welcome", "*mcphubv1.AttachResponse_Snapshot",
+			"*mcphubv1.AttachResponse_Dropped"}
+		if diff := cmp.Diff(want, kinds); diff != "" {
+			t.Errorf("the first messages differ (-want +got):\n%s", diff)
+		}
 	})
 }
 

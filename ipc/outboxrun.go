@@ -50,7 +50,7 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 		return entry{}, 0, false
 	}
 	ending := o.state == outboxEnding
-	if o.lost() && (ending || !now.Before(o.tellAt)) {
+	if o.start == 0 && o.lost() && (ending || !now.Before(o.tellAt)) {
 		told := &mcphubv1.Dropped{LogMessages: o.dropped.logs, Notices: o.dropped.notices}
 		o.dropped.logs, o.dropped.notices = 0, 0
 		o.tellAt = now.Add(droppedEvery)
@@ -100,6 +100,8 @@ func (o *outbox) pop() *entry {
 		return nil
 	}
 	switch e.class {
+	case classStart:
+		o.start--
 	case classMust:
 		o.queued.remove(e.size)
 		if e.counted {

@@ -209,6 +209,19 @@ func (c *cell) pass(title string, d time.Duration) {
 	c.idle(d)
 }
 
+// subscribed gives the newest subscription of the fake. It can be found a moment after it is acknowledged, so a
+// transcript that shows the acknowledgement does not show that it is there.
+func (c *cell) subscribed() *fakeserver.Subscription {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(c.t.Context(), patience, errNothingCame)
+	defer cancel()
+	sub, err := c.fake.WaitForSubscription(ctx)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return sub
+}
+
 // call calls a tool as request r1, r2, ...
 func (c *cell) call(tool string) *call {
 	p := &call{done: make(chan struct{})}

@@ -111,11 +111,12 @@ func listenEnds(name, test, about string, end func(*cell, *fakeserver.Subscripti
 			calls := make(chan *fakeserver.CallContext, 1)
 			c.fake.Tool("slow", func(call *fakeserver.CallContext) { calls <- call; hang(call) })
 			c.start()
-			sub := c.fake.Subscriptions()[0]
+			sub := c.subscribed()
 			var p *call
 			c.step("a call beside the stream", func() { p = c.call("slow") })
 			c.step("the server ends the stream", func() { end(c, sub) })
 			c.pass("a second later", time.Second)
+			c.subscribed()
 			if n := len(c.fake.Subscriptions()); n != 1 {
 				c.t.Errorf("%d subscriptions are open", n)
 			}
@@ -152,7 +153,7 @@ var listenLink = situation{
 			c.http.On("POST subscriptions/listen", 1, fakeserver.Act{CutAfter: 2})
 		}
 		c.start()
-		sub := c.fake.Subscriptions()[0]
+		sub := c.subscribed()
 		c.step("the link ends, over HTTP after a change was told", func() {
 			if c.http == nil {
 				c.fake.Disconnect()
@@ -163,6 +164,7 @@ var listenLink = situation{
 		c.pass("a second later", time.Second)
 		c.again()
 		c.step("a call", func() { c.text(c.call("echo"), "hello") })
+		c.subscribed()
 		if n := len(c.fake.Subscriptions()); n != 1 {
 			c.t.Errorf("%d subscriptions are open", n)
 		}
