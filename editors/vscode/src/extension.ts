@@ -23,6 +23,7 @@ import { Frames } from './page/frames.js';
 import { allPages } from './page/pages.js';
 import { Panel } from './page/panel.js';
 import type { PageWorld } from './page/pageview.js';
+import { removeCopy } from './page/finding.js';
 import { ResourceFiles } from './resources/resourcefiles.js';
 import { Sampling } from './questions/sampling.js';
 import { Secrets } from './questions/secrets.js';
@@ -119,6 +120,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     resources,
     sampling,
     frames,
+    { dispose: () => void removeCopy() },
     process,
     output,
   );

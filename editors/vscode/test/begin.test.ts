@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Origin } from '@mcphub/host';
+import { Origin, PromptCause } from '@mcphub/host';
 import type * as vscode from 'vscode';
 import { beginCommands, tellWalkthrough } from '../src/begin/begin.js';
 import { demoFile, demoName, demoSource, DemoServer } from '../src/begin/demoserver.js';
@@ -120,7 +120,7 @@ test('the walkthrough hears of what was done: a call stopped by the user, a ques
   assert.deepEqual(contexts, []);
   event('mcpRequestCancelled', { cancellation: { origin: Origin.USER } });
   event('mcpRequestCancelled', { cancellation: { origin: Origin.USER } });
-  event('promptClosed', {});
+  event('promptClosed', { cause: PromptCause.ANSWERED });
   servers(demoName, 'files');
   assert.deepEqual(contexts, ['mcphub.done.stopped', 'mcphub.done.asked', 'mcphub.done.server']);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApprovalPolicy, ServerTransport } from '@mcphub/host';
 import type { Hub } from '@mcphub/host';
-import type { McpSource } from '../api.js';
+import type { McpServerSettings, McpSource } from '../api.js';
 import { Grants, manageGrants, type Extension } from '../src/api/grants.js';
 import { writes } from '../src/api/writes.js';
 import { newEditor, type Editor } from './fakevscode.js';
@@ -76,21 +76,28 @@ test('to have tools called without a question takes a permission of its own', as
   const allowing = /which MCP tools are called without a question/;
   editor.choose = (message, items) => (allowing.test(message) ? undefined : items[1]);
   const mine = scene.of();
-  await mine.updateServer('s', { alwaysAllow: { t: false }, approvals: { u: 'deny', v: 'ask' } });
-  await mine.addServer({ name: 's', entry: '{"s": {"command": "x", "args": ["alwaysAllow"], "disabledTools": []}}' });
+  await mine.updateServer('s', { approvals: { u: 'deny', v: 'ask' } });
+  await mine.addServer({ name: 's', entry: '{"s": {"command": "x", "args": ["alwaysAllow"]}}' });
   assert.equal(sent.length, 2);
   const refused: (() => Promise<unknown>)[] = [
     () => mine.updateServer('s', { alwaysAllow: { t: true } }),
     () => mine.updateServer('s', { approvals: { t: 'allow' } }),
+    () => mine.updateServer('s', { alwaysAllow: { t: false } }), // a pattern may allow it then
+    () => mine.updateServer('s', { approvals: { t: 'default' } }),
     () => mine.updateServer('s', { patch: { alwaysAllow: ['t'] } }),
     () => mine.updateServer('s', { patch: { tools: { t: { approval_mode: 'approve' } } } }),
     () => mine.addServer({ name: 's', entry: { command: 'x' }, alwaysAllow: { '*': true } }),
     () => mine.addServer({ name: 's', entry: '{"command": "x", "\\u0061utoApprove": ["t"]}' }),
     () => mine.addServer({ name: 's', entry: '{"command": "x", "trust": true}' }),
+    () => mine.addServer({ name: 's', entry: '{"command": "x", "excludeTools": ["t"]}' }),
     () => mine.addServer({ name: 's', entry: '{"command": "x" /* who knows */}' }),
   ];
   for (const one of refused) {
     await assert.rejects(one(), { code: 'permission_denied' });
+  }
+  const wrong = [{ alwaysAllow: { '*': 1 } }, { approvals: { t: ['allow'] } }, { approvals: { t: 'toString' } }];
+  for (const one of wrong) {
+    await assert.rejects(mine.updateServer('s', one as unknown as McpServerSettings), { code: 'invalid_argument' });
   }
   assert.equal(sent.length, 2);
   editor.choose = (_, items) => items[1];
@@ -105,13 +112,14 @@ test('to have tools called without a question takes a permission of its own', as
 test('the hub is told for whom what is written where, and the extension what became of it', async () => {
   const scene = new Scene();
   scene.editor.answer = 'Allow';
+  scene.editor.choose = (_, items) => items[1];
   scene.files = [
     { path: '/user/a.json', scope: 'user' },
     { path: '/user/b.json', scope: 'user' },
     { path: '/repo/mcp.json', scope: 'workspace' },
   ];
   const mine = scene.of();
-  const writtenBy = 'Some Body (some.body)';
+  const writtenBy = 'some.body (Some Body)';
   const added = await mine.addServer({
     name: 's',
     entry: { url: 'https://example.com/mcp', transport: 'sse', headers: { A: 'b' } },

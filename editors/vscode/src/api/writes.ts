@@ -3,6 +3,7 @@
 import { ApprovalPolicy, HubError, ServerTransport } from '@mcphub/host';
 import type { ConfigWrite, Hub, Server } from '@mcphub/host';
 import type { McpHub, McpServerForm, McpServerSettings, McpSource, McpWrite } from '../../api.js';
+import { brief } from '../plaintext.js';
 import type { Extension, Grants, Permission } from './grants.js';
 import { duration } from './requests.js';
 import { address } from './servername.js';
@@ -32,7 +33,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
         throw refused(`The user has not allowed ${extension.id} to do this (${permission}).`);
       }
     }
-    return `${extension.name} (${extension.id})`;
+    return `${extension.id} (${brief(extension.name, 40)})`; // anybody may give himself any name
   };
   const written = async (answer: Promise<Answer>): Promise<McpWrite> => {
     const { write, server } = await answer;
@@ -53,7 +54,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
     async addServer({ name, entry, configFile, source, ...settings }) {
       const file = configFile ?? fileOf(source, world.configFiles());
       const said = settingsOf(settings);
-      const writtenBy = await granted(permissions(settings, entry));
+      const writtenBy = await granted(permissions(said, entry));
       const { configs } = await ready();
       return written(
         configs.addServer({
@@ -69,7 +70,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
     async updateServer(server, { form, patch, configFile = '', ...settings }) {
       const patchJson = patch === undefined ? '' : JSON.stringify(patch);
       const said = settingsOf(settings);
-      const writtenBy = await granted(permissions(settings, patchJson));
+      const writtenBy = await granted(permissions(said, patchJson));
       const { configs } = await ready();
       return written(
         configs.updateServer({
@@ -118,16 +119,18 @@ function fileOf(source: McpSource | undefined, files: readonly { path: string; s
   return file;
 }
 
-/** What a change takes. JSON text may say in many ways that a tool is called without a question. */
-function permissions(settings: McpServerSettings, json: unknown): readonly Permission[] {
+/**
+ * What a change takes, by what is sent. To take out what an entry says of a tool may allow it: a pattern counts for it
+ * then. JSON text may say in many ways that a tool is called without a question.
+ */
+function permissions({ settings }: ReturnType<typeof settingsOf>, json: unknown): readonly Permission[] {
   const allows =
-    Object.values(settings.alwaysAllow ?? {}).includes(true)
-    || Object.values(settings.approvals ?? {}).includes('allow')
+    Object.values(settings?.approvals ?? {}).some((one) => one !== ApprovalPolicy.ASK && one !== ApprovalPolicy.DENY)
     || (typeof json === 'string' && json !== '' && speaksOfApprovals(json));
   return allows ? ['write', 'alwaysAllow'] : ['write'];
 }
 
-const ofApprovals = /allow|approv|trust|^tools$/iu;
+const ofApprovals = /allow|approv|trust|tools$/iu;
 
 /** Whether any key of a JSON text can be about approvals. What cannot be read here, such as TOML or comments, can. */
 function speaksOfApprovals(json: string): boolean {
@@ -177,9 +180,16 @@ const policies = {
 function settingsOf({ enabled, alwaysAllow = {}, approvals = {}, timeouts = {} }: McpServerSettings) {
   const said: Record<string, ApprovalPolicy> = {};
   for (const [tool, allowed] of Object.entries(alwaysAllow)) {
+    if (typeof allowed !== 'boolean') {
+      throw new HubError('invalid_argument', 'INVALID_REQUEST', `alwaysAllow of ${tool} must be true or false.`);
+    }
     said[tool] = allowed ? ApprovalPolicy.ALLOW : ApprovalPolicy.UNSPECIFIED;
   }
   for (const [tool, policy] of Object.entries(approvals)) {
+    if (typeof policy !== 'string' || !Object.hasOwn(policies, policy)) {
+      const known = Object.keys(policies).join(', ');
+      throw new HubError('invalid_argument', 'INVALID_REQUEST', `approvals of ${tool} must be one of ${known}.`);
+    }
     said[tool] = policies[policy];
   }
   const clocks: Partial<Record<'connect' | 'idle' | 'total' | 'human', ReturnType<typeof duration>>> = {};

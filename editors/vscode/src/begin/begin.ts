@@ -1,10 +1,13 @@
 // What a newcomer is given: commands for the ways to begin, and what the walkthrough needs to know of what was done.
 import * as vscode from 'vscode';
-import { Origin } from '@mcphub/host';
+import { Origin, PromptCause } from '@mcphub/host';
 import type { ConfigFiles } from '../config/configfiles.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { demoName, type DemoServer } from './demoserver.js';
 import { openOrCreateConfig } from './newconfig.js';
+
+/** How a question ends that a person has seen, or could have. */
+const seen = [PromptCause.ANSWERED, PromptCause.DECLINED, PromptCause.DISMISSED, PromptCause.WITHDRAWN];
 
 export interface Begin {
   readonly demo: DemoServer;
@@ -43,8 +46,8 @@ export function tellWalkthrough(watcher: WatcherWindow): vscode.Disposable {
     event: ({ event }) => {
       if (event.case === 'mcpRequestCancelled' && event.value.cancellation?.origin === Origin.USER) {
         tell('stopped');
-      } else if (event.case === 'promptClosed') {
-        tell('asked'); // answered or withdrawn: both were seen
+      } else if (event.case === 'promptClosed' && seen.includes(event.value.cause)) {
+        tell('asked');
       }
     },
     changed: ({ servers }, standing) => {

@@ -99,7 +99,7 @@ function read(inside: string): string {
 
 /** Where nothing is cut: not within an escape, nor between the halves of a character. */
 function wholeEnd(text: string): number {
-  const escape = /(\\+)(?:u[\da-fA-F]{0,3})?$/u.exec(text.slice(-64));
+  const escape = /(?<!\\)(\\+)(?:u[\da-fA-F]{0,3})?$/u.exec(text);
   let end = text.length;
   if (escape !== null && (escape[1] ?? '').length % 2 === 1) {
     end -= escape[0].length - (escape[1] ?? '').length + 1;

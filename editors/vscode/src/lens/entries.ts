@@ -59,13 +59,14 @@ export function lineOf(document: Lines, { line, server }: Entry): number | undef
   if (exact && !document.isDirty) {
     return otherwise;
   }
-  const quoted = JSON.stringify(server.name);
+  const name = server.configName || server.name; // in the file it has no scope behind it
+  const quoted = JSON.stringify(name);
   const names = (at: number): boolean => {
     if (at < 0 || at >= document.lineCount) {
       return false;
     }
     const text = document.lineAt(at).text.slice(0, searchedInLine);
-    return text.includes(quoted) || (text.trimStart().startsWith('[') && text.includes(server.name));
+    return text.includes(quoted) || (text.trimStart().startsWith('[') && text.includes(name));
   };
   for (let off = 0; off <= searched; off++) {
     if (names(told - off)) {

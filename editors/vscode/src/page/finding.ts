@@ -1,5 +1,5 @@
 // What a person chooses outside the page that looks for servers: the registry, and the file of a bundle.
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -42,7 +42,7 @@ export async function chooseRegistry(): Promise<string | undefined> {
       prompt: vscode.l10n.t('The part before /v0.1, beginning with https://'),
       ignoreFocusOut: true,
       validateInput: (text) =>
-        /^https?:\/\/[^\s@?#]+$/u.test(text.trim())
+        /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/|$))[^\s@?#]*$/u.test(text.trim())
           ? undefined
           : vscode.l10n.t('It must be an address that begins with https://.'),
     });
@@ -53,6 +53,18 @@ export async function chooseRegistry(): Promise<string | undefined> {
   }
   await settings.update('registry.url', address, vscode.ConfigurationTarget.Global);
   return address;
+}
+
+/** The folder of the copy of the bundle that was chosen last: it is unpacked from there when its entry is added. */
+let copied: string | undefined;
+
+/** Removes the copy of a bundle. */
+export async function removeCopy(): Promise<void> {
+  const folder = copied;
+  copied = undefined;
+  if (folder !== undefined) {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The file that a person chooses, as a path on this computer. */
@@ -74,8 +86,10 @@ export async function chooseBundle(): Promise<string | undefined> {
   if (size > mostBytes) {
     throw new Error(vscode.l10n.t('This bundle is larger than 256 MiB.'));
   }
-  const folder = await mkdtemp(path.join(tmpdir(), 'mcphub-bundle-'));
-  const file = path.join(folder, 'bundle.mcpb');
-  await writeFile(file, await vscode.workspace.fs.readFile(chosen), { mode: 0o600 });
+  const bytes = await vscode.workspace.fs.readFile(chosen);
+  await removeCopy();
+  copied = await mkdtemp(path.join(tmpdir(), 'mcphub-bundle-'));
+  const file = path.join(copied, 'bundle.mcpb');
+  await writeFile(file, bytes, { mode: 0o600 });
   return file;
 }

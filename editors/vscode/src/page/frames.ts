@@ -30,8 +30,9 @@ export class Frames implements vscode.Disposable {
     try {
       this.#opened ??= readFile(this.#html, 'utf8').then((html) => ViewFrames.open(html));
       const { address } = await this.#opened;
-      this.#outside ??= Promise.resolve(vscode.env.asExternalUri(vscode.Uri.parse(address))).then((uri) =>
-        uri.toString(true),
+      this.#outside ??= Promise.resolve(vscode.env.asExternalUri(vscode.Uri.parse(address))).then(
+        (uri) => uri.toString(true),
+        () => address,
       );
       const outside = await Promise.race([this.#outside, elapsed(longestWait, address)]);
       return [...new Set([outside, address])];

@@ -69,7 +69,7 @@ function title({ url, writtenBy }: ServerLaunch, server: string): string {
 /** Every fact that the card shows, one on a line. */
 function launchText(launch: ServerLaunch): string {
   const path = [launch.resolvedCommand, launch.resolvedTarget].filter((part) => part !== '').join(' -> ');
-  const found = launch.resolvedFrom === '' ? '' : ` ${vscode.l10n.t('(found in {0})', visible(launch.resolvedFrom))}`;
+  const found = launch.resolvedFrom === '' ? '' : ` ${vscode.l10n.t('(found in {0})', oneLine(launch.resolvedFrom))}`;
   const [loading, harmless] = [true, false].map((loads) => launch.environment.filter((v) => v.loadsCode === loads));
   const told = new Set(launch.environment.map((v) => v.name));
   const sets = [
