@@ -53,7 +53,7 @@ func (g *Gateway) SetRoots(client string, roots []windows.Root) {
 // Subscribe is Hub.SubscribeResource for the clients of the gateway: the server is asked once for what the host and
 // several gateways want, and told when the last of them has gone.
 func (g *Gateway) Subscribe(ctx context.Context, server, uri string) error {
-	return g.h.SubscribeFor(ctx, g.name, server, uri)
+	return g.h.SubscribeFor(ctx, g.name, server, uri, 0) // the gateway bounds each client
 }
 
 // Unsubscribe takes it back; without a subscription there is nothing to do.

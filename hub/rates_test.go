@@ -140,6 +140,48 @@ func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 	})
 }
 
+// One window takes at most so many of them, also when it asks for all at once; what it gives back it may have again, and
+// another window has its own.
+func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", offering().Server))
+		win, ctx := w.everything().win, context.Background()
+		uri := func(i int) string { return fmt.Sprintf("file:///%d", i) }
+		results := make(chan error)
+		for i := range bounds.ClientSubscriptions + 10 {
+			go func() { results <- win.SubscribeResource(ctx, "s", uri(i)) }()
+		}
+		refused := 0
+		for range bounds.ClientSubscriptions + 10 {
+			if err := <-results; err != nil {
+				if e := event.AsError(err); e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
+					t.Fatal(err)
+				}
+				refused++
+			}
+		}
+		if refused != 10 {
+			t.Errorf("%d subscriptions were refused, want 10", refused)
+		}
+		taken := -1
+		for i := range bounds.ClientSubscriptions + 10 {
+			if win.SubscribeResource(ctx, "s", uri(i)) == nil { // it is there already
+				taken = i
+				break
+			}
+		}
+		if err := win.UnsubscribeResource(ctx, "s", uri(taken)); err != nil {
+			t.Fatal(err)
+		}
+		if err := win.SubscribeResource(ctx, "s", "file:///new"); err != nil {
+			t.Errorf("there is room again, and: %v", err)
+		}
+		if err := w.everything().win.SubscribeResource(ctx, "s", "file:///other"); err != nil {
+			t.Errorf("another window was refused: %v", err)
+		}
+	})
+}
+
 // What is told a second later is not told after the end of the hub, which waits for it.
 func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {

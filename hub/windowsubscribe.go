@@ -21,20 +21,7 @@ func subscriber(windowID string) string { return "window " + windowID }
 
 // SubscribeResource subscribes the window to a resource, until it unsubscribes or has closed for good.
 func (w *Window) SubscribeResource(ctx context.Context, server, uri string) error {
-	held := 0
-	w.h.update(func(st *state) {
-		for _, s := range st.subscriptions(w.ID()) {
-			if s.Server == server && s.URI != uri {
-				held++
-			}
-		}
-	})
-	if held >= bounds.ClientSubscriptions {
-		return event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, []string{"server", server},
-			"this window is subscribed to %d resources of server %q, which is as many as one may be; unsubscribe some",
-			bounds.ClientSubscriptions, server)
-	}
-	if err := w.h.SubscribeFor(ctx, subscriber(w.ID()), server, uri); err != nil {
+	if err := w.h.SubscribeFor(ctx, subscriber(w.ID()), server, uri, bounds.ClientSubscriptions); err != nil {
 		return err
 	}
 	w.h.update(func(st *state) {

@@ -24,6 +24,10 @@ const envRegistry = "MCPHUB_REGISTRY"
 const (
 	defaultFound = 30
 	maxFound     = 500
+
+	// barePages is how many pages with fewer servers than were asked for a registry may send: it may leave entries out,
+	// but not for ever.
+	barePages = 20
 )
 
 // registryOptions are the flags of mcphub registry.
@@ -120,7 +124,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 	defer c.Close()
 	var found []registry.Server
 	q := registry.Query{Text: words}
-	for range maxFound/registry.MaxPage + 20 { // a registry may leave entries out, but not for ever
+	for range maxFound/registry.MaxPage + barePages {
 		q.Size = min(o.limit-len(found), registry.MaxPage)
 		page, err := c.Search(ctx, o.address, q)
 		if err != nil {

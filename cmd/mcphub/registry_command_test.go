@@ -6,11 +6,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/hub/registry"
 	"github.com/mcphub-go/mcphub/internal/fakeregistry"
 )
 
@@ -156,5 +159,23 @@ func TestRegistryCommands(t *testing.T) {
 		"dir=/x")
 	if left, _ := filepath.Glob(filepath.Join(state, "bundles", "download-*")); len(left) != 0 {
 		t.Error(left)
+	}
+}
+
+// A registry that always has one more page, with nothing on it, is asked so many times and not for ever.
+func TestRegistryOfEmptyPages(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	r := fakeregistry.Open(t)
+	var asked atomic.Int64
+	r.Instead(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"servers": [], "metadata": {"nextCursor": "c%d", "count": 0}}`, asked.Add(1))
+	})
+	got := p.run("registry", "search", "x", "--registry", r.URL)
+	if got.status != exitBroken || !strings.Contains(got.stdout, "no server was found") {
+		t.Errorf("status %d, %s%s", got.status, got.stdout, got.stderr)
+	}
+	if n := asked.Load(); n != maxFound/registry.MaxPage+barePages {
+		t.Errorf("%d pages were asked for", n)
 	}
 }

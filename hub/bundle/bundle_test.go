@@ -3,14 +3,11 @@ package bundle
 import (
 	"archive/zip"
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -72,53 +69,6 @@ func saved(t testing.TB, content []byte) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-func TestReadAndUnpack(t *testing.T) {
-	state := t.TempDir()
-	s := NewShelf(Options{StateDir: state})
-	at := saved(t, node(t, file{"bin/run", "#!/bin/sh\n", 0o755}, file{"empty/", "", fs.ModeDir | 0o755},
-		file{"deep/a/b/c.txt", "c", 0o644}))
-	b, err := s.Read(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Info{Name: "weather", Title: "The Weather", Description: "Weather", Version: "1.0.0", Author: "Somebody",
-		Tools: []string{"now"}}
-	if diff := cmp.Diff(want, b.Info); diff != "" {
-		t.Error(diff)
-	}
-	e, err := b.Proposal.Fill(nil)
-	if err != nil || e.Server != "weather" || e.Command != "node" ||
-		!cmp.Equal(e.Args, []string{b.Folder + "/server/index.js"}) {
-		t.Errorf("%+v %v", e, err)
-	}
-	if _, err := os.Stat(filepath.Join(state, "bundles")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("something was written before the bundle was to be unpacked", err)
-	}
-	undo, err := s.Unpack(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(filepath.Join(b.Folder, "deep", "a", "b", "c.txt")); err != nil || string(text) != "c" {
-		t.Error(string(text), err)
-	}
-	if info, err := os.Stat(filepath.Join(b.Folder, "bin", "run")); err != nil ||
-		runtime.GOOS != "windows" && info.Mode() != 0o700 {
-		t.Error(info.Mode(), err)
-	}
-	again, err := s.Unpack(t.Context(), b) // it is there
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
-	if _, err := os.Stat(filepath.Join(b.Folder, "manifest.json")); err != nil {
-		t.Error("what was there before went", err)
-	}
-	undo()
-	if left, _ := os.ReadDir(filepath.Join(state, "bundles")); len(left) != 0 {
-		t.Error(left)
-	}
 }
 
 // A ZIP with a signature behind it is read as one without.
@@ -204,6 +154,44 @@ func TestHostileArchives(t *testing.T) {
 			}
 		}
 	})
+}
+
+// countedReads is a file that counts the bytes that are read of it.
+type countedReads struct {
+	r    io.ReaderAt
+	read int
+}
+
+func (c *countedReads) ReadAt(p []byte, off int64) (n int, err error) {
+	n, err = c.r.ReadAt(p, off)
+	c.read += n
+	return n, err
+}
+
+// A ZIP whose directory alone would fill the memory is not read to its end.
+func TestHugeDirectory(t *testing.T) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := range 200_000 {
+		f, err := w.CreateRaw(&zip.FileHeader{Name: fmt.Sprintf("%0100d", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.Write(nil)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if at := bytes.Index(b.Bytes(), []byte("PK\x01\x02")); b.Len()-at < maxDirectoryBytes*3/2 {
+		t.Fatalf("the directory has %d bytes: it shows nothing", b.Len()-at)
+	}
+	c := &countedReads{r: bytes.NewReader(b.Bytes())}
+	if _, err := openArchive(c, int64(b.Len())); err == nil {
+		t.Error("taken")
+	}
+	if c.read > maxDirectoryBytes {
+		t.Errorf("%d bytes of it were read", c.read)
+	}
 }
 
 func le32(n uint32) []byte { return []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)} }
@@ -388,154 +376,5 @@ func TestKinds(t *testing.T) {
 		if err != nil || b.Proposal.Usable() != usable {
 			t.Errorf("%s: %v %v", goos, b.Proposal.Unusable, err)
 		}
-	}
-}
-
-// The file that is unpacked is the one that was looked at.
-func TestChangedBundle(t *testing.T) {
-	s := NewShelf(Options{StateDir: t.TempDir()})
-	at := saved(t, node(t))
-	b, err := s.Read(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(at, node(t, file{"evil", "x", 0}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = s.Unpack(t.Context(), b); event.AsError(err).Reason != event.ReasonBundleInvalid {
-		t.Error(err)
-	}
-	if _, err := os.Stat(b.Folder); err == nil {
-		t.Error("it was unpacked")
-	}
-}
-
-// Who gives up leaves nothing.
-func TestUnpackGivenUp(t *testing.T) {
-	state := t.TempDir()
-	s := NewShelf(Options{StateDir: state})
-	b, err := s.Read(t.Context(), saved(t, node(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("enough"))
-	if _, err := s.Unpack(ctx, b); event.AsError(err).Code != event.CodeCancelled {
-		t.Error(err)
-	}
-	if left, _ := os.ReadDir(filepath.Join(state, "bundles")); len(left) > 0 {
-		t.Error(left)
-	}
-}
-
-// Of two who add the same bundle one may fail: the other keeps its folder. When both take it back, it goes.
-func TestUnpackedForTwo(t *testing.T) {
-	s := NewShelf(Options{StateDir: t.TempDir()})
-	b, err := s.Read(t.Context(), saved(t, node(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	there := func() bool { _, err := os.Stat(b.Folder); return err == nil }
-	first, err := s.Unpack(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := s.Unpack(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first(); !there() {
-		t.Error("the folder of the other was removed")
-	}
-	if second(); there() {
-		t.Error("it was left")
-	}
-	if _, err := s.Unpack(t.Context(), b); err != nil || !there() {
-		t.Error("not again:", err)
-	}
-	again, err := NewShelf(Options{StateDir: filepath.Dir(filepath.Dir(b.Folder))}).Unpack(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again(); !there() {
-		t.Error("what another hub has was removed")
-	}
-}
-
-// A ZIP whose directory alone would fill the memory is not read to its end.
-func TestHugeDirectory(t *testing.T) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i := range 200_000 {
-		f, err := w.CreateRaw(&zip.FileHeader{Name: fmt.Sprintf("%0100d", i)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = f.Write(nil)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	at := saved(t, b.Bytes())
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := NewShelf(Options{}).Read(t.Context(), at)
-	runtime.ReadMemStats(&after)
-	if e := event.AsError(err); e == nil || e.Reason != event.ReasonBundleInvalid {
-		t.Error(err)
-	}
-	if got := after.TotalAlloc - before.TotalAlloc; got > 100<<20 {
-		t.Errorf("%d MB for a file of %d MB", got>>20, b.Len()>>20)
-	}
-}
-
-// What the disk does not take is told as that, whatever the download says.
-func TestFetchOnAFullDisk(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("no full disk here")
-	}
-	defer full.Close()
-	w := &disk{w: full}
-	if _, err := io.Copy(w, strings.NewReader("x")); w.err == nil || !errors.Is(err, w.err) {
-		t.Error(err, w.err)
-	}
-	if e := event.AsError(noPlace(w.err)); !strings.Contains(e.Message, "no space left") {
-		t.Error(e.Message)
-	}
-}
-
-// A download that fails, or is no bundle, leaves nothing; one that is dropped goes.
-func TestFetch(t *testing.T) {
-	state := t.TempDir()
-	s := NewShelf(Options{StateDir: state})
-	left := func() int {
-		all, _ := os.ReadDir(filepath.Join(state, "bundles"))
-		return len(all)
-	}
-	writing := func(b []byte, err error) func(context.Context, io.Writer) error {
-		return func(_ context.Context, w io.Writer) error {
-			_, _ = w.Write(b)
-			return err
-		}
-	}
-	if _, err := s.Fetch(t.Context(), writing([]byte("PK"), errors.New("cut"))); err == nil || left() != 0 {
-		t.Error(err, left())
-	}
-	if _, err := s.Fetch(t.Context(), writing([]byte("PK"), nil)); err == nil || left() != 0 {
-		t.Error(err, left())
-	}
-	b, err := s.Fetch(t.Context(), writing(node(t), nil))
-	if err != nil || left() != 1 {
-		t.Fatal(err, left())
-	}
-	if _, err := s.Unpack(t.Context(), b); err != nil || left() != 2 {
-		t.Error(err, left())
-	}
-	if s.Drop(b); left() != 1 {
-		t.Error(left())
-	}
-	if _, err := NewShelf(Options{}).Fetch(t.Context(), writing(nil, nil)); err == nil {
-		t.Error("without a directory")
 	}
 }

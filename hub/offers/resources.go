@@ -38,12 +38,12 @@ func templateInfo(server string, t mcp.ResourceTemplate) event.ResourceTemplateI
 // SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all
 // connections to come.
 func (o *Offers) SubscribeResource(ctx context.Context, name, uri string) error {
-	return o.SubscribeFor(ctx, "", name, uri)
+	return o.SubscribeFor(ctx, "", name, uri, 0)
 }
 
-// SubscribeFor is SubscribeResource for a gateway, by its name. What several are subscribed to, the server is asked for
-// once.
-func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string) error {
+// SubscribeFor is SubscribeResource for a gateway or a window, by its name, which may have most resources of a server,
+// 0 is no bound of its own. What several are subscribed to, the server is asked for once.
+func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string, most int) error {
 	name, err := o.nameOf(name)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string) error {
 		var refusal *event.Error
 		o.house.Update(func() {
 			if s = o.house.Find(name); s.Server != nil {
-				reserved, shared, refusal = s.Reserve(uri, by)
+				reserved, shared, refusal = s.Reserve(uri, by, most)
 			}
 		})
 		switch {

@@ -49,11 +49,11 @@ func TestSharedSubscriptions(t *testing.T) {
 		if h.started("s") != 0 {
 			t.Error("the server was started to be told of the end of nothing")
 		}
-		step("first", h.SubscribeFor(ctx, "g1", "s", "a:1"), "+a:1")
-		step("second", h.SubscribeFor(ctx, "g2", "s", "a:1"))
+		step("first", h.SubscribeFor(ctx, "g1", "s", "a:1", 0), "+a:1")
+		step("second", h.SubscribeFor(ctx, "g2", "s", "a:1", 0))
 		step("the host", h.SubscribeResource(ctx, "s", "a:1"))
-		step("another one", h.SubscribeFor(ctx, "g1", "s", "a:2"), "+a:2")
-		step("of another server", h.SubscribeFor(ctx, "g1", "other", "a:1"))
+		step("another one", h.SubscribeFor(ctx, "g1", "s", "a:2", 0), "+a:2")
+		step("of another server", h.SubscribeFor(ctx, "g1", "other", "a:1", 0))
 		step("one of three goes", h.UnsubscribeFor(ctx, "g2", "s", "a:1"))
 		step("twice", h.UnsubscribeFor(ctx, "g2", "s", "a:1"))
 		h.UnsubscribeAll(ctx, "g1")
@@ -107,7 +107,7 @@ func TestSubscriptionsAtOnce(t *testing.T) {
 				stays[uri] = stays[uri] || last
 				group.Go(func() {
 					for range 3 {
-						if err := h.SubscribeFor(t.Context(), by, "s", uri); err != nil {
+						if err := h.SubscribeFor(t.Context(), by, "s", uri, 0); err != nil {
 							t.Error(err)
 						}
 						if err := h.UnsubscribeFor(t.Context(), by, "s", uri); err != nil {
@@ -117,7 +117,7 @@ func TestSubscriptionsAtOnce(t *testing.T) {
 					if !last {
 						return
 					}
-					if err := h.SubscribeFor(t.Context(), by, "s", uri); err != nil {
+					if err := h.SubscribeFor(t.Context(), by, "s", uri, 0); err != nil {
 						t.Error(err)
 					}
 				})

@@ -176,8 +176,8 @@ func unwritable(s string) bool { return variable.MatchString(s) || strings.Conta
 
 // unasked are variables that decide what other programs do than the server's own, and where these come from: nobody
 // would look for that among settings.
-var unasked = regexp.MustCompile(`^(?i:LD_.*|DYLD_.*|PATH|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|BASH_ENV|ENV|IFS|SHELL|` +
-	`NPM_CONFIG_.*|UV_INDEX.*|UV_DEFAULT_INDEX|UV_EXTRA_INDEX_URL|PIP_.*INDEX_URL)$`)
+var unasked = regexp.MustCompile(`^(?i:LD_.*|DYLD_.*|PATH|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|BASH_ENV|ENV|IFS|` +
+	`SHELL|NPM_CONFIG_.*|UV_INDEX.*|UV_DEFAULT_INDEX|UV_EXTRA_INDEX_URL|PIP_.*INDEX_URL)$`)
 
 // unfit finds what no argument, variable or header of a registry needs: control characters, and those that turn the
 // direction of writing or cannot be seen.

@@ -255,7 +255,8 @@ func TestVariablesAreBounded(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&b, `{"name": "V%d", "isRequired": true},`, i)
 	}
-	p := of(t, `"registryType": "npm", "identifier": "w", "environmentVariables": [`+strings.TrimSuffix(b.String(), ",")+`]`)
+	p := of(t, `"registryType": "npm", "identifier": "w",
+		"environmentVariables": [`+strings.TrimSuffix(b.String(), ",")+`]`)
 	if !strings.Contains(p.Unusable, "inputs") || len(p.Inputs) > proposal.MaxInputs {
 		t.Errorf("%d inputs, %q", len(p.Inputs), p.Unusable)
 	}

@@ -12,10 +12,10 @@ import (
 // subscriptions are the resources whose changes somebody wants to hear of, over all connections to come.
 type subscriptions struct {
 	of    []subscription // in the order in which they were asked for
-	asked int            // that the server was asked for, and has not answered
+	asked []string       // for whom the server was asked, and has not answered
 }
 
-// subscription is one resource, and who wants to hear of it: gateways by their names, "" is the host.
+// subscription is one resource, and who wants to hear of it: gateways and windows by their names, "" is the host.
 type subscription struct {
 	uri string
 	by  []string
@@ -30,30 +30,48 @@ func (s *subscriptions) find(uri string) *subscription {
 }
 
 // Reserve takes a place for one more subscription, which Subscribed gives back, or refuses: a server may have so many,
-// those that it has not answered among them. shared: somebody else is subscribed to it already on the connection that
-// there is, so the server need not be asked, and by is noted.
-func (s *Server) Reserve(uri, by string) (reserved, shared bool, err *event.Error) {
-	if of := s.subscriptions.find(uri); of != nil {
-		if s.conn == nil || slices.Contains(of.by, by) {
-			return false, false, nil
-		}
+// and by may have most of them, 0 is no bound of its own; those that the server has not answered are among them. shared:
+// somebody else is subscribed to it already on the connection that there is, so the server need not be asked, and by is
+// noted.
+func (s *Server) Reserve(uri, by string, most int) (reserved, shared bool, err *event.Error) {
+	of := s.subscriptions.find(uri)
+	if of != nil && slices.Contains(of.by, by) {
+		return false, false, nil
+	}
+	if most > 0 && len(s.SubscribedBy(by))+s.subscriptions.askedBy(by) >= most {
+		return false, false, event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded,
+			[]string{"server", s.name},
+			"%s is subscribed to %d resources of server %q, which is as many as one may be; unsubscribe some", by, most,
+			s.name)
+	}
+	switch {
+	case of != nil && s.conn != nil:
 		of.by = append(of.by, by)
 		return false, true, nil
-	}
-	if len(s.subscriptions.of)+s.subscriptions.asked >= bounds.Subscriptions {
+	case of == nil && len(s.subscriptions.of)+len(s.subscriptions.asked) >= bounds.Subscriptions:
 		return false, false, event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded,
 			[]string{"server", s.name},
 			"%d resources of server %q are subscribed to, and more are not taken; unsubscribe some", bounds.Subscriptions,
 			s.name)
 	}
-	s.subscriptions.asked++
+	s.subscriptions.asked = append(s.subscriptions.asked, by)
 	return true, false, nil
+}
+
+// askedBy counts what the server was asked for by somebody, and has not answered.
+func (s *subscriptions) askedBy(by string) (n int) {
+	for _, one := range s.asked {
+		if one == by {
+			n++
+		}
+	}
+	return n
 }
 
 // Subscribed says what came of asking for a subscription on session.
 func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok bool) {
-	if reserved {
-		s.subscriptions.asked--
+	if i := slices.Index(s.subscriptions.asked, by); reserved && i >= 0 {
+		s.subscriptions.asked = slices.Delete(s.subscriptions.asked, i, i+1)
 	}
 	if !ok || s.life.Removed() {
 		return
