@@ -140,8 +140,8 @@ func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 	})
 }
 
-// One window takes at most so many of them, also when it asks for all at once; what it gives back it may have again, and
-// another window has its own.
+// One window takes at most so many of them, also when it asks for all at once; what it gives back it may have again,
+// and another window has its own.
 func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", offering().Server))
@@ -154,7 +154,8 @@ func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
 		refused := 0
 		for range bounds.ClientSubscriptions + 10 {
 			if err := <-results; err != nil {
-				if e := event.AsError(err); e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
+				e := event.AsError(err)
+				if e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
 					t.Fatal(err)
 				}
 				refused++

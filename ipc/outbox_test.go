@@ -277,8 +277,8 @@ func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 	})
 }
 
-// TestDroppedBeforeTheStart: logs that are dropped before the window's stream has begun are told after its welcome, which
-// is the first message by the contract.
+// TestDroppedBeforeTheStart: logs that are dropped before the window's stream has begun are told after its welcome,
+// which is the first message by the contract.
 func TestDroppedBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{outbox: newOutbox(&sharing{}, 0), begin: time.Now(), ended: make(chan error, 1)}

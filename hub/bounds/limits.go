@@ -105,6 +105,11 @@ const (
 	URIBytes = 64 << 10
 	// AppURIBytes bounds the URI of the view of a tool: a list brings one for each.
 	AppURIBytes = 2 << 10
+	// GatewayConnections is how many clients may be connected to an HTTP endpoint of the gateway at once, those without
+	// the token among them; PageConnections is that of a port for browsers: of the page, its frames of views and a
+	// sign-in's return.
+	GatewayConnections = 1024
+	PageConnections    = 256
 	// Subscriptions bounds the resources of one server that are subscribed to at once.
 	Subscriptions = 1024
 	// ClientSubscriptions bounds those of them that one client of a gateway, or one window, may have: some are left for

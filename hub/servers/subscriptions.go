@@ -30,7 +30,7 @@ func (s *subscriptions) find(uri string) *subscription {
 }
 
 // Reserve takes a place for one more subscription, which Subscribed gives back, or refuses: a server may have so many,
-// and by may have most of them, 0 is no bound of its own; those that the server has not answered are among them. shared:
+// and by may have most of them (0: no bound of its own); those that the server has not answered count, too. shared:
 // somebody else is subscribed to it already on the connection that there is, so the server need not be asked, and by is
 // noted.
 func (s *Server) Reserve(uri, by string, most int) (reserved, shared bool, err *event.Error) {

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -61,8 +63,8 @@ func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redi
 	r := &redirect{URL: "http://" + ln.Addr().String() + redirectPath, Answered: make(chan struct{}),
 		served: make(chan struct{})}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
-		MaxHeaderBytes: 32 << 10,
-		ErrorLog:       log.New(io.Discard, "", 0)} // its default is the process's stderr, which is not ours
+		MaxHeaderBytes: 32 << 10, ConnState: bounds.NewConnections(bounds.PageConnections).Noted,
+		ErrorLog: log.New(io.Discard, "", 0)} // its default is the process's stderr, which is not ours
 	r.server.SetKeepAlivesEnabled(false)
 	go func() { // ended by close, which waits for it
 		defer close(r.served)

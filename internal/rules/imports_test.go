@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	// The doctor is a client of the hub's own transports and sessions, and knows no hub.
 	"internal/doctor": {"internal/doctor", "hub/mcp", "hub/jsonrpc", "hub/jsontext", "hub/transport", "hub/bounds"},
 	// So does the server of the page. It relays the window stream and knows no hub.
-	"internal/web": {"internal/web", "plugin/host", "proto"},
+	"internal/web": {"internal/web", "plugin/host", "proto", "hub/bounds"}, // the leaf that bounds connections
 	// The page is no Go: its folder has one file that embeds it.
 	"editors":  {"editors"},
 	"internal": {"plugin", "ipc", "hub", "proto", "internal"},

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
+
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -156,6 +158,7 @@ func httpServer(h http.Handler) *http.Server {
 		WriteTimeout:      writeTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
+		ConnState:         bounds.NewConnections(bounds.PageConnections).Noted,
 		ErrorLog:          log.New(io.Discard, "", 0), // what a stranger sends is nobody's news
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
@@ -55,7 +56,7 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 	mux.Handle(Path, limitBodies(bodiesBytes, smallBody, g.HTTP(mcpserver.Guard{Token: token})))
 	e := &Endpoint{Gateway: g, URL: "http://" + l.Addr().String() + Path, Token: token, ended: make(chan struct{}),
 		server: &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime,
-			MaxHeaderBytes: headerBytes, ConnState: newConnections(mostConnections).noted,
+			MaxHeaderBytes: headerBytes, ConnState: bounds.NewConnections(bounds.GatewayConnections).Noted,
 			ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
 	go func() { // Close waits for it
 		defer close(e.ended)

@@ -24,6 +24,7 @@ const permissions = [
   'fullscreen',
 ];
 
+/** A port of this machine that serves the outer frame of views. A host opens one, for all its pages. */
 export class ViewFrames {
   readonly #server: Server;
   /** Where the frame is; the policy of a view goes with it as the parameter csp. Nobody can guess it. */
@@ -37,17 +38,20 @@ export class ViewFrames {
   /** Opens a free port of this machine. `html` is the text of the page's apps/sandbox.html. */
   static async open(html: string): Promise<ViewFrames> {
     const path = `/${randomBytes(18).toString('base64url')}`;
-    const server = createServer((request, response) => answer(request, response, path, html));
+    const limits = { headersTimeout: 10_000, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 };
+    const server = createServer(limits, (request, response) => answer(request, response, path, html));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(0, loopback, resolve);
     });
+    server.maxConnections = 256;
     server.unref(); // it keeps no host from ending
     const bound = server.address();
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
     return new ViewFrames(server, `http://${loopback}:${port}${path}`);
   }
 
+  /** Ends the port, and the frames that are being loaded. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve());

@@ -13,6 +13,7 @@ function worldWith(t: TestContext) {
   newEditor();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reads: string[] = [];
+  let held: Promise<void> | undefined;
   const orders: string[] = [];
   let hear: (said: AttachResponse) => void = () => assert.fail('nobody listens');
   let fail: Error | undefined;
@@ -31,6 +32,7 @@ function worldWith(t: TestContext) {
             }
             reads.push(uri);
             const value = JSON.stringify({ contents: [{ uri, text: `${uri} ${reads.length}` }] });
+            await held;
             return { outcome: { case: 'resultJson', value } };
           },
         },
@@ -61,6 +63,7 @@ function worldWith(t: TestContext) {
     server,
     say,
     updated: (uri: string) => say({ case: 'resourceUpdated', value: { server: 's', uri } }),
+    holding: (until: Promise<void> | undefined) => (held = until),
     failing: (error: Error | undefined) => (fail = error),
     read: async (document: vscode.Uri) => Buffer.from(await files.readFile(document)).toString(),
     pass: (ms: number) => t.mock.timers.tick(ms),
@@ -119,6 +122,29 @@ test('a document that is looked at is subscribed to; a flood of updates is one r
   await settle();
   assert.deepEqual(w.orders, ['subscribeResource x:a', 'unsubscribeResource x:a']);
   assert.equal(w.changes.length, 2, 'nothing is read for nobody');
+});
+
+test('a change that is told while the server answers is not lost; nothing is kept once nobody looks', async (t) => {
+  const w = worldWith(t);
+  const document = documentUri({ server: 's', uri: 'x:a' });
+  const look = w.files.watch(document);
+  await settle();
+  let answer: () => void = () => assert.fail('nothing is held');
+  void w.holding(new Promise((resolve) => (answer = resolve)));
+  const slow = w.read(document);
+  await settle();
+  await settle();
+  assert.deepEqual(w.reads, ['x:a'], 'the server has made its answer');
+  w.updated('x:a');
+  w.pass(2000);
+  assert.equal(w.changes.length, 1);
+  void w.holding(undefined);
+  assert.equal(await w.read(document), 'x:a 2');
+  answer();
+  assert.equal(await slow, 'x:a 1');
+  assert.equal(await w.read(document), 'x:a 2', 'the late answer took the place of the newer one');
+  look.dispose();
+  assert.equal(await w.read(document), 'x:a 3');
 });
 
 test('it is subscribed to again at another hub, once its server is there, and never starts one', async (t) => {

@@ -93,6 +93,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
       mine.editors--;
       if (mine.editors === 0) {
         this.#watched.delete(key);
+        this.#forget(mine); // of a change nobody would be told
         clearTimeout(mine.refresh);
         void this.#unsubscribe(mine);
       }
@@ -140,17 +141,24 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     if (before !== undefined) {
       return before;
     }
-    const reading = this.#request(document).finally(() => this.#reading.delete(key));
+    const current = (): boolean => this.#reading.get(key) === reading;
+    const reading: Promise<Kept> = this.#request(document, current).finally(() => {
+      if (current()) {
+        this.#reading.delete(key);
+      }
+    });
     this.#reading.set(key, reading);
     return reading;
   }
 
-  async #request(document: vscode.Uri): Promise<Kept> {
+  /** What is read is kept, unless the resource has changed meanwhile. */
+  async #request(document: vscode.Uri, current: () => boolean): Promise<Kept> {
     const { server, uri } = resourceOf(document);
     try {
       await this.#world.ready();
       const read = await this.#world.process.hub.servers.readResource({ requestId: randomUUID(), server, uri });
-      return this.#keep(document, documentOf(resultOf(read)));
+      const bytes = documentOf(resultOf(read));
+      return current() ? this.#keep(document, bytes) : { bytes, time: this.#now() };
     } catch (error) {
       throw vscode.FileSystemError.Unavailable(describe(error));
     }
@@ -158,9 +166,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
 
   #keep(document: vscode.Uri, bytes: Uint8Array): Kept {
     const key = document.toString();
-    // The editor looks at time and size to see whether something is new; two reads may fall into one millisecond.
-    this.#clock = Math.max(Date.now(), this.#clock + 1);
-    const kept = { bytes, time: this.#clock };
+    const kept = { bytes, time: this.#now() };
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     let total = 0;
@@ -171,6 +177,12 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
       }
     }
     return kept;
+  }
+
+  /** The editor looks at time and size to see whether something is new; two reads may fall into one millisecond. */
+  #now(): number {
+    this.#clock = Math.max(Date.now(), this.#clock + 1);
+    return this.#clock;
   }
 
   #heard({ event }: AttachResponse): void {
@@ -201,12 +213,18 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
   }
 
   #outdated(one: Watched): void {
-    this.#kept.delete(one.document.toString());
+    this.#forget(one);
     one.refresh ??= setTimeout(() => {
       one.refresh = undefined;
-      this.#kept.delete(one.document.toString());
+      this.#forget(one);
       this.#changed.fire([{ type: vscode.FileChangeType.Changed, uri: one.document }]);
     }, refreshMs);
+  }
+
+  /** Who reads next asks the server, also while it answers somebody who asked before the change. */
+  #forget({ document }: Watched): void {
+    this.#kept.delete(document.toString());
+    this.#reading.delete(document.toString());
   }
 
   /** Only at a server that is there: nobody wants it started for this. */

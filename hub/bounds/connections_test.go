@@ -1,4 +1,4 @@
-package gateway_test
+package bounds_test
 
 import (
 	"bufio"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/ipc/gateway"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // TestConnectionsThatSayNothing: those that have waited longest make room for new ones; one with a request on its way
@@ -23,7 +23,7 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 			<-end
 		}
 	}))
-	limit, accepted := gateway.LimitConnections(4), make(chan struct{})
+	limit, accepted := bounds.NewConnections(4).Noted, make(chan struct{})
 	server.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		limit(c, state)
 		if state == http.StateNew {

@@ -1,4 +1,4 @@
-package gateway
+package bounds
 
 import (
 	"container/list"
@@ -7,14 +7,11 @@ import (
 	"sync"
 )
 
-// mostConnections is how many clients may be connected to an endpoint at once, those without the token among them. Each
-// takes a descriptor of a process that must also start servers.
-const mostConnections = 1024
-
-// connections bounds the connections of an HTTP server. Where there are too many, the one is ended that has waited
-// longest for its client: who holds connections open and says nothing keeps nobody else away. One with a request on its
-// way is never ended for another; the new one is, where all have one.
-type connections struct {
+// Connections bounds the connections of an HTTP server of ours. Where there are too many, the one is ended that has
+// waited longest for its client: who holds connections open and says nothing keeps nobody else away. One with a request
+// on its way is never ended for another; the new one is, where all have one. Each takes a descriptor of a process that
+// must also start servers.
+type Connections struct {
 	most int
 
 	mu      sync.Mutex
@@ -22,19 +19,20 @@ type connections struct {
 	waiting *list.List                 // of net.Conn: those without one, the longest first
 }
 
-func newConnections(most int) *connections {
-	return &connections{most: most, open: map[net.Conn]*list.Element{}, waiting: list.New()}
+// NewConnections bounds a server by most. [Connections.Noted] is to be its ConnState.
+func NewConnections(most int) *Connections {
+	return &Connections{most: most, open: map[net.Conn]*list.Element{}, waiting: list.New()}
 }
 
-// noted is the ConnState of the server.
-func (c *connections) noted(conn net.Conn, state http.ConnState) {
+// Noted is told of each change of a connection, by any goroutine; it ends one that is too many.
+func (c *Connections) Noted(conn net.Conn, state http.ConnState) {
 	if surplus := c.take(conn, state); surplus != nil {
 		_ = surplus.Close() // its goroutine says so by the state closed
 	}
 }
 
 // take is told of a change, and gives a connection that must end.
-func (c *connections) take(conn net.Conn, state http.ConnState) (surplus net.Conn) {
+func (c *Connections) take(conn net.Conn, state http.ConnState) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if at := c.open[conn]; at != nil {
