@@ -70,7 +70,8 @@ Ctrl-C.
 		page: `Serves the editor's page to a browser of this machine, over a hub with the servers of the config files
 (or the one server): see them, call tools, cancel, answer what they ask. The address on stdout opens one browser,
 once; on a terminal Enter prints another one. Ctrl-C ends everything, a second one at once. What is allowed on the
-page is remembered for this command alone, in the directory browser of mcphub's state directory.
+page is remembered for this command alone, in the directory browser of mcphub's state directory. Where no application
+of yours keeps servers, the page shows how to begin, and writes what you add into .mcp.json of the folder.
 
 --open hands the address to the system's browser; for that moment other users of this machine can see it (in ps).
 `,

@@ -119,8 +119,7 @@ func (s *sourceFlags) check() error {
 		return fmt.Errorf("--era %q: it is auto, legacy or modern", s.era)
 	}
 	if s.own() && len(s.origins.sources(nil)) == 0 {
-		return errors.New("no server is known: no application of yours keeps any where mcphub config places looks; name a " +
-			"config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
+		return errNoServer
 	}
 	for _, file := range s.configs {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -129,6 +128,10 @@ func (s *sourceFlags) check() error {
 	}
 	return nil
 }
+
+// errNoServer says that nobody has named a server, and that the user's own files have none.
+var errNoServer = errors.New("no server is known: no application of yours keeps any where mcphub config places looks; " +
+	"name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
 
 // noFileError refuses a config file that is not there.
 type noFileError struct{ file string }

@@ -123,6 +123,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 	c := newCatalog()
 	defer c.Close()
 	var found []registry.Server
+	unread := 0
 	q := registry.Query{Text: words}
 	for range maxFound/registry.MaxPage + barePages {
 		q.Size = min(o.limit-len(found), registry.MaxPage)
@@ -131,6 +132,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 			return l.trouble("registry search", err)
 		}
 		found = append(found, page.Servers...)
+		unread += page.LeftOut
 		if page.Next == q.Cursor { // it would begin anew
 			page.Next = ""
 		}
@@ -143,8 +145,12 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 		for i, s := range found {
 			list[i] = foundOf(s)
 		}
-		printConfigJSON(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != ""})
+		printConfigJSON(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != "",
+			"leftOut": unread})
 		return exitOK
+	}
+	if unread > 0 {
+		l.env.tell("Entries of the registry that are no servers, and left out: %d.", unread)
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(l.env.stdout, "no server was found")

@@ -84,6 +84,7 @@ func TestRegistryCommands(t *testing.T) {
 		}
 		return got
 	}
+	r.Add(fakeregistry.Entry{Server: `{"name": 7}`})
 	run(exitUsage, "no registry is chosen", "registry", "search", "x")
 	run(exitUsage, "what of it?", "registry")
 	run(exitUsage, "NAME is missing", "registry", "show")
@@ -93,6 +94,7 @@ func TestRegistryCommands(t *testing.T) {
 		t.Errorf("%q", found.stdout)
 	}
 	run(exitBroken, "no server was found", "registry", "search", "nothing", "like", "this")
+	run(0, "left out: 1.", "registry", "search", "")
 	run(0, "There are more", "registry", "search", "io.example", "--limit", "1")
 	run(exitBroken, "cannot be reached", "registry", "search", "x", "--registry", "http://127.0.0.1:1")
 	run(exitBroken, "has no server", "registry", "show", "io.example/none")

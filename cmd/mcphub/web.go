@@ -3,15 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 
-	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/spf13/pflag"
+
+	"github.com/mcphub-go/mcphub/plugin"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // webFlags say how the page is served.
@@ -58,7 +59,8 @@ const manyFiles = 1000
 func runWeb(env environment, o webOptions, files []string) int {
 	o.configs = append(o.configs, files...)
 	o.configWrites = true // who opens the page is who has named the files, or whose own they are
-	if err := o.sourceFlags.check(); err != nil {
+	none := errors.Is(o.sourceFlags.check(), errNoServer)
+	if err := o.sourceFlags.check(); err != nil && !none {
 		return usageError(env, "web", err)
 	}
 	if err := o.webFlags.check(); err != nil {
@@ -71,6 +73,12 @@ func runWeb(env environment, o webOptions, files []string) int {
 	sources, err := o.sources("")
 	if err != nil {
 		return usageError(env, "web", err)
+	}
+	if none { // the page leads on from here
+		first := firstConfig(o.origins.workspace())
+		sources = []*mcphubv1.ConfigSource{first}
+		env.say("No application of yours keeps servers where mcphub config places looks. What you add on the page is written "+
+			"to %s.", escape(first.GetPath()))
 	}
 	ctx, stop := interruptible()
 	defer stop()
@@ -92,6 +100,13 @@ func runWeb(env environment, o webOptions, files []string) int {
 	f := asFailure(err)
 	env.tell("mcphub web: %s", escape(f.Message))
 	return exitOf(f)
+}
+
+// firstConfig is the file that somebody begins with who has none: that of the folder which many applications read, and
+// mcphub the next time.
+func firstConfig(folder string) *mcphubv1.ConfigSource {
+	return &mcphubv1.ConfigSource{Path: filepath.Join(folder, ".mcp.json"), Scope: "workspace", Dialect: "portable",
+		Folder: folder, MayBeMissing: true}
 }
 
 // leaveAtOnce lets a second interrupt end the process on the spot: whatever is closing then takes its time.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"html"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -260,6 +262,37 @@ func TestWebAddsDemo(t *testing.T) {
 	interrupt(t, p, r)
 }
 
+// TestWebWithoutConfig: somebody whose applications keep no servers is shown how to begin; what is added stands in a
+// file of the folder, which is not made before.
+func TestWebWithoutConfig(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+	work := p.atHome(nil)
+	r := p.start("web", "--folder", work)
+	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	if servers := tb.snapshot().GetServers(); len(servers) > 0 {
+		t.Errorf("servers: %v", servers)
+	}
+	file := filepath.Join(work, ".mcp.json")
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the file was made before anything was added:", err)
+	}
+	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
+		AddServer: &mcphubv1.AddServerRequest{Server: "mine", ConfigFile: file,
+			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}}}})
+	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
+		if e := m.GetReply().GetError(); e != nil {
+			t.Fatal(e)
+		}
+		return true, m.GetReply().GetMessageId() == "add"
+	})
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"mine"`) {
+		t.Errorf("%s %v", text, err)
+	}
+	interrupt(t, p, r)
+}
+
 // TestWebUsage: what cannot be served is said before anything runs.
 func TestWebUsage(t *testing.T) {
 	t.Parallel()
@@ -268,7 +301,6 @@ func TestWebUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"web"}, "--config"},
 		{[]string{"web", filepath.Join(p.dir, "none.json")}, "no such file"},
 		{[]string{"web", "--stdio", "x", "--port", "70000"}, "--port"},
 		{[]string{"web", "--stdio", "x", p.dir}, "exclude"},

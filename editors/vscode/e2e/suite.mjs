@@ -5,6 +5,7 @@ import './scenarios/views.mjs';
 import './scenarios/adding.mjs';
 import './scenarios/cancel.mjs';
 import './scenarios/questions.mjs';
+import './scenarios/results.mjs';
 import './scenarios/reload.mjs';
 import './scenarios/together.mjs';
 import './scenarios/hidden.mjs';

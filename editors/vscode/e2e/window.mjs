@@ -294,6 +294,16 @@ export class EditorWindow {
     renameSync(done, `${done}.seen`);
   }
 
+  /** Says where a file is to be saved, in the dialog that is about to open. @param {string} path */
+  async saveAs(path) {
+    const input = this.quickPick.locator('.quick-input-box input');
+    await input.waitFor();
+    await until('the dialog has a path', async () => (await input.inputValue()).startsWith('/'));
+    await input.fill(path);
+    await this.quickPick.getByRole('button', { name: 'OK' }).click();
+    await this.quickPick.waitFor({ state: 'hidden' });
+  }
+
   get quickPick() {
     return this.page.locator('.quick-input-widget');
   }

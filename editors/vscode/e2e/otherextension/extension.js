@@ -4,6 +4,7 @@
 'use strict';
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { monitorEventLoopDelay } = require('node:perf_hooks');
 const vscode = require('vscode');
 
 exports.activate = (context) => {
@@ -43,6 +44,22 @@ exports.activate = (context) => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
       const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
       for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
+    }),
+  );
+  // How long the extension host was held up, from one run of the command to the next.
+  context.subscriptions.push(
+    vscode.commands.registerCommand('other.watchLoop', () => {
+      const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+      if (loop === undefined) {
+        loop = monitorEventLoopDelay({ resolution: 1 });
+        loop.enable();
+        writeFileSync(join(folder, 'loop.watched'), '');
+        return;
+      }
+      loop.disable();
+      writeFileSync(join(folder, 'loop.tmp'), JSON.stringify({ max: loop.max / 1e6, p99: loop.percentile(99) / 1e6 }));
+      renameSync(join(folder, 'loop.tmp'), join(folder, 'loop.json'));
+      loop = undefined;
     }),
   );
   // The editor tells settings of the machine from the user's by where they are registered, and writes each into its own
@@ -107,6 +124,7 @@ function speech() {
 }
 
 let used;
+let loop;
 let chatting;
 let chatToken;
 

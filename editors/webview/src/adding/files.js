@@ -11,6 +11,15 @@ import { shortName, visible } from '../words/text.js';
 /** @type {Record<string, string>} */
 const scopes = { user: 'yours', workspace: t('of the workspace') };
 
+/**
+ * The file that an entry goes to when nobody chooses: the hub's default, or the one that counts most.
+ * @param {readonly ConfigFile[]} files
+ */
+export function likeliestFile(files) {
+  const good = files.filter((file) => !file.notWritable);
+  return good.find((file) => file.isDefault) ?? good.at(-1);
+}
+
 /** @param {import('../page.js').Page} page @param {() => void} changed */
 export function fileChoice({ ask, surface }, changed) {
   const select = h('select', { dataset: { testid: 'adding-file' }, onchange: changed });
@@ -43,7 +52,7 @@ export function fileChoice({ ask, surface }, changed) {
           ];
         }),
       );
-      const first = good.find((file) => file.path === before) ?? good.find((file) => file.isDefault) ?? good.at(-1);
+      const first = good.find((file) => file.path === before) ?? likeliestFile(files);
       if (first?.path) select.value = first.path;
       const bad = files.filter((file) => file.notWritable);
       show(why, bad.length > 0);

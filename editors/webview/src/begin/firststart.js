@@ -1,6 +1,7 @@
 // What a newcomer sees where servers would stand: what McpHub is, and three ways to begin. It is drawn from how things
 // are, and goes with the first server; nothing is remembered, and nothing comes back to ask.
 
+import { likeliestFile } from '../adding/files.js';
 import { h, setText, show } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { commandLink } from '../surface.js';
@@ -102,7 +103,8 @@ function waysInBrowser({ surface, ask }, slot, problem) {
     onclick: async () => {
       if (!demo?.entryJson) return;
       show(problem, false);
-      const { error } = await ask({ addServer: { server: demo.server, entryJson: demo.entryJson } });
+      const configFile = likeliestFile((await ask({ listConfigFiles: {} })).listConfigFiles?.files ?? [])?.path ?? '';
+      const { error } = await ask({ addServer: { server: demo.server, entryJson: demo.entryJson, configFile } });
       const start = error ?? (await ask({ startServer: { server: demo.server } })).error;
       show(problem, start !== undefined);
       setText(problem, visible(start?.message));

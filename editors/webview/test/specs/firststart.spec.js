@@ -144,10 +144,12 @@ pageTest(
   async ({ by, hub, page, settle }) => {
     await settle();
     await assertAccessible(page);
-    hub.silent.add('addServer');
+    hub.silent.add('addServer').add('listConfigFiles');
     await by('add-demo').click();
+    const files = [{ path: '/w/bad.toml', notWritable: 'a form that cannot be changed' }, { path: '/w/.mcp.json' }];
+    await hub.reply(await hub.next('listConfigFiles'), { listConfigFiles: { files } });
     const asked = await hub.next('addServer');
-    assert.deepEqual(asked.addServer, { server: 'mcphub-demo', entryJson });
+    assert.deepEqual(asked.addServer, { server: 'mcphub-demo', entryJson, configFile: '/w/.mcp.json' });
     await hub.reply(asked, { error: { code: 'FAILED_PRECONDITION', message: 'no file is known' } });
     await by('first-start').getByRole('alert').getByText('no file is known').waitFor();
   },

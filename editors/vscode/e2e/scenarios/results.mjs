@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { scenario } from '../stage.mjs';
+import { until } from '../until.mjs';
+
+const media = resolve(import.meta.dirname, '../mediaserver.mjs');
+
+/** @typedef {import('../window.mjs').EditorWindow} EditorWindow */
+
+scenario('a result opens in the editor, is compared with the one before it, and is saved', async (act) => {
+  const workspace = act.workspace();
+  const window = await act.open(workspace);
+  const page = await window.openSideBar();
+  for (const [round, text] of ['the first text', 'the second text'].entries()) {
+    await page.call('demo', 'echo', { text });
+    const card = page.card('echo');
+    await card.waitFor();
+    await page.accept(card);
+    await page.shows(`${round + 1} results`, async () => (await page.history.getByTestId(/^ended-/).count()) > round);
+  }
+  await page.ended('echo', /the second text/).click();
+  const details = page.history.getByRole('region', { name: 'Details of the request' });
+  const result = details.getByTestId('result');
+
+  await result.getByRole('link', { name: 'Open in Editor: result' }).click();
+  const editor = window.page.locator('.editor-instance .view-lines').first();
+  await editor.getByText('the second text').first().waitFor();
+  await window.page.locator('.tabs-container .tab').filter({ hasText: 'demo-echo-result' }).first().waitFor();
+
+  await result.getByRole('link', { name: 'Compare with Previous' }).click();
+  const sides = window.page.locator('.monaco-diff-editor');
+  await sides.locator('.editor.original').getByText('the first text').first().waitFor();
+  await sides.locator('.editor.modified').getByText('the second text').first().waitFor();
+
+  const saved = join(workspace.folder, 'saved.json');
+  await result.getByRole('link', { name: 'Save As…: result' }).click();
+  await window.saveAs(saved);
+  await until('the file is there', () => readFileSync(saved, 'utf8').includes('the second text'));
+});
+
+scenario('a picture and a sound of a result are shown, its files saved as they are, its link opened', async (act) => {
+  const workspace = act.workspace();
+  workspace.brings({ media: { type: 'stdio', command: process.execPath, args: [media], alwaysAllow: ['*'] } });
+  const window = await act.open(workspace);
+  const page = await window.openSideBar();
+  await page.server('media').waitFor();
+  const listing = page.openTools('media');
+  const launch = page.card(media);
+  await launch.waitFor();
+  await page.accept(launch);
+  await listing;
+  await page.call('media', 'show');
+  await page.ended('Show media', /done/i).click();
+  const result = page.history.getByTestId('result');
+
+  const picture = result.getByTestId('picture').first().locator('img');
+  await until('the picture is drawn', async () => {
+    const size = await picture.evaluate((/** @type {HTMLImageElement} */ image) => image.naturalWidth);
+    return size === 60;
+  });
+  const sound = result.getByTestId('sound').locator('audio');
+  await until('the sound can be played', async () => {
+    const seconds = await sound.evaluate((/** @type {HTMLAudioElement} */ player) => player.duration);
+    return Math.abs(seconds - 2) < 0.1;
+  });
+
+  const notes = join(workspace.folder, 'notes.txt');
+  await result.getByRole('link', { name: 'Save Content As: memo://notes.txt' }).click();
+  await window.saveAs(notes);
+  await until(
+    'the text is saved',
+    () => readFileSync(notes, 'utf8') === 'first line\n"quoted" \u{1f600} \\ last line\n',
+  );
+  const dot = join(workspace.folder, 'dot.png');
+  await result.getByRole('link', { name: 'Save Content As: memo://dot.png' }).click();
+  await window.saveAs(dot);
+  await until('the picture is saved', () => readFileSync(dot).subarray(1, 4).toString('latin1') === 'PNG');
+  assert.equal(readFileSync(dot).readUInt32BE(16), 3, 'its width');
+
+  await result
+    .getByRole('button', { name: /The notes/ })
+    .or(result.getByRole('link', { name: /The notes/ }))
+    .first()
+    .click();
+  await window.page.locator('.editor-instance .view-lines').getByText('last line').first().waitFor();
+});
