@@ -111,7 +111,7 @@ func (c *Client) Search(ctx context.Context, base string, q Query) (Page, error)
 		q.Size = DefaultPage
 	}
 	q.Size = min(q.Size, MaxPage)
-	query := url.Values{"limit": {strconv.Itoa(q.Size)}, "version": {"latest"}}
+	query := url.Values{"limit": {strconv.Itoa(q.Size)}, "version": {latest}}
 	if q.Text != "" {
 		query.Set("search", q.Text)
 	}
@@ -129,6 +129,9 @@ func (c *Client) Search(ctx context.Context, base string, q Query) (Page, error)
 	return page, nil
 }
 
+// latest is the version of a server that is asked for when none is.
+const latest = "latest"
+
 // Server gives one version of a server, "" for the latest, and the proposals for it.
 func (c *Client) Server(ctx context.Context, base, name, version string) (Server, []*proposal.Proposal, error) {
 	at, err := addressOf(base)
@@ -136,7 +139,7 @@ func (c *Client) Server(ctx context.Context, base, name, version string) (Server
 		return Server{}, nil, err
 	}
 	if version == "" {
-		version = "latest"
+		version = latest
 	}
 	if !nameForm.MatchString(name) || version == "." || version == ".." {
 		return Server{}, nil, notFound(at, name)
@@ -149,7 +152,7 @@ func (c *Client) Server(ctx context.Context, base, name, version string) (Server
 		return Server{}, nil, err
 	}
 	s, ok := readServer(body)
-	if !ok || s.Name != name {
+	if !ok || s.Name != name || version != latest && s.Version != version { // nobody has asked for another one
 		return Server{}, nil, noAPI(at)
 	}
 	return s, s.proposals(at.String(), jsontext.Get(body, "server")), nil

@@ -92,6 +92,24 @@ func TestServerNotFound(t *testing.T) {
 	}
 }
 
+// A registry that answers with another version, or another server, than was asked for is not taken at its word.
+func TestOtherServerOrVersion(t *testing.T) {
+	r := fakeregistry.Open(t)
+	r.Instead(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"server": {"name": "io.example/a", "version": "6.6.6"}}`)
+	})
+	c := NewClient(Options{})
+	for _, asked := range [][2]string{{"io.example/a", "1.0.0"}, {"io.example/b", ""}} {
+		_, _, err := c.Server(t.Context(), r.URL, asked[0], asked[1])
+		if event.AsError(err).Reason != event.ReasonRegistryFailed {
+			t.Errorf("%v: %v", asked, err)
+		}
+	}
+	if _, _, err := c.Server(t.Context(), r.URL, "io.example/a", ""); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	c := NewClient(Options{RoundTripper: refusing{t}})
 	for base, reason := range map[string]string{
