@@ -32,11 +32,17 @@ const wanted = wantedHere();
 /** The language of the page. */
 export const language = languageOf(wanted);
 
-/** Where the numbers and times of its readers are written so: the language with its region, as far as it is known. */
-export const locale =
+/** A language with the region of its readers, as far as it is known. @param {string} of */
+const withRegion = (of) =>
   [...wanted, ...(typeof document === 'undefined' ? [] : navigator.languages)].find(
-    (one) => primary(one) === language && one.includes('-'),
-  ) ?? language;
+    (one) => primary(one) === primary(of) && one.includes('-'),
+  ) ?? of;
+
+/** Where the numbers and times of its readers are written so. */
+export const locale = withRegion(language);
+
+/** What its readers would have first, whether the page has it or not. */
+export const wantedLocale = withRegion(wanted[0] ?? language);
 
 /** @returns {Promise<Texts>} */
 async function load() {

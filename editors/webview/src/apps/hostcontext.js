@@ -1,6 +1,8 @@
 // What a view is told of where it is shown (MCP Apps 2026-01-26, HostContext): the theme in the words of the
 // specification, made of the editor's colours.
 
+import { wantedLocale } from '../language.js';
+
 /** Each name of the specification's list with the editor's colour for it. @type {Record<string, string>} */
 const colours = {
   'background-primary': '--vscode-editor-background',
@@ -115,7 +117,7 @@ export function hostContext(width, maxHeight, displayMode) {
     displayMode,
     availableDisplayModes: ['inline', 'fullscreen'],
     containerDimensions: { width, maxHeight },
-    locale: navigator.language,
+    locale: wantedLocale,
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     userAgent: 'McpHub',
     platform: 'desktop',

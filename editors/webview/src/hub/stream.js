@@ -192,11 +192,15 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
     ask: (message, unwanted) => {
       const messageId = `m${++asked}`;
       return new Promise((answer) => {
-        waiting.set(messageId, answer);
-        unwanted?.addEventListener('abort', () => {
+        const giveUp = () => {
           if (waiting.delete(messageId)) transport.post({ giveUp: { messageId } });
           answer({ messageId, error: { code: 'CANCELLED', reason: 'CANCELLED', message: '' } });
+        };
+        waiting.set(messageId, (reply) => {
+          unwanted?.removeEventListener('abort', giveUp);
+          answer(reply);
         });
+        unwanted?.addEventListener('abort', giveUp, { once: true });
         if (transport.post({ ...message, messageId })) return;
         waiting.delete(messageId);
         answer(lostReply(messageId));

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
+import { noted, openTheView, resourceOf, viewOf, withView } from '../harness/views.js';
 import { busySnapshot, filesTools, prompts, server } from '../harness/world.js';
 
 pageTest(
@@ -21,6 +22,26 @@ pageTest(
     assert.match((await by('keys').textContent()) ?? '', /Eine Frage verwerfen/);
   },
 );
+
+for (const [language, locale] of [
+  ['de', 'de'],
+  ['fr-CA', 'fr-CA'],
+])
+  pageTest(
+    `a view is told ${locale}, and its frame is in the page's language`,
+    {
+      ...withView,
+      surface: { language },
+    },
+    async (opened) => {
+      const { page, by } = opened;
+      await openTheView(opened, resourceOf(viewOf('note(hello.result.hostContext.locale)')));
+      await noted(opened, locale);
+      assert.equal(await page.getAttribute('html', 'lang'), language === 'de' ? 'de' : 'en');
+      const close = language === 'de' ? 'Ansicht von Draw a chart von charts schließen' : 'Close the view of Draw a chart';
+      assert.match((await by('view-close').getAttribute('aria-label')) ?? '', new RegExp(`^${close}`));
+    },
+  );
 
 pageTest('a text with a count has the form that goes with it', { surface: { language: 'de' } }, async (opened) => {
   const { page, hub, pass } = opened;
