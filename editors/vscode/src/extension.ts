@@ -12,7 +12,7 @@ import { registerCommands } from './commands/commands.js';
 import { CommandWorld } from './commands/commandworld.js';
 import { ConfigFiles } from './config/configfiles.js';
 import { Documents } from './commands/documents.js';
-import { HubProcess, describe } from './hub/hubprocess.js';
+import { HubProcess, describe, setting } from './hub/hubprocess.js';
 import { EndedAway } from './hub/endedaway.js';
 import { tellOfTrouble } from './hub/hubtrouble.js';
 import { Notifier } from './questions/notify.js';
@@ -39,14 +39,20 @@ let leave: (() => Promise<void>) | undefined;
 export function activate(context: vscode.ExtensionContext): McpHubApi {
   const output = new Output();
   const process = new HubProcess(context, output);
-  const watcher = new WatcherWindow(roots(), (error) => output.hub.warn(`A listener failed: ${describe(error)}`));
+  const views = setting('views', true); // for as long as the window lives: servers are told once
+  const listenerFailed = (error: unknown): void => output.hub.warn(`A listener failed: ${describe(error)}`);
+  const watcher = new WatcherWindow(roots(), listenerFailed, views);
   const secrets = new Secrets(context);
   const sampling = new Sampling(watcher);
   const answers = new Answers(watcher, secrets, sampling, output);
   const demo = new DemoServer(context.globalState, process);
   const configFiles = new ConfigFiles(context, process, output, () => demo.sources());
   const documents = new Documents(vscode.Uri.joinPath(context.globalStorageUri, 'texts').fsPath);
-  const frames = new Frames(vscode.Uri.joinPath(context.extensionUri, 'media/page/apps/sandbox.html').fsPath, output);
+  const frames = new Frames(
+    vscode.Uri.joinPath(context.extensionUri, 'media/page/apps/sandbox.html').fsPath,
+    output,
+    views,
+  );
   const pageWorld: PageWorld = {
     extensionUri: context.extensionUri,
     process,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CancelDelivery } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
+import { Frames } from '../src/page/frames.js';
 import { WatcherWindow } from '../src/hub/watcherwindow.js';
 
 /** A hub whose one window says what the test feeds it. */
@@ -42,6 +43,28 @@ function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void
 
 const server = (name: string): AttachResponse['event'] =>
   ({ case: 'serverChanged', value: { server: { name }, removed: false } }) as unknown as AttachResponse['event'];
+
+test('servers are told that views are shown, unless they are turned off', async () => {
+  for (const [views, said] of [
+    [true, '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}'],
+    [false, ''],
+  ] as const) {
+    const { hub } = playedHub();
+    const hellos: (string | undefined)[] = [];
+    const open = hub.window.bind(hub);
+    hub.window = (options) => {
+      hellos.push(options.extensionsJson);
+      return open(options);
+    };
+    const watcher = new WatcherWindow([], (error) => assert.fail(String(error)), views);
+    watcher.follow(hub);
+    await watcher.close();
+    assert.deepEqual(hellos, [said]);
+    const frames = new Frames('/no/such/file', { hub: { warn: () => undefined } } as never, views);
+    assert.deepEqual(await frames.addresses(), []);
+    frames.dispose();
+  }
+});
 
 test('a listener that throws disturbs neither the others nor the window', async () => {
   const { hub, feed } = playedHub();

@@ -58,12 +58,15 @@ export class WatcherWindow {
   #roots: readonly Root[];
   #lost = false; // until the next welcome: what is still read was said by a hub that is gone
   readonly #listenerFailed: (error: unknown) => void;
+  readonly #extensions: string;
 
   /**
    * `listenerFailed` hears of listeners that threw: some are other extensions', and none of them may end the reading.
+   * `views`: servers are told that views of tools (MCP Apps) are shown.
    */
-  constructor(roots: readonly Root[], listenerFailed: (error: unknown) => void) {
+  constructor(roots: readonly Root[], listenerFailed: (error: unknown) => void, views = true) {
     this.#roots = roots;
+    this.#extensions = views ? appsExtension : '';
     this.#listenerFailed = listenerFailed;
   }
 
@@ -85,7 +88,7 @@ export class WatcherWindow {
       roots: this.#rootInits(),
       maxProgressRate: 4,
       // The page shows views and can be opened at any time; said later, it would have idle servers connected anew.
-      extensionsJson: appsExtension,
+      extensionsJson: this.#extensions,
       maxHistory: 200, // what an earlier hub has ended is the first of it
     });
     this.#window = window;

@@ -13,13 +13,15 @@ const longestWait = 500;
 export class Frames implements vscode.Disposable {
   readonly #html: string;
   readonly #output: Output;
+  readonly #on: boolean;
   #opened: Promise<ViewFrames> | undefined;
   #outside: Promise<string> | undefined;
 
-  /** `html` is the file of the outer frame. */
-  constructor(html: string, output: Output) {
+  /** `html` is the file of the outer frame; without `on` there are no frames, and no port is opened. */
+  constructor(html: string, output: Output, on: boolean) {
     this.#html = html;
     this.#output = output;
+    this.#on = on;
   }
 
   /**
@@ -27,6 +29,9 @@ export class Frames implements vscode.Disposable {
    * machine, on which the window may be as well. None: no views are shown.
    */
   async addresses(): Promise<readonly string[]> {
+    if (!this.#on) {
+      return [];
+    }
     try {
       this.#opened ??= readFile(this.#html, 'utf8').then((html) => ViewFrames.open(html));
       const { address } = await this.#opened;
