@@ -4,8 +4,9 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# buf, staticcheck and the analyzers come from a module of their own, so that their dependencies stay out of the product's.
-BUF := go tool -modfile=internal/tools/go.mod buf
+# Staticcheck and the analyzers come from a module of their own, so that their dependencies stay out of the product's. Buf
+# comes from npm, ready to run: building it took a fifth of the checks' time.
+BUF := editors/node_modules/.bin/buf
 
 # The contract as it was released last; the present one must not break it.
 IMAGE := proto/released.json
@@ -63,7 +64,7 @@ package: $(EDITORS_STAMP) ## build the extension for this system: editors/vscode
 	cd $(EDITORS) && npm run --silent package -w vscode -- $(if $(TARGET),--target $(TARGET))
 
 .PHONY: generate
-generate: ## write the Go code of the contract anew
+generate: $(EDITORS_STAMP) ## write the Go code of the contract anew
 	$(BUF) generate
 
 .PHONY: generate-ts
@@ -88,7 +89,7 @@ release: $(EDITORS_STAMP) ## everything of a release for all systems, in dist: m
 	cd $(RELEASE) && go run . -version "$(VERSION)" -vsix
 
 .PHONY: release-image
-release-image: ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)
+release-image: $(EDITORS_STAMP) ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)
 	@if test -e $(IMAGE); then $(MAKE) --no-print-directory breaking; fi
 	$(BUF) build --exclude-source-info -o $(IMAGE)
 
@@ -284,7 +285,7 @@ vet: ## go vet
 
 .PHONY: cross
 cross: ## vet and build for the systems that the tests do not run on
-	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; GOOS=$$os CGO_ENABLED=0 go build -o /dev/null ./...; done
+	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; GOOS=$$os CGO_ENABLED=0 go build ./...; done
 
 .PHONY: staticcheck
 staticcheck: ## staticcheck
@@ -303,18 +304,18 @@ analyze: ## errcheck, deadcode, gocyclo
 	$(ANALYZER) gocyclo -over $(MOST_BRANCHES) -ignore '_test\.go|\.pb\.go|/node_modules/' .
 
 .PHONY: proto
-proto: ## buf lint and the format of the contract
+proto: $(EDITORS_STAMP) ## buf lint and the format of the contract
 	$(BUF) lint
 	$(BUF) format --diff --exit-code
 
 .PHONY: breaking
-breaking: ## the contract breaks nothing that was released
+breaking: $(EDITORS_STAMP) ## the contract breaks nothing that was released
 	@test -e $(IMAGE) || { echo "$(IMAGE) is missing: make it with 'make release-image' and commit it"; exit 1; }
 	$(BUF) breaking --against $(IMAGE)
 
 # Generated beside the tree and compared, so that it says the same in a clean clone and amid work, and finds left-over files.
 .PHONY: drift
-drift: ## the generated code is what the contract generates
+drift: $(EDITORS_STAMP) ## the generated code is what the contract generates
 	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate -o "$$dir"; \
 	mkdir "$$dir/kept"; find proto -name '*.pb.go' | tar cf - -T - | tar xf - -C "$$dir/kept"; \
 	diff -ru "$$dir/kept/proto" "$$dir/proto" || { echo "generated code has drifted (run make generate)"; exit 1; }

@@ -119,17 +119,21 @@ export class HubPage {
     const head = row.getByRole('heading', { level: 3 }).getByRole('button');
     const tool = row.getByTestId(/^tool-/).first();
     const connect = row.getByRole('button', { name: 'Connect and list its tools' });
-    // A hub that has just come draws the row anew, and closed.
+    let pressed = false;
+    // A hub that has just come draws the row anew, and closed: at whatever moment, a person opens it again.
     await until(
       `the tools of ${server} are open`,
       async () => {
-        if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
-        return tool.or(connect).first().isVisible();
+        if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click({ timeout: 1_000 });
+        if (await tool.isVisible()) return true;
+        if (!pressed && (await connect.isVisible())) {
+          await connect.click({ timeout: 1_000 });
+          pressed = true;
+        }
+        return false;
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
-    if (!(await tool.isVisible())) await connect.click();
-    await tool.waitFor({ timeout: 30_000 });
   }
 
   /**
