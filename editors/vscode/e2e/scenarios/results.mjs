@@ -6,8 +6,6 @@ import { until } from '../until.mjs';
 
 const media = resolve(import.meta.dirname, '../mediaserver.mjs');
 
-/** @typedef {import('../window.mjs').EditorWindow} EditorWindow */
-
 scenario('a result opens in the editor, is compared with the one before it, and is saved', async (act) => {
   const workspace = act.workspace();
   const window = await act.open(workspace);
@@ -39,7 +37,7 @@ scenario('a result opens in the editor, is compared with the one before it, and 
   await until('the file is there', () => readFileSync(saved, 'utf8').includes('the second text'));
 });
 
-scenario('a picture and a sound of a result are shown, its files saved as they are, its link opened', async (act) => {
+scenario('a picture and a sound of a result are shown, its files saved as they are, its link read', async (act) => {
   const workspace = act.workspace();
   workspace.brings({ media: { type: 'stdio', command: process.execPath, args: [media], alwaysAllow: ['*'] } });
   const window = await act.open(workspace);
@@ -78,10 +76,7 @@ scenario('a picture and a sound of a result are shown, its files saved as they a
   await until('the picture is saved', () => readFileSync(dot).subarray(1, 4).toString('latin1') === 'PNG');
   assert.equal(readFileSync(dot).readUInt32BE(16), 3, 'its width');
 
-  await result
-    .getByRole('button', { name: /The notes/ })
-    .or(result.getByRole('link', { name: /The notes/ }))
-    .first()
-    .click();
-  await window.page.locator('.editor-instance .view-lines').getByText('last line').first().waitFor();
+  const link = result.getByTestId('resource-link');
+  await link.getByRole('button', { name: 'Read the resource memo://notes.txt' }).click();
+  await link.getByText('last line').waitFor();
 });
