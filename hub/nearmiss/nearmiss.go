@@ -27,8 +27,8 @@ func Hint(word string, words []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// Of gives the words that somebody may have meant, the nearest first: those at a small distance, and those that
-// begin with what was written.
+// Of gives the words that somebody may have meant, the nearest first: those at a small distance, and those of which one
+// begins with the other.
 func Of(word string, words []string) []string {
 	type candidate struct {
 		word     string
@@ -52,7 +52,8 @@ func Of(word string, words []string) []string {
 		switch d := distance(written, other, limit); {
 		case d <= limit:
 			found = append(found, candidate{w, d})
-		case len(written) >= 3 && strings.HasPrefix(string(other), string(written)):
+		case len(written) >= 3 && strings.HasPrefix(string(other), string(written)),
+			len(other) >= 4 && strings.HasPrefix(string(written), string(other)): // elicitation, for elicit
 			found = append(found, candidate{w, limit + 1})
 		}
 	}

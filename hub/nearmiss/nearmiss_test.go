@@ -15,6 +15,7 @@ func TestOf(t *testing.T) {
 		"toosl":                 {"tools"}, // two letters swapped are one mistake
 		"sleep":                 {"Sleep"},
 		"ask":                   {"ask_name", "ask_then_withdraw"},
+		"echoing_of_texts":      {"echo"},
 		"xyz":                   nil,
 		"":                      nil,
 		strings.Repeat("x", 99): nil,
