@@ -9,6 +9,7 @@ import { t } from '../words/t.js';
 
 const profile = /^text\/html\s*;\s*profile="?mcp-app"?$/i;
 const mostBytes = 8 << 20;
+const mostListed = 20; // a URI may be the beginning of others
 
 /**
  * Throws an Unread.
@@ -25,11 +26,28 @@ export async function readView(page, appRequestId, server, uri) {
   });
   if (error) throw new Unread(error.message ?? '');
   const text = await readPart(page.ask, requestId, 'REQUEST_PART_RESULT', mostBytes);
-  return viewOf(nativeParse(text), uri);
+  return viewOf(nativeParse(text), uri, () => listedAs(page, server, uri));
 }
 
-/** @param {unknown} result of resources/read @param {string} uri @returns {Resource} */
-export function viewOf(result, uri) {
+/**
+ * What the server's list says of a view whose content says nothing of itself. Undefined: nothing, or it has no list.
+ * @param {import('../page.js').Page} page
+ * @param {string} server
+ * @param {string} uri
+ */
+async function listedAs({ ask }, server, uri) {
+  const { listResources } = await ask({ listResources: { server, query: uri, limit: mostListed } });
+  const entry = listResources?.resources?.find((one) => one.uri === uri);
+  return entry?.definitionJson ? dict(dict(nativeParse(entry.definitionJson))['_meta'])['ui'] : undefined;
+}
+
+/**
+ * @param {unknown} result of resources/read
+ * @param {string} uri
+ * @param {() => Promise<unknown>} listed gives `_meta.ui` of the entry of resources/list, for a content that has none
+ * @returns {Promise<Resource>}
+ */
+async function viewOf(result, uri, listed) {
   const contents = dict(result)['contents'];
   const all = (Array.isArray(contents) ? contents : []).map(dict);
   const one = all.find((content) => content['uri'] === uri) ?? all[0];
@@ -37,7 +55,7 @@ export function viewOf(result, uri) {
   const { mimeType } = one;
   if (typeof mimeType !== 'string' || !profile.test(mimeType))
     throw new Unread(t('What the server has given is no view: its type is not text/html;profile=mcp-app.'));
-  const ui = dict(dict(one['_meta'])['ui']);
+  const ui = dict(dict(one['_meta'])['ui'] ?? (await listed()));
   return { html: htmlOf(one), named: namedBy(ui['csp']), border: ui['prefersBorder'] !== false };
 }
 

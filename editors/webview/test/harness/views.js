@@ -70,6 +70,7 @@ export const resourceOf = (html, ui, mimeType = 'text/html;profile=mcp-app') =>
  */
 export async function openTheView({ hub, by }, resource, argumentsJson = '{"of":"sales"}') {
   hub.kept['r-1 ARGUMENTS'] = argumentsJson;
+  hub.answers['listResources'] ??= () => ({ listResources: {} }); // asked where the content says nothing of itself
   await by('show-view').first().click();
   const read = await hub.next('readResource');
   hub.kept[`${read.readResource.requestId} RESULT`] = resource;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { pageTest } from '../harness/pagetest.js';
-import { noted, notes, openTheView, resourceOf, viewOf, withView } from '../harness/views.js';
+import { noted, notes, openTheView, resourceOf, uri, viewOf, withView } from '../harness/views.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
@@ -264,6 +264,32 @@ pageTest('many requests at once are refused beyond a bound', withView, async (op
   await noted(opened, /^count .*"link (Too many requests are open|The user did not open it)/);
   assert.equal(opened.hub.all('callTool').length, 8);
   assert.equal(await opened.by('view-open-link').count(), 1, 'one question at a time');
+});
+
+pageTest(
+  'what the list of resources says of a view counts where its content says nothing',
+  withView,
+  async (opened) => {
+    const { by, hub } = opened;
+    const listed = (/** @type {string} */ of, /** @type {string} */ host) => ({
+      server: 'charts',
+      uri: of,
+      definitionJson: JSON.stringify({ uri: of, _meta: { ui: { csp: { connectDomains: [`https://${host}`] } } } }),
+    });
+    hub.answers['listResources'] = ({ listResources }) => {
+      assert.equal(listResources?.query, uri);
+      return { listResources: { resources: [listed(`${uri}/more`, 'other.example'), listed(uri, 'listed.example')] } };
+    };
+    await openTheView(opened, resourceOf(viewOf('')));
+    await by('view-consent').waitFor();
+    assert.match(await by('view-r-1').innerText(), /reaches places outside: https:\/\/listed\.example\./);
+  },
+);
+
+pageTest('what a content says of itself is all that counts', withView, async (opened) => {
+  opened.hub.answers['listResources'] = () => assert.fail('the list was asked for');
+  await openTheView(opened, resourceOf(viewOf(''), { prefersBorder: true }));
+  await noted(opened, 'greeted');
 });
 
 pageTest(
