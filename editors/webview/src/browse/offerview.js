@@ -3,6 +3,7 @@
 import { h, replace, setText, show } from '../elements/dom.js';
 import { arrayOf, numberOf, objectOf, parse, stringOf } from '../words/jsontext.js';
 import { bytesOf, pictureInfo } from '../results/pictureinfo.js';
+import { dateOf } from '../words/t.js';
 import { shortName, visible } from '../words/text.js';
 
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
@@ -43,7 +44,7 @@ export function annotationsOf(definition) {
   return {
     audience: audience.join(', '),
     priority: priority === undefined ? '' : String(priority),
-    modified: Number.isFinite(modified) ? new Date(modified).toLocaleString() : '',
+    modified: Number.isFinite(modified) ? dateOf(modified) : '',
   };
 }
 

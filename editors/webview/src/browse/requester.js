@@ -64,16 +64,16 @@ export function requester(page, { verb, name, home, message, extra, actions = []
 
   async function send() {
     if (sending) return;
-    const mine = (requestId = crypto.randomUUID());
+    const mine = crypto.randomUUID();
     begun(true);
     show(problem, false);
     const order = await message(mine);
     if (typeof order === 'string') {
       begun(false);
-      requestId = undefined;
-      say(order);
+      say(order); // and what runs already is followed on
       return;
     }
+    requestId = mine;
     replace(outcome);
     show(status, true);
     show(where, false);

@@ -41,6 +41,11 @@ const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGro
 /** A number with one digit after the point at most, as people write it. @param {number} value */
 export const number = (value) => numbers.format(value);
 
+const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A day with its time. @param {number} at milliseconds since 1970 */
+export const dateOf = (at) => dates.format(at);
+
 const times = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 /** The time of a day. @param {Date} date */

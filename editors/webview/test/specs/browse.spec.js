@@ -34,7 +34,7 @@ pageTest(
       /file:\/\/\/notes\.md/,
       /For\s+user/,
       /Priority\s+0\.8/,
-      /Modified\s+\S*2026/,
+      /Modified\s+Oct 1, 2026/,
     ])
       assert.match(body, part);
     await row.getByTestId('ask').click();
@@ -322,6 +322,11 @@ pageTest('a prompt is filled, says what is missing, and is filled again from the
     messages: [{ role: 'user', content: { type: 'text', text: 'Review this **Go** code.' } }],
   });
   await carryOut(hub, of);
+  await row.getByText(/see Running/).waitFor();
+  await language.fill('');
+  await row.getByTestId('ask').click(); // a second one lacks what is required: the first one goes on
+  await settle();
+  assert.match(await row.innerText(), /This is required\./);
   await hub.say({
     mcpRequestFinished: {
       ...of,
