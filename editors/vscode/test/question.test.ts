@@ -115,13 +115,20 @@ test('what a program wrote is agreed to in a dialog that shows all of it, and th
     launch({
       writtenBy: { name: 'an extension', windowId: '' },
       directory: '/repos/a',
-      environment: [{ name: 'MODE', value: 'two\nlines', unset: false, loadsCode: false }],
+      environment: [{ name: 'MODE', value: 'two\nlines, TOKEN=1', unset: false, loadsCode: false }],
       headerNames: ['X-Key'],
       envFile: '/repos/a/.env',
       envFileNames: ['FROM_FILE'],
     }),
   );
-  for (const fact of ['npx -y "two words"', '/repos/a', 'MODE=two⟨U+000A⟩lines', 'X-Key', '/repos/a/.env', 'FROM_FILE'])
+  for (const fact of [
+    'npx -y "two words"',
+    '/repos/a',
+    'MODE="two\\nlines, TOKEN=1"',
+    'X-Key',
+    '/repos/a/.env',
+    'FROM_FILE',
+  ])
     assert.ok(asked.detail.includes(fact), `${fact} in ${asked.detail}`);
   assert.match(asked.title, /which “an extension” added/u);
   const accepts = asked.choices.flatMap(({ choice }) => (choice.kind === 'accept' ? [choice.launchHash] : []));
@@ -179,7 +186,7 @@ test('a launch shows which program runs, and in words what can make it load othe
     }),
   );
   assert.match(detail, /Program: \/repos\/a\/bin\/npx -> \/tmp\/evil/u);
-  assert.match(detail, /DANGER: .*NODE_OPTIONS=--require \.\/x\.js$/mu);
+  assert.match(detail, /DANGER: .*NODE_OPTIONS="--require \.\/x\.js"$/mu);
 });
 
 test('a command line shows where each word ends', () => {

@@ -18,7 +18,7 @@ export async function startServer(world: CommandWorld, name: unknown, entry: boo
   if (server === undefined) {
     return;
   }
-  if (server.launchConsent !== LaunchConsent.GIVEN || entry) {
+  if (entry || ![LaunchConsent.UNSPECIFIED, LaunchConsent.GIVEN].includes(server.launchConsent)) {
     // The question may come: where the page is, its card can be seen.
     await world.sidebar.show();
   }

@@ -103,13 +103,14 @@ function launchText(launch: ServerLaunch): string {
 
 /** A command with arguments, each in quotes where it would otherwise not be seen where it ends. */
 export function commandLine(command: string, args: readonly string[]): string {
-  return [command, ...args]
-    .map((word) => (/^[\w@%+=:,./\\${}-]+$/u.test(word) ? word : JSON.stringify(word)))
-    .join(' ');
+  return [command, ...args].map((one) => word(one, /^[\w@%+=:,./\\${}-]+$/u)).join(' ');
 }
 
+const word = (text: string, plain: RegExp): string => (plain.test(text) ? text : JSON.stringify(text));
+
+/** Stands in a list: a value with a comma in it would be taken for two variables. */
 function setting({ name, value, unset }: LaunchVariable): string {
-  return unset ? vscode.l10n.t('{0} (taken away)', name) : `${name}=${value}`;
+  return unset ? vscode.l10n.t('{0} (taken away)', name) : `${name}=${word(value, /^[\w@%+=:./\\${}-]*$/u)}`;
 }
 
 /** A break of the line would be taken for one of ours. */
