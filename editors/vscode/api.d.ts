@@ -69,10 +69,12 @@ export interface McpHub {
    */
   listTools(server?: McpServerName): Promise<McpTool[]>;
 
+  /** What the server lists, all pages. A server that is not connected is connected first; so in the two that follow. */
   listResources(server: McpServerName): Promise<McpResource[]>;
   listResourceTemplates(server: McpServerName): Promise<McpResourceTemplate[]>;
   /** The result as the server wrote it, a JSON text of `resources/read`. */
   readResource(request: McpResourceRequest): Promise<McpResult>;
+  /** The prompt templates that the server lists, all pages. */
   listPrompts(server: McpServerName): Promise<McpPromptTemplate[]>;
   /** A JSON text of the result of `prompts/get`. */
   getPrompt(request: McpPromptRequest): Promise<McpResult>;
@@ -83,11 +85,13 @@ export interface McpHub {
   startServer(server: McpServerName): Promise<McpServer>;
   /** Its calls are cancelled. It is started again when it is next needed. */
   stopServer(server: McpServerName, reason?: string): Promise<McpServer>;
+  /** Stops it, if it runs, and connects it again. Its calls are cancelled with the reason. */
   restartServer(server: McpServerName, reason?: string): Promise<McpServer>;
   /** As long as the hub lives: what the config says is not changed. For that there is updateServer(). */
   setServerEnabled(server: McpServerName, enabled: boolean): Promise<McpServer>;
   /** Opens the sign-in of a server that wants one, and waits for its end. */
   signIn(server: McpServerName): Promise<McpServer>;
+  /** Forgets the tokens of a server, and ends its connection. */
   signOut(server: McpServerName): Promise<McpServer>;
   /** The least level of the log messages that the server is to send: that of MCP, `warning` say. */
   setLogLevel(server: McpServerName, level: string): Promise<void>;
@@ -99,7 +103,9 @@ export interface McpHub {
    * What you wrote starts only after the user has agreed to its exact command or address: no extension can answer that.
    */
   addServer(entry: McpNewServer): Promise<McpWrite>;
+  /** Changes the entry of a server where it stands; what is not named stays, comments too. */
   updateServer(server: McpServerName, change: McpServerChange): Promise<McpWrite>;
+  /** Takes the entry out of its file, or out of `configFile` where several have one. */
   removeServer(server: McpServerName, of?: { readonly configFile?: string }): Promise<McpWrite>;
   /** Gives the file the text that it had before one write of yours, as long as nothing was written since. */
   undo(write: McpWrite): Promise<McpWrite>;
@@ -225,14 +231,18 @@ export interface McpWrite {
   readonly server: McpServer | undefined;
 }
 
+/** One configured server, as it stands now. */
 export interface McpServer {
   /** Unique, and all that the other methods need. */
   readonly name: string;
   /** In the config. It differs from `name` where another entry has it by itself. */
   readonly configName: string;
   readonly source: McpSource;
+  /** broken: its entry cannot be used. given_up: it failed too often, and is started again when somebody asks for it. */
   readonly state: 'stopped' | 'connecting' | 'ready' | 'stopping' | 'failed' | 'disabled' | 'broken' | 'given_up';
+  /** Why it is not there, in words; '' when nothing went wrong. */
   readonly lastError: string;
+  /** Absolute path of the file with its entry. */
   readonly configFile: string;
   /** From 1. */
   readonly configLine: number;
@@ -256,7 +266,9 @@ export interface McpServer {
   readonly consent: 'needed' | 'asking' | 'given' | 'declined' | '';
   /** '' for a process, and for a server that has not asked for a sign-in. */
   readonly signIn: 'needed' | 'asking' | 'signed_in' | '';
+  /** lazy: when it is first needed. eager: as soon as the config is read. */
   readonly start: 'lazy' | 'eager';
+  /** Since when it is connected; undefined when it is not. */
   readonly readyTime: Date | undefined;
   /** Starts that failed, and connections that were lost, in a row. */
   readonly failures: number;
@@ -266,6 +278,7 @@ export interface McpServer {
   readonly lastExit: string;
   /** 0: no limit. */
   readonly memoryLimitBytes: number;
+  /** The user has silenced its questions: they are declined without being shown. */
   readonly questionsMuted: boolean;
   /** Entries of the same name that this one goes before. */
   readonly shadows: readonly McpConfigPlace[];
@@ -276,8 +289,11 @@ export interface McpServer {
   readonly problems: readonly McpConfigProblem[];
 }
 
+/** Where an entry stands. */
 export interface McpConfigPlace {
+  /** Absolute path. */
   readonly file: string;
+  /** From 1. */
   readonly line: number;
   readonly source: McpSource;
   readonly dialect: string;
