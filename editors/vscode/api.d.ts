@@ -122,20 +122,24 @@ export interface McpHub {
   readonly onDidLog: McpEvent<McpLogMessage>;
 }
 
-export interface McpToolCall {
-  readonly server: McpServerName;
-  readonly tool: string;
-  /** An object; or JSON text of one, which is passed on byte for byte (large numbers survive). Default: none. */
-  readonly arguments?: Readonly<Record<string, unknown>> | string;
-  /** Aborting cancels the call; a string as its reason reaches the server. */
+/** What every request may be given. */
+export interface McpRequestOptions {
+  /** Aborting cancels the request; a string as its reason reaches the server. */
   readonly signal?: AbortSignal;
   /** Chosen by you, so that cancel() works from the first moment. Default: minted. */
   readonly requestId?: string;
-  readonly onProgress?: (progress: McpProgress) => void;
   /** For cancelAll: the task of a conversation, say. At most 256 bytes. */
   readonly label?: string;
   /** Default: what the config says. */
   readonly timeouts?: McpTimeouts;
+}
+
+export interface McpToolCall extends McpRequestOptions {
+  readonly server: McpServerName;
+  readonly tool: string;
+  /** An object; or JSON text of one, which is passed on byte for byte (large numbers survive). Default: none. */
+  readonly arguments?: Readonly<Record<string, unknown>> | string;
+  readonly onProgress?: (progress: McpProgress) => void;
   /**
    * You have asked the user yourself. The first time the user is asked whether your extension may say so; without that
    * the call asks as it does without. What the config denies stays denied. Only with connect().
@@ -266,9 +270,8 @@ export interface McpServer {
   readonly consent: 'needed' | 'asking' | 'given' | 'declined' | '';
   /** '' for a process, and for a server that has not asked for a sign-in. */
   readonly signIn: 'needed' | 'asking' | 'signed_in' | '';
-  /** lazy: when it is first needed. eager: as soon as the config is read. */
+  /** lazy: when it is first needed. eager: as soon as the config is read. Connected since readyTime. */
   readonly start: 'lazy' | 'eager';
-  /** Since when it is connected; undefined when it is not. */
   readonly readyTime: Date | undefined;
   /** Starts that failed, and connections that were lost, in a row. */
   readonly failures: number;
@@ -312,7 +315,15 @@ export interface McpConfigProblem {
   readonly fatal: boolean;
 }
 
-export interface McpTool {
+export interface McpTool extends McpOffer {
+  /** Whether a call asks the user, by the config. */
+  readonly policy: 'allow' | 'ask' | 'deny';
+  /** It is as an earlier connection listed it; the server is not connected. */
+  readonly cached: boolean;
+}
+
+/** What a server lists. */
+export interface McpOffer {
   readonly server: string;
   readonly name: string;
   /** Texts of the server: untrusted. */
@@ -320,48 +331,21 @@ export interface McpTool {
   readonly description: string;
   /** JSON text of the whole definition, as it came. */
   readonly definitionJson: string;
-  /** Whether a call asks the user, by the config. */
-  readonly policy: 'allow' | 'ask' | 'deny';
-  /** It is as an earlier connection listed it; the server is not connected. */
-  readonly cached: boolean;
 }
 
-export interface McpResource {
-  readonly server: string;
+export interface McpResource extends McpOffer {
   readonly uri: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
   readonly mimeType: string;
-  readonly definitionJson: string;
 }
 
-export interface McpResourceTemplate {
-  readonly server: string;
+export interface McpResourceTemplate extends McpOffer {
   /** RFC 6570. */
   readonly uriTemplate: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
   readonly mimeType: string;
-  readonly definitionJson: string;
 }
 
-export interface McpPromptTemplate {
-  readonly server: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
+export interface McpPromptTemplate extends McpOffer {
   readonly arguments: readonly { readonly name: string; readonly description: string; readonly required: boolean }[];
-  readonly definitionJson: string;
-}
-
-/** As those of the same names in McpToolCall. */
-export interface McpRequestOptions {
-  readonly signal?: AbortSignal;
-  readonly requestId?: string;
-  readonly label?: string;
-  readonly timeouts?: McpTimeouts;
 }
 
 export interface McpResourceRequest extends McpRequestOptions {
