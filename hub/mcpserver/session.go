@@ -118,14 +118,18 @@ func (s *Session) End(cause error) {
 	if cause == nil {
 		cause = ErrServerClosed
 	}
-	s.cancel(&SessionEndedError{Cause: cause})
-	select {
-	case <-s.ready:
-		if s.peer != nil {
-			s.peer.Abort(cause)
+	abort := func() {
+		select {
+		case <-s.ready:
+			if s.peer != nil {
+				s.peer.Abort(cause)
+			}
+		default:
 		}
-	default:
 	}
+	abort() // first: a handler that gives up with the session has no answer to send then
+	s.cancel(&SessionEndedError{Cause: cause})
+	abort() // the peer may have been set since; who sets it later looks whether the session has ended
 }
 
 // over waits for what is left of the session and forgets it.

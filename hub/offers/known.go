@@ -18,6 +18,8 @@ type Rest struct {
 	Resources []event.ResourceInfo
 	Templates []event.ResourceTemplateInfo
 	Prompts   []event.McpPromptInfo
+	// Ready is when the connection became ready that has listed it; zero: it is what was known before.
+	Ready time.Time
 }
 
 // KnownRest lists what a server offers beside its tools; nil when that is not known. One that is not connected is not
@@ -31,9 +33,10 @@ func (o *Offers) KnownRest(ctx context.Context, name string) (*Rest, error) {
 	var session *mcp.Session
 	var limit time.Duration
 	var late *event.Error
+	var ready time.Time
 	o.house.Update(func() {
 		if s.Usable() == nil {
-			session = s.Join()
+			session, ready = s.Join(), s.ReadySince()
 		}
 		limit, late = s.ConnectLimit("did not list what it offers")
 	})
@@ -64,7 +67,9 @@ func (o *Offers) KnownRest(ctx context.Context, name string) (*Rest, error) {
 		}
 	}
 	s.KeepRest(rest)
-	return restOf(name, rest), nil
+	shown := restOf(name, rest)
+	shown.Ready = ready
+	return shown, nil
 }
 
 // restOf shows what a server offers.

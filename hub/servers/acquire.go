@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -131,6 +132,9 @@ func (s *Server) Join() *mcp.Session {
 	s.users++
 	return s.conn.session
 }
+
+// ReadySince is when the connection that is up became ready, as ServerInfo tells it. It tells connections apart.
+func (s *Server) ReadySince() time.Time { return s.ready }
 
 // Release ends the use of the connection by a claim.
 func (s *Server) Release(c Claim) {

@@ -71,6 +71,8 @@ type known struct {
 	trouble  *event.Error // why it could not be started to be known
 	learning bool         // somebody is at it
 	again    bool         // and has to look once more
+	of       time.Time    // when the connection became ready that rest was listed on
+	anew     time.Time    // the same of one that came while somebody was at it, which may be that
 }
 
 // changes are the lists that are others now, or may be, and the level of logs that clients want.
@@ -147,7 +149,13 @@ func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (con
 	ready := info.State == event.ServerReady
 	connected = ready && !k.ready
 	k.place, k.ready, k.begun = info.Place, ready, k.begun && (ready || !k.ready)
-	if fresh || connected && !k.begun {
+	switch {
+	case fresh:
+		s.learn(ctx, info.Name, k, first)
+	case !connected || k.begun || !info.Ready.IsZero() && info.Ready.Equal(k.of): // its lists are known
+	case k.learning:
+		k.anew = info.Ready
+	default:
 		s.learn(ctx, info.Name, k, first)
 	}
 	return connected
@@ -197,7 +205,7 @@ func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) 
 			offered := s.look(ctx, server, k)
 			s.mu.Lock()
 			if offered != nil {
-				k.rest = offered
+				k.rest, k.of = offered, offered.Ready
 			}
 			s.mu.Unlock()
 			s.refresh()
@@ -210,8 +218,8 @@ func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) 
 			first = false
 			rest(ctx)
 			s.mu.Lock()
-			more = k.again && ctx.Err() == nil
-			k.again, k.learning = false, more
+			more = (k.again || !k.anew.Equal(k.of) && !k.anew.IsZero()) && ctx.Err() == nil
+			k.again, k.anew, k.learning = false, time.Time{}, more
 			s.mu.Unlock()
 		}
 	})
@@ -268,7 +276,7 @@ func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (troub
 	s.mu.Lock()
 	was := k.trouble
 	if k.trouble = trouble; trouble == nil {
-		k.begun, k.again = true, false
+		k.begun, k.again, k.anew = true, false, time.Time{}
 	}
 	s.mu.Unlock()
 	if trouble != nil && (was == nil || was.Message != trouble.Message) {

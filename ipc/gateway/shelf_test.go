@@ -82,6 +82,61 @@ func TestServerThatAlwaysChangesIsAskedAtPace(t *testing.T) {
 	})
 }
 
+// listed is a hub whose server takes its time to list what it offers, on a connection that is ready since a time.
+type listed struct {
+	counted
+	ready time.Time
+	hold  chan struct{}
+}
+
+func (l *listed) KnownRest(ctx context.Context, name string) (*offers.Rest, error) {
+	_, _ = l.counted.KnownRest(ctx, name)
+	<-l.hold
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &offers.Rest{Ready: l.ready}, nil
+}
+
+// TestListsOfAConnectionAreAskedForOnce: that a server is connected may be told while, or after, its lists are asked
+// for on that connection already: they are not asked for again. They are for another connection.
+func TestListsOfAConnectionAreAskedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		defer end(errors.New("the test is over"))
+		at := time.Now()
+		hub := &listed{ready: at, hold: make(chan struct{})}
+		s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+		s.start(ctx, []event.ServerInfo{{Name: "s", State: event.ServerConnecting}})
+		sees := func(state event.ServerState, ready time.Time) {
+			s.see(ctx, event.ServerInfo{Name: "s", State: state, Ready: ready}, false)
+			<-time.After(2 * time.Second)
+		}
+		asked := func(when string, want int) {
+			t.Helper()
+			hub.mu.Lock()
+			defer hub.mu.Unlock()
+			if hub.asked != want {
+				t.Errorf("%s: asked %d times, want %d", when, hub.asked, want)
+			}
+		}
+		sees(event.ServerReady, at)
+		close(hub.hold)
+		<-time.After(2 * time.Second)
+		asked("told while it lists", 1)
+		sees(event.ServerStopped, time.Time{})
+		sees(event.ServerReady, at)
+		asked("told again", 1)
+		hub.mu.Lock()
+		hub.ready = at.Add(time.Minute)
+		hub.mu.Unlock()
+		sees(event.ServerStopped, time.Time{})
+		sees(event.ServerReady, at.Add(time.Minute))
+		asked("another connection", 2)
+		end(errors.New("the test is over"))
+		s.close()
+	})
+}
+
 // TestBesideIsNotOfTheGateway: a server beside another of its name is neither started to be known nor listed, also when
 // it has been the one that counts.
 func TestBesideIsNotOfTheGateway(t *testing.T) {
