@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -45,6 +46,10 @@ func TestRestIsKnownBeforeTheServerIsUp(t *testing.T) {
 		if len(listed.Resources) != 1 || len(listed.Templates) != 1 || len(listed.Prompts) != 1 {
 			t.Fatalf("listed: %+v", listed)
 		}
+		if listed.Ready.IsZero() {
+			t.Error("nobody knows which connection has listed it")
+		}
+		listed.Ready = time.Time{} // as for a hub that has it from the disk
 		synctest.Wait()
 		later := newWorldIn(t, dir, serversOf("s", s))
 		if diff := cmp.Diff(listed, known(later.hub)); diff != "" || later.starts("s") != 0 {
