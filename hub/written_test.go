@@ -334,7 +334,7 @@ func TestUndoOfOneWrite(t *testing.T) {
 		write(true)
 		write(false)
 		_, err := files.Undo(t.Context(), mine, someProgram)
-		wantRefused(t, err, event.ReasonNothingToUndo, "no write")
+		wantRefused(t, err, event.ReasonNothingToUndo, "another one, of server \"s\"")
 		mine = write(true)
 		out, err := files.Undo(t.Context(), mine, someProgram)
 		if err != nil || out.UndoID == mine {

@@ -55,9 +55,14 @@ func (f *Files) Undo(ctx context.Context, id string, by config.Writer) (Written,
 		text = *last
 	}
 	var u undo
-	if err != nil || json.Unmarshal(text, &u) != nil || u.Version != 1 || id != "" && u.ID != id {
+	if err != nil || json.Unmarshal(text, &u) != nil || u.Version != 1 {
 		return Written{}, event.Fail(event.CodeFailedPrecondition, event.ReasonNothingToUndo, nil,
 			"there is no write of a config file that could be undone")
+	}
+	if id != "" && u.ID != id {
+		return Written{}, event.Fail(event.CodeFailedPrecondition, event.ReasonNothingToUndo, nil,
+			"that write can no longer be undone: another one, of server %q in %s, came after it; edit the file by hand",
+			bounds.Printable(u.Server), u.File)
 	}
 	src, err := f.named(f.known(), Target{File: u.File})
 	if err != nil && !f.AnyFile {
