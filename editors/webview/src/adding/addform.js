@@ -17,7 +17,7 @@ import { pastedText } from './pasted.js';
  * @typedef {object} Way
  * @property {string} id
  * @property {string} label
- * @property {(page: import('../page.js').Page, propose: (proposal: Proposal) => void) => { element: HTMLElement, focus: () => void, begin?: () => void }} make
+ * @property {(page: import('../page.js').Page, propose: (proposal: Proposal) => void) => { element: HTMLElement, focus: () => void, begin?: () => void, stop?: () => void }} make
  *   is called when it is chosen first. What it proposes is shown in the form.
  */
 
@@ -27,7 +27,7 @@ export const moreWays = [];
 /** Longest name of an entry. */
 const mostName = 128;
 
-/** @param {import('../page.js').Page} page @param {(write: ConfigWrite) => void} done @param {() => void} close */
+/** @param {import('../page.js').Page} page @param {(write: ConfigWrite, all: boolean) => void} done @param {() => void} close */
 export function addForm(page, done, close) {
   /** @type {Proposal} */
   let proposal = {};
@@ -97,8 +97,9 @@ export function addForm(page, done, close) {
     },
     {
       submit: t('Add and start'),
-      done: (write) => {
-        done(write);
+      done: (write, all) => {
+        done(write, all);
+        if (!all) return;
         propose({});
         choose('command');
       },
@@ -195,6 +196,8 @@ export function addForm(page, done, close) {
     element,
     focus,
     propose,
+    /** Gives up what is asked for, as nobody waits for it. */
+    stop: () => made.forEach((way) => way.stop?.()),
     listFiles: async () => {
       await files.list();
       checkName();

@@ -45,12 +45,16 @@ export function adding(page, place, list) {
 
   /** @param {HTMLElement} element @param {() => void} focus */
   function showForm(element, focus) {
+    if (element !== add.element) add.stop();
     opener = document.activeElement;
     replace(open, element);
     element.scrollIntoView({ block: 'nearest' });
     focus();
   }
-  function close() {
+  /** @param {HTMLElement} [element] nothing happens when it is not what is open */
+  function close(element) {
+    if (element && !open.contains(element)) return;
+    add.stop();
     replace(open);
     const to =
       opener instanceof HTMLElement && opener.isConnected && opener !== document.body && opener.getClientRects().length
@@ -65,10 +69,11 @@ export function adding(page, place, list) {
     close();
   });
 
-  /** @param {ConfigWrite} write @param {string} did */
-  function wrote(write, did) {
+  /** @param {ConfigWrite} write @param {string} did @param {boolean} [again] it can be undone */
+  function wrote(write, did, again = true) {
     clearTimeout(noticeTimer);
     const said = h('span', { role: 'status' });
+    let undoing = false;
     const undo = h('button', {
       type: 'button',
       class: 'secondary',
@@ -81,21 +86,37 @@ export function adding(page, place, list) {
       show(notice, false);
       if (had) list.back().focus();
     };
+    const dismiss = closeButton(t('Dismiss'), leave);
+    const had = notice.contains(document.activeElement);
     replace(
       notice,
       h('div', { class: 'grows-wide' }, said, ' ', placeLink(page.surface, write.configFile, write.configLine)),
-      write.canUndo && undo,
-      closeButton(t('Dismiss'), leave),
+      again && write.undoId && undo,
+      dismiss,
     );
     show(notice, true);
-    setText(said, `“${shortName(write.server)}” ${did}.`);
-    announce(`“${shortName(write.server)}” ${did}.`);
+    if (had) dismiss.focus();
+    setText(said, did);
+    announce(did);
     noticeTimer = window.setTimeout(leave, undoTime);
 
     async function undoLast() {
-      const reply = await ask({ undoConfigWrite: { writtenBy: writer } });
-      if (reply.configWrite) wrote(reply.configWrite, t('is as it was before'));
-      else setText(said, visible(reply.error?.message));
+      if (undoing) return;
+      undoing = true;
+      undo.setAttribute('aria-disabled', 'true');
+      const { configWrite, error } = await ask({ undoConfigWrite: { writtenBy: writer, undoId: write.undoId ?? '' } });
+      undoing = false;
+      undo.removeAttribute('aria-disabled');
+      if (configWrite) {
+        const text = t('“{0}” is as it was before.', shortName(configWrite.server));
+        if (said.isConnected) wrote(configWrite, text, false);
+        else announce(text); // a later write has taken its place
+        return;
+      }
+      setText(said, visible(error?.message));
+      if (error?.code !== 'FAILED_PRECONDITION') return;
+      if (document.activeElement === undo) dismiss.focus();
+      undo.remove();
     }
   }
 
@@ -119,13 +140,15 @@ export function adding(page, place, list) {
 
   const add = addForm(
     page,
-    (write) => {
-      close();
-      wrote(write, t('was added'));
+    (write, all) => {
+      if (all) close(add.element);
+      wrote(write, t('“{0}” was added.', shortName(write.server)));
       if (write.server && state.servers.get(write.server)?.state !== 'SERVER_STATE_DISABLED') void start(write.server);
     },
-    close,
+    () => close(),
   );
+  /** What was typed into forms for entries, by server. @type {Map<string, ReturnType<typeof editForm>>} */
+  const edits = new Map();
 
   return {
     wrote,
@@ -136,17 +159,25 @@ export function adding(page, place, list) {
       void add.listFiles();
     },
     openEditForm: (server) => {
-      const edit = editForm(
-        page,
-        server,
-        (write) => {
-          close();
-          wrote(write, t('was changed'));
-          if (write.needsConsent && state.servers.get(server)?.launchConsent === 'LAUNCH_CONSENT_NEEDED')
-            void start(server);
-        },
-        close,
-      );
+      const known = edits.get(server);
+      const edit =
+        known
+        ?? editForm(
+          page,
+          server,
+          (write, all) => {
+            if (all) {
+              edits.delete(server);
+              close(edit.element);
+            }
+            wrote(write, t('“{0}” was changed.', shortName(write.server)));
+            if (write.needsConsent && state.servers.get(server)?.launchConsent === 'LAUNCH_CONSENT_NEEDED')
+              void start(server);
+          },
+          () => close(),
+        );
+      edits.set(server, edit);
+      void known?.read();
       showForm(edit.element, edit.focus);
     },
     openRemove: (server) => {
@@ -154,10 +185,11 @@ export function adding(page, place, list) {
         page,
         server,
         (write) => {
-          close();
-          wrote(write, t('was removed'));
+          edits.delete(server);
+          close(gone.element);
+          wrote(write, t('“{0}” was removed.', shortName(write.server)));
         },
-        close,
+        () => close(),
       );
       showForm(gone.element, gone.focus);
     },

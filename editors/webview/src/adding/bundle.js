@@ -34,7 +34,7 @@ export function bundleFile(page, propose) {
     wait.element,
     one,
   );
-  return { element, focus: () => choose.focus(), begin };
+  return { element, focus: () => choose.focus(), begin, stop: wait.stop };
 }
 
 /**

@@ -7,18 +7,20 @@ import { shortName, visible } from '../words/text.js';
 import { entryForm, writer } from './entryform.js';
 import { frame, written } from './frame.js';
 import { proposalOf } from './proposal.js';
+import { same } from './same.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
 
 /**
  * @param {import('../page.js').Page} page
  * @param {string} server
- * @param {(write: ConfigWrite) => void} done
+ * @param {(write: ConfigWrite, all: boolean) => void} done all: nothing else was typed meanwhile
  * @param {() => void} close
  */
 export function editForm(page, server, done, close) {
-  const known = page.state.servers.get(server);
-  const configFile = known?.configFile ?? '';
+  let configFile = '';
+  /** The entry that the form was filled with. @type {object | undefined} */
+  let filled;
   /** @type {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson | undefined} */
   let file;
   const note = h('p', { class: 'muted', role: 'status', text: t('Reading the entry…') });
@@ -42,7 +44,13 @@ export function editForm(page, server, done, close) {
             }
           : undefined,
     },
-    { submit: t('Save'), done },
+    {
+      submit: t('Save'),
+      done: (write, all) => {
+        if (!all) void read(true);
+        done(write, all);
+      },
+    },
   );
   show(form.element, false);
   show(form.save, false);
@@ -52,12 +60,14 @@ export function editForm(page, server, done, close) {
     [form.save],
     close,
   );
-  void ask();
+  void read();
 
-  async function ask() {
+  /** What was typed is kept, unless the entry has changed. @param {boolean} [saved] by the form itself */
+  async function read(saved = false) {
+    configFile = page.state.servers.get(server)?.configFile ?? '';
     const { error, getServerEntry } = await page.ask({ getServerEntry: { server, configFile } });
     const entry = getServerEntry?.entry;
-    file = getServerEntry?.file;
+    file = getServerEntry?.file ?? file;
     const faults = entry?.problems?.filter((p) => p.fatal) ?? [];
     if (!entry?.form) {
       replace(
@@ -70,17 +80,31 @@ export function editForm(page, server, done, close) {
             ),
         !error && placeLink(page.surface, file?.path ?? configFile, faults[0]?.line ?? entry?.line),
       );
+      if (error) return;
+      filled = undefined;
+      show(form.element, false);
+      show(form.save, false);
       return;
     }
-    replace(note, 'In ', placeLink(page.surface, file?.path ?? configFile, entry.line));
+    const now = { ...entry, line: 0, in: file?.path };
+    const stale = filled && !saved && !same(filled, now);
+    replace(
+      note,
+      t('In '),
+      placeLink(page.surface, file?.path ?? configFile, entry.line),
+      stale && t('. It has changed there: this is how it is now.'),
+    );
     // Inputs that stand in the file already are not filled in here.
-    form.set({ ...proposalOf(entry), inputs: [] });
+    const proposal = { ...proposalOf(entry), inputs: [] };
+    if (saved) form.base(proposal);
+    else if (!filled || stale) form.set(proposal, true);
+    filled = now;
     form.fits();
     show(form.element, true);
     show(form.save, true);
     form.element.querySelector('details')?.setAttribute('open', '');
   }
-  return { element, focus };
+  return { element, focus, read };
 }
 
 /**

@@ -9,6 +9,7 @@ import { visible } from '../words/text.js';
 import { labelled, linesBox, textBox } from './field.js';
 import { written } from './frame.js';
 import { asLines, inputsIn, ofLines, wordsOf } from './proposal.js';
+import { same } from './same.js';
 import { settingsFields } from './settings.js';
 import { inputFields, pairs } from './value.js';
 
@@ -35,26 +36,11 @@ const previewPause = 300;
  *   inputs: object[], preview: boolean }) => AttachRequest | undefined} message undefined: nothing changes
  */
 
-/** Equal as JSON, whatever the order of keys. @param {unknown} a @param {unknown} b */
-export const same = (a, b) => canonical(a) === canonical(b);
-/** @param {unknown} v */
-const empty = (v) =>
-  v === undefined || v === '' || (typeof v === 'object' && v !== null && Object.keys(v).length === 0);
-/** @param {unknown} v @returns {string} */
-function canonical(v) {
-  if (Array.isArray(v)) return `[${v.map(canonical).join()}]`;
-  if (typeof v !== 'object' || v === null) return JSON.stringify(v ?? null);
-  return `{${Object.entries(/** @type {Record<string, unknown>} */ (v))
-    .filter(([, one]) => !empty(one))
-    .sort(([x], [y]) => (x < y ? -1 : 1))
-    .map(([k, one]) => `${JSON.stringify(k)}:${canonical(one)}`)
-    .join()}}`;
-}
-
 /**
  * @param {import('../page.js').Page} page
  * @param {Target} target
- * @param {{ submit: string, done: (write: ConfigWrite) => void }} how
+ * @param {{ submit: string, done: (write: ConfigWrite, all: boolean) => void }} how all: the form still says what was
+ *   written
  */
 export function entryForm(page, target, { submit, done }) {
   const { ask, surface } = page;
@@ -68,6 +54,8 @@ export function entryForm(page, target, { submit, done }) {
   let timer = 0;
   let asked = 0;
   let busy = false;
+  /** Takes back what was said at a field of what the hub refused. */
+  let unsay = () => {};
 
   const changed = () => {
     clearTimeout(timer);
@@ -112,7 +100,13 @@ export function entryForm(page, target, { submit, done }) {
     h('option', { value: 'sse', text: t('HTTP with SSE') }),
   );
   const viaField = labelled(t('Transport'), via);
-  const headers = pairs({ legend: t('Headers'), one: t('header'), add: t('Add a header'), changed });
+  const headers = pairs({
+    legend: t('Headers'),
+    one: t('header'),
+    add: t('Add a header'),
+    key: (name) => name.toLowerCase(),
+    changed,
+  });
   const ofCommand = h(
     'div',
     { class: 'fields' },
@@ -155,16 +149,24 @@ export function entryForm(page, target, { submit, done }) {
     changed();
   }
 
-  /** The id of the input for a variable or a header. @param {string} name */
-  const idOf = (name) =>
-    `${target.name()}-${name}`
-      .replaceAll(/[^\w-]+/g, '-')
-      .toLowerCase()
-      .slice(0, 100);
+  /** Random ends of ids, by what they are of. @type {Map<string, string>} */
+  const ends = new Map();
+  /**
+   * The id of the input for a variable or a header. What a person types is kept under it: no other server may have the
+   * same one, or it would get that value without a question.
+   * @param {string} name
+   */
+  const idOf = (name) => {
+    const of = JSON.stringify([target.file()?.path, target.name(), name]);
+    const end = ends.get(of) ?? crypto.randomUUID().slice(0, 8);
+    ends.set(of, end);
+    const slug = `${target.name()}-${name}`.replaceAll(/[^\w-]+/g, '-').toLowerCase();
+    return `${slug.slice(0, 90)}-${end}`;
+  };
 
-  /** @param {string} reference @returns {ServerForm} */
-  function form(reference) {
-    const fill = (/** @type {string} */ text) => values.fill(text, reference);
+  /** @param {string} reference @param {boolean} [shown] without what is covered @returns {ServerForm} */
+  function form(reference, shown = false) {
+    const fill = (/** @type {string} */ text) => values.fill(text, reference, shown);
     const all = (/** @type {Record<string, string>} */ texts) =>
       Object.fromEntries(
         Object.entries(texts).flatMap(([name, text]) => (values.idle(text) ? [] : [[name, fill(text)]])),
@@ -237,19 +239,21 @@ export function entryForm(page, target, { submit, done }) {
     const name = rest.join('.');
     /** @type {HTMLElement | undefined} */
     let at;
-    if (/^env/.test(head) && name) at = env.say(name, text);
-    else if (/headers$/.test(head) && name) at = headers.say(name, text);
-    const field = {
-      command: commandField,
-      args: argsField,
-      cwd: cwdField,
-      url: urlField,
-      serverUrl: urlField,
-      httpUrl: urlField,
-      type: viaField,
-    }[head];
-    if (!at && field && field.element.closest('[hidden]') === null) {
+    const row = name ? (/^env/.test(head) ? env : /headers$/.test(head) ? headers : undefined)?.row(name) : undefined;
+    const field =
+      row
+      ?? {
+        command: commandField,
+        args: argsField,
+        cwd: cwdField,
+        url: urlField,
+        serverUrl: urlField,
+        httpUrl: urlField,
+        type: viaField,
+      }[head];
+    if (field && field.element.closest('[hidden]') === null) {
       field.say(text);
+      unsay = () => field.say('');
       at = /** @type {HTMLElement} */ (field.element.querySelector('input, textarea, select'));
     }
     if (!at && target.say && reply.error?.reason === 'SERVER_EXISTS') target.say(text, reply.errorPlace);
@@ -267,6 +271,8 @@ export function entryForm(page, target, { submit, done }) {
     clearTimeout(timer);
     const mine = ++asked;
     show(problem, false);
+    unsay();
+    unsay = () => {};
     const ready = (kind === 'url' ? url : command).value.trim() !== '' && target.name() !== '' && target.file();
     const order = ready && element.isConnected ? message(true) : undefined;
     if (!order) {
@@ -286,11 +292,12 @@ export function entryForm(page, target, { submit, done }) {
 
   /** @param {ConfigWrite} write */
   function whatBecomes(write) {
-    const now = form(target.file()?.environmentReference ?? '');
+    const now = form(target.file()?.environmentReference ?? '', true);
+    const secrets = [env, headers, values].flatMap((part) => part.secrets());
     const line = [now.command ?? '', ...(now.args ?? [])].map(quoted).join(' ');
     return [
       now.url ? block(t('It connects to'), now.url) : block(t('It runs'), line),
-      h('details', { open: true }, h('summary', {}, t('What is written')), written(write)),
+      h('details', { open: true }, h('summary', {}, t('What is written')), written(write, secrets)),
       ...(write.problems ?? []).map((p) =>
         h('p', { class: 'warning', text: visible([p.key, p.message].filter(Boolean).join(': ')) }),
       ),
@@ -329,7 +336,7 @@ export function entryForm(page, target, { submit, done }) {
     save.removeAttribute('aria-disabled');
     if (reply.configWrite) {
       show(problem, false);
-      done(reply.configWrite);
+      done(reply.configWrite, same(order, message(false)));
     } else (sayWhy(reply) ?? problem).focus();
   }
 
@@ -351,17 +358,24 @@ export function entryForm(page, target, { submit, done }) {
       for (const part of [env, headers, values]) part.fits(target.file());
       changed();
     },
-    /** @param {Proposal} to */
-    set: (to) => {
+    /** What was typed stays, and is compared with this. @param {Proposal} to */
+    base: (to) => {
       proposal = to;
+      before = to.entry?.form ?? {};
+      settings.base(to.entry?.settings);
+    },
+    /** @param {Proposal} to @param {boolean} [stands] in the file already */
+    set: (to, stands = false) => {
+      proposal = to;
+      ends.clear();
       kind = to.url === undefined ? 'command' : 'url';
       command.value = to.command ?? '';
       args.value = asLines(to.args ?? []);
-      env.set(to.env ?? {});
+      env.set(to.env ?? {}, stands);
       cwd.value = to.cwd ?? '';
       url.value = to.url ?? '';
       via.value = to.transport ?? '';
-      headers.set(to.headers ?? {});
+      headers.set(to.headers ?? {}, stands);
       settings.set(to.entry?.settings);
       values = inputFields(to.inputs ?? [], changed);
       replace(valuesPlace, values.element);

@@ -9,7 +9,7 @@ import { shortName, visible } from '../words/text.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
 
 /** @type {Record<string, string>} */
-const scopes = { user: 'yours', workspace: t('of the workspace') };
+const scopes = { user: t('yours'), workspace: t('of the workspace') };
 
 /**
  * The file that an entry goes to when nobody chooses: the hub's default, or the one that counts most.

@@ -25,6 +25,11 @@ function loaded(name) {
       replace(element, h('p', { class: 'problem', role: 'alert', text }));
     });
     const then = (/** @type {(made: ReturnType<Way['make']>) => void} */ act) => void part.then(act, () => {});
-    return { element, focus: () => then((made) => made.focus()), begin: () => then((made) => made.begin?.()) };
+    return {
+      element,
+      focus: () => then((made) => made.focus()),
+      begin: () => then((made) => made.begin?.()),
+      stop: () => then((made) => made.stop?.()),
+    };
   };
 }

@@ -7,8 +7,27 @@ import { visible } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
 
-/** The lines that go and come. @param {ConfigWrite} write */
-export function written({ linesBefore = '', linesAfter = '' }) {
+/** What is shown of a secret. */
+export const dots = '••••••';
+
+/**
+ * A text of a file without secrets, however the file quotes them. A short one is a part of many words: it is looked for
+ * as a whole text.
+ * @param {string} text @param {readonly string[]} secrets
+ */
+const without = (text, secrets) =>
+  [...new Set(secrets.flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]))]
+    .sort((a, b) => b.length - a.length)
+    .reduce(
+      (sum, one) =>
+        one.length < 6
+          ? sum.replaceAll(`"${one}"`, `"${dots}"`).replaceAll(`'${one}'`, `'${dots}'`)
+          : sum.replaceAll(one, dots),
+      text,
+    );
+
+/** The lines that go and come. @param {ConfigWrite} write @param {readonly string[]} [secrets] are not shown */
+export function written({ linesBefore = '', linesAfter = '' }, secrets = []) {
   const part = (/** @type {'del' | 'ins'} */ tag, /** @type {string} */ sign, /** @type {string} */ text) =>
     text !== ''
     && h(
@@ -18,7 +37,7 @@ export function written({ linesBefore = '', linesAfter = '' }) {
         tag,
         {},
         h('span', { class: 'diff-sign', text: sign }),
-        h('span', { class: 'code exact', text: visible(text.replace(/\n$/, '')) }),
+        h('span', { class: 'code exact', text: visible(without(text, secrets).replace(/\n$/, '')) }),
       ),
     );
   return h(

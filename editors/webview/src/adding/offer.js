@@ -106,8 +106,9 @@ export function offers(page, about, offered, { propose, download }) {
 
   async function next() {
     if (busy || !chosen?.proposalId) return;
+    const picked = chosen;
     const { proposalId } = chosen;
-    if (chosen.needsDownload) {
+    if (picked.needsDownload) {
       download?.(proposalId);
       return;
     }
@@ -118,6 +119,7 @@ export function offers(page, about, offered, { propose, download }) {
     const { error, fillProposal } = await page.ask({ fillProposal: { proposalId, values: given } });
     busy = false;
     go.removeAttribute('aria-disabled');
+    if (picked !== chosen || !element.isConnected) return;
     const missing = new Set(fillProposal?.missing);
     const wrong = fields.filter(({ id }) => missing.has(id));
     for (const field of wrong) field.say(t('It is needed.'));
@@ -136,17 +138,17 @@ export function offers(page, about, offered, { propose, download }) {
       }
       return;
     }
-    const asked = (chosen.inputs ?? []).filter(({ id }) => fillProposal.entryJson?.includes(`\${input:${id}}`));
+    const asked = (picked.inputs ?? []).filter(({ id }) => fillProposal.entryJson?.includes(`\${input:${id}}`));
     propose({
       ...proposalOf({
-        server: chosen.server ?? '',
+        server: picked.server ?? '',
         form: fillProposal.form,
         entryJson: fillProposal.entryJson ?? '',
         dialect: 'vscode',
         environmentReference: '${env:NAME}',
       }),
       ...about,
-      warnings: chosen.warnings ?? [],
+      warnings: picked.warnings ?? [],
       proposalId,
       inputs: asked.map(({ id = '', title, description, secret, required, choices: options }) => ({
         id,
@@ -245,6 +247,7 @@ export function waiting(page) {
   }
   return {
     element,
+    stop: () => giveUp(false),
     say: (/** @type {string} */ text) => {
       said.textContent = text;
     },

@@ -12,7 +12,7 @@ import { nativeParse } from '../words/jsontext.js';
  * @property {(proposal?: Proposal) => void} openAddForm
  * @property {(server: string) => void} openEditForm
  * @property {(server: string) => void} openRemove
- * @property {(write: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson, did: string) => void} wrote tells what was written, with Undo
+ * @property {(write: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson, did: string) => void} wrote tells what was written, with Undo; did: a sentence
  */
 
 /**

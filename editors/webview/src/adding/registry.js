@@ -137,6 +137,7 @@ export function registrySearch(page, propose) {
     if (!found) return;
     const server = found.server ?? {};
     const back = () => {
+      wait.stop();
       replace(one);
       show(list, true);
       (opener?.isConnected ? opener : box).focus();
@@ -173,5 +174,5 @@ export function registrySearch(page, propose) {
     choice.focus();
   }
 
-  return { element, focus: () => box.focus() };
+  return { element, focus: () => box.focus(), stop: wait.stop };
 }

@@ -94,6 +94,11 @@ export function settingsFields(changed) {
     return row;
   }
 
+  /** What is typed is compared with this. @param {ServerSettings | undefined} settings */
+  function base(settings) {
+    before = { ...settings, approvals: settings?.approvals ?? {} };
+  }
+
   const element = h(
     'details',
     { dataset: { testid: 'adding-settings' } },
@@ -123,9 +128,10 @@ export function settingsFields(changed) {
 
   return {
     element,
+    base,
     /** @param {ServerSettings | undefined} settings */
     set: (settings) => {
-      before = { ...settings, approvals: settings?.approvals ?? {} };
+      base(settings);
       enabled.checked = settings?.enabled !== false;
       for (const { clock, box, field } of times) {
         box.value = spelled(settings?.timeouts?.[clock]);

@@ -31,12 +31,21 @@ export function toolPolicy(page, { server = '', name = '' }) {
   /** @type {Policy} */
   let shown = 'APPROVAL_POLICY_ASK';
   select.value = shown;
+  /** As the hub has told of it last. @type {Tool | undefined} */
+  let heard;
   let busy = false;
+
+  /** What the hub has told. */
+  function heed() {
+    shown = heard?.policy ?? 'APPROVAL_POLICY_ASK';
+    select.value = shown;
+  }
 
   async function write() {
     const chosen = /** @type {Policy} */ (select.value);
     if (busy || chosen === shown) return;
     busy = true;
+    const before = heard;
     field.say('');
     show(note, false);
     const reply = await page.ask({
@@ -49,25 +58,26 @@ export function toolPolicy(page, { server = '', name = '' }) {
     });
     busy = false;
     if (!reply.configWrite) {
-      select.value = shown;
+      if (heard !== before) heed();
+      else select.value = shown;
       field.say(reply.error?.message ?? '');
       return;
     }
-    if (chosen !== 'APPROVAL_POLICY_UNSPECIFIED') shown = chosen;
-    page.adding?.wrote(reply.configWrite, t('was changed: {0}', shortName(name)));
+    shown = chosen;
+    page.adding?.wrote(reply.configWrite, t('“{0}” was changed: {1}.', shortName(server), shortName(name)));
     replace(note);
     show(note, reply.configWrite.needsConsent === true && chosen === 'APPROVAL_POLICY_ALLOW');
     setText(note, t('It counts once you have agreed to the entry as it is now: you are asked at the next start.'));
+    void write(); // what was chosen meanwhile
   }
 
   return {
     element: field.element,
     /** @param {Tool} now */
     update: (now) => {
-      const policy = now.policy ?? 'APPROVAL_POLICY_ASK';
-      if (busy || policy === shown) return;
-      shown = policy;
-      select.value = policy;
+      if (now === heard) return;
+      heard = now;
+      if (!busy) heed();
     },
   };
 }

@@ -4,9 +4,10 @@
 
 import { t } from '../words/t.js';
 import { h, show } from '../elements/dom.js';
-import { labelled, sayer, textBox } from './field.js';
+import { dots } from './frame.js';
+import { labelled, linesBox, sayer, textBox } from './field.js';
 import { looksSecret } from './proposal.js';
-import { visible } from '../words/text.js';
+import { shortName, visible } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').EntryInputJson} EntryInput */
@@ -28,21 +29,26 @@ const waysOf = (file) => [
 
 /**
  * @param {() => string} label of what the value is of
- * @param {{ secret?: boolean, ask?: boolean, value?: string, options?: string[], changed: () => void }} options
+ * @param {{ secret?: boolean, ask?: boolean, value?: string, stands?: boolean, options?: string[], changed: () => void }} options
+ *   stands: value stands in the file, where a person has chosen how it is given
  */
-export function valueControl(label, { secret = false, ask = secret, value = '', options, changed }) {
+export function valueControl(label, { secret = false, ask = secret, value = '', stands = false, options, changed }) {
   /** @type {ConfigFile | undefined} */
   let file;
-  let chosen = false; // by a person
+  let chosen = stands; // by a person
   const typed = options
     ? h(
         'select',
         {},
         h('option', { value: '', text: t('Choose…') }),
-        ...options.map((text) => h('option', { value: text, text })),
+        ...options.map((text) => h('option', { value: text, text: visible(text) })),
       )
-    : textBox();
+    : /[\r\n]/.test(value)
+      ? linesBox()
+      : textBox();
   typed.value = value;
+  // A field normalizes its text: as long as nobody changes it, the value is the one that was given.
+  const untouched = typed.value;
   const way = h('select', {
     onchange: () => {
       chosen = true;
@@ -65,7 +71,9 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
   const now = () => /** @type {Way} */ (way.value || 'text');
   const isSecret = () => secret || looksSecret(label());
   // What refers to something is no secret itself.
-  const refers = () => /\$\{|\{env:|\{file:/.test(typed.value);
+  const refers = (/** @type {string} */ to) => /\$\{|\{env:|\{file:/.test(to);
+  const covers = () => now() === 'text' && isSecret() && !refers(typed.value);
+  const text = () => (typed.value === untouched && !options ? value : typed.value);
 
   function paint() {
     const possible = waysOf(file);
@@ -80,13 +88,14 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
     const leaves = moved || (!chosen && (ask || looksSecret(label())) && (typed.value === '' || ask));
     way.value = chosen && possible.includes(before) ? before : leaves ? better : 'text';
     if (moved && better === 'env') typed.value = label();
-    typed.setAttribute('aria-label', now() === 'env' ? t('Variable for {0}', label()) : t('Value of {0}', label()));
-    way.setAttribute('aria-label', t('How {0} is given', label()));
+    const name = shortName(label());
+    typed.setAttribute('aria-label', now() === 'env' ? t('Variable for {0}', name) : t('Value of {0}', name));
+    way.setAttribute('aria-label', t('How {0} is given', name));
     show(way, possible.length > 1);
     show(typed, now() !== 'ask');
-    show(plain, now() === 'text' && isSecret() && typed.value !== '' && !refers());
-    if (typed instanceof HTMLInputElement)
-      typed.type = now() === 'text' && isSecret() && !refers() ? 'password' : 'text';
+    show(plain, covers() && typed.value !== '');
+    if (typed instanceof HTMLInputElement) typed.type = covers() ? 'password' : 'text';
+    else if (!options) typed.classList.toggle('covered', covers());
   }
   paint();
 
@@ -105,13 +114,19 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
      * What stands in the entry.
      * @param {string} id of an input
      * @param {string} reference spells a variable of the environment
+     * @param {boolean} [shown] with dots for what is covered here
      */
-    read: (id, reference) =>
+    read: (id, reference, shown = false) =>
       now() === 'ask'
         ? `\${input:${id}}`
         : now() === 'env'
           ? reference.replace('NAME', typed.value.trim())
-          : typed.value,
+          : shown && covers() && !options && typed.value !== ''
+            ? dots
+            : text(),
+    /** What is covered, as it was and as it is. */
+    secrets: () =>
+      isSecret() && !options ? [value, now() === 'text' ? text() : ''].filter((one) => one && !refers(one)) : [],
   };
 }
 
@@ -129,14 +144,11 @@ export function inputFields(inputs, changed) {
       ...(input.options && { options: input.options }),
       changed,
     });
-    const field = labelled(
-      `${visible(input.title ?? input.id)}${input.required && !input.ask ? ' (required)' : ''}`,
-      control.typed,
-      {
-        ...(input.description && { hint: visible(input.description) }),
-        body: control.element,
-      },
-    );
+    const title = visible(input.title ?? input.id);
+    const field = labelled(input.required && !input.ask ? t('{0} (required)', title) : title, control.typed, {
+      ...(input.description && { hint: visible(input.description) }),
+      body: control.element,
+    });
     return { input, control, field };
   });
   return {
@@ -162,12 +174,14 @@ export function inputFields(inputs, changed) {
         ({ input, control }) =>
           text === `\${input:${input.id}}` && !input.required && control.way() === 'text' && control.empty(),
       ),
-    /** Puts the values into a text. @param {string} text @param {string} reference */
-    fill: (text, reference) =>
+    /** Puts the values into a text. @param {string} text @param {string} reference @param {boolean} shown */
+    fill: (text, reference, shown) =>
       fields.reduce(
-        (sum, { input, control }) => sum.replaceAll(`\${input:${input.id}}`, () => control.read(input.id, reference)),
+        (sum, { input: { id }, control }) =>
+          sum.replaceAll(`\${input:${id}}`, () => control.read(id, reference, shown)),
         text,
       ),
+    secrets: () => fields.flatMap(({ control }) => control.secrets()),
     /** Those that are asked for at the start. @returns {EntryInput[]} */
     asked: () =>
       fields
@@ -184,21 +198,24 @@ export function inputFields(inputs, changed) {
 
 /**
  * Names with values: variables of the environment, headers.
- * @param {{ legend: string, one: string, add: string, changed: () => void }} words
+ * @param {{ legend: string, one: string, add: string, key?: (name: string) => string, changed: () => void }} words
+ *   key: names with the same one are the same name
  */
-export function pairs({ legend, one, add, changed }) {
+export function pairs({ legend, one, add, key = (name) => name, changed }) {
   /** @type {{ name: HTMLInputElement, control: ReturnType<typeof valueControl>, element: HTMLElement, say: (m: string) => void }[]} */
   let rows = [];
+  /** Secrets of rows that were removed. @type {string[]} */
+  let gone = [];
   /** @type {ConfigFile | undefined} */
   let file;
   const list = h('ul', { class: 'lines' });
   const more = h('button', { type: 'button', class: 'link', text: add, onclick: () => addRow('', '').name.focus() });
   const element = h('fieldset', { class: 'field' }, h('legend', { text: legend }), list, more);
 
-  /** @param {string} given @param {string} value */
-  function addRow(given, value) {
+  /** @param {string} given @param {string} value @param {boolean} [stands] */
+  function addRow(given, value, stands = false) {
     const name = textBox({ placeholder: t('NAME'), value: given });
-    const control = valueControl(() => name.value.trim() || one, { value, changed });
+    const control = valueControl(() => name.value.trim() || one, { value, stands, changed });
     const drop = h('button', {
       type: 'button',
       class: 'link',
@@ -206,6 +223,7 @@ export function pairs({ legend, one, add, changed }) {
       onclick: () => {
         const at = rows.indexOf(row);
         rows.splice(at, 1);
+        gone.push(...control.secrets());
         row.element.remove();
         (rows[at] ?? rows[at - 1])?.name.focus();
         if (rows.length === 0) more.focus();
@@ -222,7 +240,10 @@ export function pairs({ legend, one, add, changed }) {
     };
     const relabel = () => {
       name.setAttribute('aria-label', t('Name of the {0}', one));
-      drop.setAttribute('aria-label', t('Remove {0}', name.value.trim() || t('the {0} without a name', one)));
+      drop.setAttribute(
+        'aria-label',
+        t('Remove {0}', shortName(name.value.trim()) || t('the {0} without a name', one)),
+      );
       control.paint();
     };
     name.addEventListener('input', () => {
@@ -239,10 +260,11 @@ export function pairs({ legend, one, add, changed }) {
   const used = () => rows.filter(({ name, control }) => name.value.trim() !== '' || !control.empty());
   return {
     element,
-    set: (/** @type {Record<string, string>} */ values) => {
+    set: (/** @type {Record<string, string>} */ values, /** @type {boolean} */ stands) => {
       rows = [];
+      gone = [];
       list.replaceChildren();
-      for (const [name, value] of Object.entries(values)) addRow(name, value);
+      for (const [name, value] of Object.entries(values)) addRow(name, value, stands);
     },
     fits: (/** @type {ConfigFile | undefined} */ target) => {
       file = target;
@@ -255,27 +277,22 @@ export function pairs({ legend, one, add, changed }) {
       let first;
       for (const { name, control, say } of rows) {
         const text = name.value.trim();
-        const key = text.toLowerCase();
         const fault =
           text === '' && !control.empty()
             ? t('It needs a name.')
-            : text !== '' && seen.has(key)
+            : text !== '' && seen.has(key(text))
               ? t('It is there twice.')
               : control.way() === 'env' && text !== '' && !/^[A-Za-z_]\w*$/.test(control.typed.value.trim())
                 ? t('It needs the name of a variable.')
                 : '';
-        seen.add(key);
+        seen.add(key(text));
         say(fault);
         if (fault) first ??= name;
       }
       return first;
     },
-    /** @param {string} name @param {string} message */
-    say: (name, message) => {
-      const row = rows.find((r) => r.name.value.trim().toLowerCase() === name.toLowerCase());
-      row?.say(message);
-      return row?.name;
-    },
+    /** The row of a name. @param {string} name */
+    row: (name) => rows.find((r) => key(r.name.value.trim()) === key(name)),
     /** @param {(name: string) => string} idOf @param {string} reference @returns {Record<string, string>} */
     read: (idOf, reference) =>
       Object.fromEntries(
@@ -286,6 +303,7 @@ export function pairs({ legend, one, add, changed }) {
       used()
         .filter(({ control }) => control.way() === 'ask')
         .map(({ name }) => ({ id: idOf(name.value.trim()), description: name.value.trim(), secret: true })),
+    secrets: () => [...gone, ...rows.flatMap(({ control }) => control.secrets())],
     usesEnv: () => used().some(({ control }) => control.way() === 'env'),
   };
 }

@@ -662,15 +662,17 @@ export default {
   'Add a server': 'Server hinzufügen',
   'Last change of a config file': 'Letzte Änderung einer Konfigurationsdatei',
   'Undo': 'Rückgängig',
-  'is as it was before': 'ist wieder, wie er war',
+  '“{0}” is as it was before.': '„{0}“ ist wieder, wie er war.',
   '{0} runs.': '{0} läuft.',
-  'was added': 'wurde hinzugefügt',
-  'was changed': 'wurde geändert',
-  'was removed': 'wurde entfernt',
+  '“{0}” was added.': '„{0}“ wurde hinzugefügt.',
+  '“{0}” was changed.': '„{0}“ wurde geändert.',
+  '“{0}” was removed.': '„{0}“ wurde entfernt.',
   'Reading the entry…': 'Der Eintrag wird gelesen…',
   'Change {0}': '{0} ändern',
   'The entry cannot be shown here: {0}. Mend it in the file: ':
     'Der Eintrag kann hier nicht gezeigt werden: {0}. Berichtigen Sie ihn in der Datei: ',
+  'In ': 'In ',
+  '. It has changed there: this is how it is now.': '. Er wurde dort geändert: So ist er jetzt.',
   'Remove {0}?': '{0} entfernen?',
   'Its entry is taken out of ': 'Sein Eintrag wird entfernt aus ',
   '. You can undo that.': '. Das lässt sich rückgängig machen.',
@@ -700,6 +702,7 @@ export default {
   'You will be asked, with the whole command, before it is started for the first time.':
     'Vor dem ersten Start werden Sie gefragt, mit dem ganzen Befehl.',
   'Nothing is changed yet.': 'Noch ist nichts geändert.',
+  'yours': 'Ihre eigene',
   'of the workspace': 'des Arbeitsbereichs',
   'not there yet': 'noch nicht da',
   'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.':
@@ -747,7 +750,7 @@ export default {
   'In the config file, for calls of {0}': 'In der Konfigurationsdatei, für Aufrufe von {0}',
   'Written into {0}, for everybody who uses that file. What you allow on a question is kept by McpHub alone.':
     'Wird in {0} geschrieben, für alle, die diese Datei benutzen. Was Sie auf eine Frage hin erlauben, merkt sich nur McpHub.',
-  'was changed: {0}': 'wurde geändert: {0}',
+  '“{0}” was changed: {1}.': '„{0}“ wurde geändert: {1}.',
   'It counts once you have agreed to the entry as it is now: you are asked at the next start.':
     'Das gilt, sobald Sie dem Eintrag zugestimmt haben, wie er jetzt ist: Sie werden beim nächsten Start gefragt.',
   'Write it down': 'Aufschreiben',

@@ -246,7 +246,7 @@ const scenes = [
       await by('server-notes').getByRole('button').first().click();
       await by('remove-entry').last().click();
       await by('remove-now').click();
-      const write = { server: 'notes', configFile: '/config/mcp.json', canUndo: true };
+      const write = { server: 'notes', configFile: '/config/mcp.json', undoId: 'u-1' };
       for (const message of [await hub.next('removeServer'), await hub.next('removeServer')])
         await hub.reply(message, { configWrite: write });
       await by('server-files').getByRole('button').first().click();

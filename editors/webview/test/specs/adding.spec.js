@@ -68,7 +68,7 @@ pageTest(
       preview: false,
     });
     await hub.say({ serverChanged: { server: server('notes', { state: 'SERVER_STATE_STOPPED', place: 2 }) } });
-    await hub.reply(sent, { configWrite: { ...written, canUndo: true } });
+    await hub.reply(sent, { configWrite: { ...written, undoId: 'u-1' } });
     const start = await hub.next('startServer');
     assert.equal(start.startServer.server, 'notes');
     assert.match(await by('written').innerText(), /“notes” was added\..*mcp\.json:9/s);
@@ -87,8 +87,9 @@ pageTest(
 
     await by('undo').click();
     const undo = await hub.next('undoConfigWrite');
+    assert.deepEqual(undo.undoConfigWrite, { writtenBy: 'McpHub’s page', undoId: 'u-1' });
     await hub.say({ serverChanged: { server: server('notes', { place: 2 }), removed: true } });
-    await hub.reply(undo, { configWrite: { ...written, configLine: 0, canUndo: true } });
+    await hub.reply(undo, { configWrite: { ...written, configLine: 0, undoId: 'u-2' } });
     await settle();
     assert.match(await by('written').innerText(), /is as it was before/);
     assert.equal(await page.locator('[data-testid="server-notes"]').count(), 0);
@@ -117,11 +118,13 @@ pageTest(
     await way.selectOption('ask');
     await by('adding-save').click();
     const { addServer } = await order(opened);
+    const id = addServer.inputs?.[0]?.id ?? '';
+    assert.match(id, /^tickets-authorization-[0-9a-f]{8}$/);
     assert.deepEqual(addServer.form, {
       url: 'https://tickets.example/mcp',
-      headers: { Authorization: '${input:tickets-authorization}' },
+      headers: { Authorization: `\${input:${id}}` },
     });
-    assert.deepEqual(addServer.inputs, [{ id: 'tickets-authorization', description: 'Authorization', secret: true }]);
+    assert.deepEqual(addServer.inputs, [{ id, description: 'Authorization', secret: true }]);
     assert.doesNotMatch(JSON.stringify(addServer), /s3cret/);
 
     // Where a file has no inputs, a variable of the environment takes the place.

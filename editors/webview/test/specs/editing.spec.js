@@ -61,7 +61,7 @@ pageTest('of an entry only what was changed is sent', setup, async (opened) => {
     writtenBy: 'McpHub’s page',
     preview: false,
   });
-  await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, configLine: 12, canUndo: true } });
+  await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, configLine: 12, undoId: 'u-1' } });
   await settle();
   assert.match(await by('written').innerText(), /“files” was changed/);
   assert.match(await focused(), /edit-entry/, 'the focus is back');
@@ -85,7 +85,7 @@ pageTest('a changed command takes the place of the old one, whole', setup, async
       server: server('files', { launchConsent: 'LAUNCH_CONSENT_NEEDED', state: 'SERVER_STATE_STOPPED' }),
     },
   });
-  await hub.reply(sent, { configWrite: { ...written, server: 'files', canUndo: true } });
+  await hub.reply(sent, { configWrite: { ...written, server: 'files', undoId: 'u-1' } });
   assert.equal((await hub.next('startServer')).startServer.server, 'files', 'the consent is asked for at once');
 });
 
@@ -114,7 +114,7 @@ pageTest(
     const sent = await hub.next('removeServer');
     assert.equal(sent.removeServer.preview, false);
     await hub.say({ serverChanged: { server: server('files'), removed: true } });
-    await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, canUndo: true } });
+    await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, undoId: 'u-1' } });
     await settle();
     assert.match(await by('written').innerText(), /“files” was removed/);
     assert.notEqual(await focused(), 'nothing');
@@ -194,7 +194,7 @@ pageTest(
     await by('policy-read_file').selectOption('APPROVAL_POLICY_ALLOW');
     const sent = await hub.next('updateServer');
     assert.deepEqual(sent.updateServer.settings, { approvals: { read_file: 'APPROVAL_POLICY_ALLOW' } });
-    await hub.reply(sent, { configWrite: { ...written, server: 'files', canUndo: true } });
+    await hub.reply(sent, { configWrite: { ...written, server: 'files', undoId: 'u-1' } });
     await settle();
     assert.match(await by('tool-read_file').innerText(), /It counts once you have agreed/);
     assert.equal(await by('undo').isVisible(), true);

@@ -255,3 +255,48 @@ pageTest('what was found can be used by everybody', setup, async (opened) => {
   await settle();
   assert.deepEqual(await violations(page), []);
 });
+
+pageTest('who goes back, or closes the form, gives up what is under way', setup, async (opened) => {
+  const { by, hub, page, settle, focused } = opened;
+  await search(opened);
+  await by('registry-io.example/weather').click();
+  const bundle = { proposalId: 'p-b', server: 'weather', kind: 'mcpb', subject: 'weather.mcpb', needsDownload: true };
+  await hub.reply(await hub.next('getRegistryServer'), {
+    getRegistryServer: { server: found[0] ?? {}, proposals: [bundle] },
+  });
+  await settle();
+  await by('offer-go').click();
+  const download = await hub.next('readBundle');
+  await by('adding').getByRole('button', { name: 'Back to the list' }).click();
+  assert.deepEqual((await hub.next('giveUp')).giveUp, { messageId: download.messageId });
+  await hub.reply(download, { readBundle: { proposal: bundle, title: 'Late' } });
+  await settle();
+  assert.doesNotMatch(await by('adding').innerText(), /Late|Reading it/);
+  assert.match(await focused(), /Weather/, 'the focus stays in the list');
+
+  await by('registry-search').click();
+  const slow = await hub.next('searchRegistry');
+  await settle();
+  await page.keyboard.press('Escape');
+  assert.deepEqual((await hub.next('giveUp')).giveUp, { messageId: slow.messageId });
+});
+
+pageTest('a reply about one offer does not fill the form with another one', setup, async (opened) => {
+  const { by, hub, settle } = opened;
+  await search(opened);
+  await by('registry-io.example/weather').click();
+  const [npm = {}] = proposals;
+  const remote = { proposalId: 'p-url', server: 'weather', kind: 'remote', subject: 'https://weather.example/mcp' };
+  await hub.reply(await hub.next('getRegistryServer'), {
+    getRegistryServer: { server: found[0] ?? {}, proposals: [{ ...npm, inputs: [] }, remote] },
+  });
+  await settle();
+  await by('offer-go').click();
+  const filled = await hub.next('fillProposal');
+  await by('offer-remote').locator('input').check();
+  await hub.reply(filled, { fillProposal: { form: { command: 'npx' }, entryJson: '{}' } });
+  await settle();
+  assert.equal(await by('offer-remote').isVisible(), true, 'what was chosen meanwhile is still to be looked at');
+  await by('offer-go').click();
+  assert.equal((await hub.next('fillProposal')).fillProposal.proposalId, 'p-url');
+});
