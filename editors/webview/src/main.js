@@ -68,10 +68,10 @@ const paintAway = awayPainter(page);
 moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 /** @type {import('./page.js').Section[]} */
 const sections = [
+  views, // first: what it covers is to be seen before something on it gets the focus
   { paint: (changed) => changed.connection && paintBanner() },
   { paint: (changed) => changed.history && paintAway() },
   questionsSection(page),
-  views,
   runningSection(page),
   serversSection(page),
   historySection(page),

@@ -5,8 +5,10 @@ import { h, replace, setText, show } from '../elements/dom.js';
 import { nativeParse } from '../words/jsontext.js';
 import { readPart, readResult } from '../results/read.js';
 import { originWord, shortName, visible } from '../words/text.js';
-import { openBridge } from './bridge.js';
-import { callTool, listTools, readResource } from './calls.js';
+import { openBridge, Refusal } from './bridge.js';
+import { bucket } from './bucket.js';
+import { callTool, listTools, mostResult, readResource, tooLong, whyUnread } from './calls.js';
+import { guarded } from './guarded.js';
 import { hostContext, styleVariables, themeNow } from './hostcontext.js';
 import { openOuter } from './outerframe.js';
 import { outside, policyOf } from './policy.js';
@@ -24,13 +26,24 @@ const mostArguments = 4 << 20;
 const mostLines = 100;
 /** Between two changes of the size that a view asks for, in milliseconds. */
 const sizePause = 100;
+/** Bytes of lists of tools that a view is given: at once, and again a second. */
+const mostOfLists = 2 * mostResult;
+const ofListsPerSecond = 256 << 10;
+
+/**
+ * What the page does for a view.
+ * @typedef {object} Around
+ * @property {(message?: string) => void} gone it has been closed; message: why, when nobody here wanted it
+ * @property {(whole?: HTMLElement) => void} fill this fills the page from now on; none: it does no more
+ * @property {Pick<typeof import('../elements/moves.js'), 'watchMoves' | 'forgetMoves'>} moves
+ */
 
 /**
  * @param {Page} page
  * @param {ViewOf} of the call
- * @param {(message?: string) => void} gone it has been closed; message: why, when nobody here wanted it
+ * @param {Around} around
  */
-export function openView(page, of, gone) {
+export function openView(page, of, { gone, fill, moves }) {
   const { surface, state } = page;
   const name = shortName(of.title || of.tool);
   const about = t('{0} of {1}', name, shortName(of.server));
@@ -81,6 +94,11 @@ export function openView(page, of, gone) {
   let bridge;
   /** @type {(() => void) | undefined} */
   let unlisten;
+  /** Ends what is read for the view. */
+  const stop = new AbortController();
+  /** The tools of its server, until they change. @type {ReturnType<typeof listTools> | undefined} */
+  let tools;
+  const fitsLists = bucket(mostOfLists, ofListsPerSecond);
   let over = false;
   let told = false;
   let telling = false;
@@ -89,7 +107,7 @@ export function openView(page, of, gone) {
 
   async function start() {
     try {
-      const resource = await readView(page, of.requestId, of.server, of.uri);
+      const resource = await readView(page, of, stop.signal);
       if (over) return;
       const policy = policyOf(resource.named);
       const places = outside(resource.named);
@@ -104,11 +122,13 @@ export function openView(page, of, gone) {
         return;
       }
       setText(status, t('This view reaches places outside: {0}.', places.join(', ')) + notTaken);
-      const go = button(t('Show it all the same'), t('Show it all the same: {0}', about), 'view-consent', () => {
+      const go = button(t('Show it all the same'), t('Show it all the same: {0}', about), 'view-consent', (event) => {
+        if (!meant(event)) return;
         show(asks, false);
         frame(resource, policy).catch(fail);
         element.focus();
       });
+      const meant = guarded(go, moves);
       replace(asks, h('span', { text: t('What it learns of the call can be sent there.') }), go);
       show(asks, true);
     } catch (error) {
@@ -118,18 +138,28 @@ export function openView(page, of, gone) {
 
   /** @param {unknown} error */
   function fail(error) {
-    const message = error instanceof Error && error.message !== '' ? error.message : t('The view could not be read.');
+    if (over) return;
     show(status, false);
     show(problem, true);
-    setText(problem, visible(message));
+    setText(problem, visible(whyUnread(error, t('The view could not be read.'))));
+  }
+
+  let lastListed = 0;
+  async function toolList() {
+    if (!fitsLists(lastListed)) throw new Refusal(-32000, 'It has asked for its tools too often.');
+    const listed = await (tools ??= listTools(page, of).catch((/** @type {unknown} */ error) => {
+      tools = undefined;
+      throw error;
+    }));
+    lastListed = Math.min(mostResult, listed.size);
+    if (!listed.list) throw new Refusal(-32000, tooLong(listed.size));
+    return listed.list;
   }
 
   /** @param {import('./resource.js').Resource} resource @param {string} policy */
   async function frame(resource, policy) {
-    const outer = await openOuter(place, surface.apps ?? [], policy, {
-      title: t('View of {0}', about),
-      bordered: resource.border,
-    });
+    const looks = { title: t('View of {0}', about), bordered: resource.border };
+    const outer = await openOuter(place, surface.apps ?? [], policy, looks, stop.signal);
     if (over) {
       outer.close();
       return;
@@ -145,20 +175,23 @@ export function openView(page, of, gone) {
         sandbox: { permissions: {}, csp: granted(resource.named) },
       },
       context: () => ({
-        ...hostContext(Math.max(1, place.clientWidth), mostHeight, 'inline'),
+        ...hostContext(Math.max(1, place.clientWidth), mostHeight, opened.mode),
         toolInfo: { tool: nativeParse(of.definitionJson) },
       }),
       asked: {
         callTool: (params, signal) => callTool(page, of, params, signal),
         readResource: (params, signal) => readResource(page, of, params, signal),
-        listTools: () => listTools(page, of),
+        listTools: toolList,
         openLink,
         message: (text) => tell(t('For the chat'), text),
         modelContext: (text) => tell(t('For the model'), text),
         log: (level, text) => tell(level === '' ? t('Log') : t('Log, {0}', level), text),
         displayMode: (mode) => {
-          element.classList.toggle('whole', mode === 'fullscreen');
-          const words = mode === 'fullscreen' ? t('Back into the page') : t('Fill the page');
+          if (over) return;
+          const whole = mode === 'fullscreen';
+          element.classList.toggle('whole', whole);
+          fill(whole ? element : undefined);
+          const words = whole ? t('Back into the page') : t('Fill the page');
           setText(grow, words);
           grow.setAttribute('aria-label', `${words}: ${about}`);
         },
@@ -167,17 +200,26 @@ export function openView(page, of, gone) {
       },
     });
     bridge = opened;
-    outer.listen((data) => {
-      const { method, params } = /** @type {{ method?: unknown, params?: { reason?: unknown } }} */ (data ?? {});
-      if (method === 'ui/notifications/sandbox-ended') {
-        const why = endings[String(params?.reason)] ?? t('It has ended itself.');
-        void end(why, why);
-      } else opened.receive(data);
-    });
-    const follow = new MutationObserver(() =>
-      opened.contextChanged({ theme: themeNow(), styles: { variables: styleVariables() } }),
+    const ended = (/** @type {unknown} */ reason) => {
+      const why = endings[String(reason)] ?? t('It has ended itself.');
+      void end(why, why);
+    };
+    outer.listen(
+      (data) => {
+        const { method, params } = /** @type {{ method?: unknown, params?: { reason?: unknown } }} */ (data ?? {});
+        if (method === 'ui/notifications/sandbox-ended') ended(params?.reason);
+        else opened.receive(data);
+      },
+      () => {
+        outer.close(); // at once: it does not wait for the end either
+        ended('flood');
+      },
     );
+    const themed = () => opened.contextChanged({ theme: themeNow(), styles: { variables: styleVariables() } });
+    const follow = new MutationObserver(themed);
     follow.observe(document.body, { attributes: true, attributeFilter: ['class'] });
+    const scheme = matchMedia('(prefers-color-scheme: light)'); // in a browser
+    scheme.addEventListener('change', themed);
     const sizes = new ResizeObserver(() =>
       opened.contextChanged({ containerDimensions: { width: Math.max(1, place.clientWidth), maxHeight: mostHeight } }),
     );
@@ -185,6 +227,7 @@ export function openView(page, of, gone) {
     unlisten = () => {
       outer.close();
       follow.disconnect();
+      scheme.removeEventListener('change', themed);
       sizes.disconnect();
     };
     outer.element.style.setProperty('height', `${firstHeight}px`);
@@ -212,17 +255,19 @@ export function openView(page, of, gone) {
   }
 
   async function give() {
-    let text = '';
     try {
-      text = await readPart(page.ask, of.requestId, 'REQUEST_PART_ARGUMENTS', mostArguments);
-    } catch {
-      // They are no longer kept, or longer than a view is given.
+      const text = await readPart(page.ask, of.requestId, 'REQUEST_PART_ARGUMENTS', mostArguments);
+      bridge?.given(/** @type {Record<string, unknown>} */ (text === '' ? {} : nativeParse(text)));
+    } catch (error) {
+      tell(t('The view has no arguments'), whyUnread(error, t('They could not be read.')));
+      bridge?.given(undefined);
     }
-    bridge?.given(/** @type {Record<string, unknown>} */ (text === '' ? {} : nativeParse(text)));
   }
 
-  // The call has gone on: its end is told to the view once.
-  function painted() {
+  /** The call has gone on: its end is told to the view once. @param {import('../hub/state.js').Changed} [changed] */
+  function painted(changed) {
+    if (changed?.tools.has(of.server)) tools = undefined;
+    if (changed && !changed.requestList && !changed.history) return;
     if (!bridge || told || telling || state.requests.has(of.requestId)) return;
     const entry = state.history.findLast((one) => one.requestId === of.requestId);
     if (!entry) return;
@@ -234,12 +279,12 @@ export function openView(page, of, gone) {
   async function tellEnd(entry) {
     const why = whyNone(entry);
     try {
-      if (why === undefined) bridge?.result(nativeParse(await readResult(page, entry)));
+      if (why === undefined) bridge?.result(nativeParse(await readResult(page, entry, mostResult)));
       else bridge?.cancelled(why);
     } catch (error) {
-      bridge?.cancelled(
-        error instanceof Error && error.message !== '' ? error.message : t('The result is not kept any more.'),
-      );
+      const unread = whyUnread(error, t('The result is not kept any more.'));
+      tell(t('The view has no result'), unread);
+      bridge?.cancelled(unread);
     }
     told = true;
   }
@@ -254,14 +299,22 @@ export function openView(page, of, gone) {
         replace(asks);
         resolve(yes);
       };
+      /** @param {MouseEvent} event */
+      const click = (event) => {
+        if (meant(event))
+          setTimeout(() => done(true)); // once the click has done what it does
+        else event.preventDefault();
+      };
       const open = h('a', {
         href: url,
         target: '_blank',
         rel: 'noopener noreferrer',
         text: t('Open it'),
         dataset: { testid: 'view-open-link' },
-        onclick: () => setTimeout(() => done(true)), // once the click has done what it does
+        onclick: click,
+        onauxclick: click,
       });
+      const meant = guarded(open, moves);
       replace(
         asks,
         h('span', { dir: 'auto', text: t('The view wants to open {0}', visible(new URL(url).href)) }),
@@ -291,17 +344,21 @@ export function openView(page, of, gone) {
   async function end(reason, message = '') {
     if (over) return;
     over = true;
-    const had = element.contains(document.activeElement);
-    element.classList.remove('whole');
+    stop.abort(reason);
+    if (element.classList.contains('whole')) {
+      element.classList.remove('whole');
+      fill();
+    }
     await bridge?.teardown(reason);
     clearTimeout(sizeDue);
     unlisten?.();
+    const had = element.contains(document.activeElement); // by now, and not before it was asked to end
     replace(place);
     gone(message === '' ? undefined : t('The view of {0} was closed: {1}', about, message));
     if (had) document.getElementById('running-title')?.focus();
   }
 
-  return { element, painted, end, focus: () => element.focus() };
+  return { element, painted, end, focus: () => element.focus(), shrink: () => bridge?.show('inline') };
 }
 
 /** What the outer frame says of the end of a view. @type {Record<string, string>} */
@@ -326,6 +383,6 @@ function whyNone(entry) {
   return (finished.hubError?.message ?? finished.mcpError?.message) || t('It has failed.');
 }
 
-/** @param {string} text @param {string} label @param {string} testid @param {() => void} onclick */
+/** @param {string} text @param {string} label @param {string} testid @param {(event: MouseEvent) => void} onclick */
 const button = (text, label, testid, onclick) =>
   h('button', { 'type': 'button', 'class': 'secondary', text, 'aria-label': label, 'dataset': { testid }, onclick });

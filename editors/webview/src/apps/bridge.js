@@ -2,6 +2,7 @@
 // says, by what becomes of its call, and by the page. It knows no DOM. What a view sends is a stranger's.
 
 import { t } from '../words/t.js';
+import { bucket } from './bucket.js';
 /** @typedef {{ [key: string]: unknown }} Dict */
 /** @typedef {'inline' | 'fullscreen'} DisplayMode */
 
@@ -37,9 +38,11 @@ const mostCalls = 8;
 const burst = 200;
 const perSecond = 50;
 const mostDropped = 500;
+const droppedPerSecond = 5;
 const mostUrl = 2048;
 const mostText = 64 << 10;
 const mostArguments = 4 << 20;
+const sizeChanged = 'ui/notifications/size-changed';
 /** How long a view may take to end, in milliseconds. */
 export const teardownLimit = 1500;
 
@@ -51,6 +54,8 @@ export class Refusal extends Error {
     this.code = code;
   }
 }
+
+const tooMany = new Refusal(-32000, 'Too many messages at once.');
 
 /** @param {unknown} value @returns {Dict} */
 const dict = (value) =>
@@ -66,7 +71,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
   let modes;
   /** @type {DisplayMode} */
   let mode = 'inline';
-  /** @type {Dict | undefined} */
+  /** What tool-input says. @type {Dict | undefined} */
   let input;
   /** @type {{ method: string, params: unknown } | undefined} */
   let outcome;
@@ -76,9 +81,8 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
   const open = new Map();
   /** @type {(() => void) | undefined} */
   let tornDown;
-  let left = burst;
-  let filled = performance.now();
-  let dropped = 0;
+  const fits = bucket(burst, perSecond);
+  const mayDrop = bucket(mostDropped, droppedPerSecond);
   let calls = 0; // of the view at its server, each of which a person may be asked about
 
   /** @param {string} method @param {unknown} params */
@@ -86,7 +90,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
 
   function tellCall() {
     if (phase !== 'live' || input === undefined) return;
-    if (!toldInput) note('ui/notifications/tool-input', { arguments: input });
+    if (!toldInput) note('ui/notifications/tool-input', input);
     toldInput = true;
     if (outcome && !toldOutcome) {
       toldOutcome = true;
@@ -94,27 +98,19 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     }
   }
 
-  function fits() {
-    const now = performance.now();
-    left = Math.min(burst, left + (Math.max(0, now - filled) * perSecond) / 1000);
-    filled = now;
-    if (left < 1) return false;
-    left--;
-    return true;
-  }
-
   /** @param {Dict} params */
   function greet(params) {
     if (phase !== 'waiting') throw new Refusal(-32600, 'It is initialized already.');
     const listed = dict(params['appCapabilities'])['availableDisplayModes'];
     modes = Array.isArray(listed) && listed.length > 0 ? listed.map(String).slice(0, 8) : undefined;
+    if (!allows(mode)) setMode('inline');
     phase = 'greeted';
     return { protocolVersion: revision, hostInfo, hostCapabilities: capabilities, hostContext: context() };
   }
 
-  /** @param {unknown} wanted */
+  /** Only the person makes it fill the page, where it hides all else. @param {unknown} wanted */
   function display(wanted) {
-    if ((wanted === 'inline' || wanted === 'fullscreen') && allows(wanted) && wanted !== mode) setMode(wanted);
+    if (wanted === 'inline' && wanted !== mode) setMode(wanted);
     return { mode };
   }
 
@@ -153,7 +149,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
         if (JSON.stringify(params).length > mostArguments) throw new Refusal(-32602, 'The arguments are too long.');
         return atServer(method === 'tools/call' ? asked.callTool : asked.readResource, params, signal);
       case 'tools/list':
-        return asked.listTools();
+        return atServer(asked.listTools, params, signal);
       case 'ui/open-link':
         return link(params['url']);
       case 'ui/message':
@@ -229,7 +225,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
       phase = 'live';
       tellCall();
     } else if (phase !== 'live') return;
-    else if (method === 'ui/notifications/size-changed') {
+    else if (method === sizeChanged) {
       const height = params['height'];
       if (typeof height === 'number' && Number.isFinite(height)) asked.resized(height);
     } else if (method === 'ui/notifications/request-teardown') asked.ended('');
@@ -253,19 +249,22 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
       const message = dict(data);
       const { id, method } = message;
       if (phase === 'gone' || message['jsonrpc'] !== '2.0') return;
-      if (!fits()) {
-        if (++dropped > mostDropped) asked.ended(t('It sent more messages than this page takes.'));
+      const named = typeof id === 'string' ? id.length <= 200 : typeof id === 'number' && Number.isFinite(id);
+      // The newest size is all that counts, and the page takes one when it likes: an animation has many.
+      if ((method !== sizeChanged || id !== undefined) && !fits()) {
+        if (!mayDrop()) asked.ended(t('It sent more messages than this page takes.'));
+        else if (named && typeof method === 'string')
+          send({ jsonrpc: '2.0', id, error: { code: tooMany.code, message: tooMany.message } });
         return;
       }
-      const named = typeof id === 'string' ? id.length <= 200 : typeof id === 'number' && Number.isFinite(id);
       if (typeof method === 'string') {
         if (id === undefined) heard(method, dict(message['params']));
         else if (named) void answer(/** @type {string | number} */ (id), method, dict(message['params']));
       } else if (id === 'teardown') tornDown?.();
     },
-    /** The arguments of the call are known. @param {Dict} given */
+    /** The arguments of the call are known; undefined: they cannot be. @param {Dict | undefined} given */
     given(given) {
-      input ??= given;
+      input ??= { ...(given && { arguments: given }) };
       tellCall();
     },
     /** @param {unknown} result as the server gave it */

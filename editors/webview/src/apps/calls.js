@@ -1,15 +1,17 @@
 // What a view asks of its server: made by the hub as requests of this window, under its approvals, and on the server of
 // the view alone.
 
-import { visible } from '../words/text.js';
+import { bytes, visible } from '../words/text.js';
 import { nativeParse } from '../words/jsontext.js';
-import { readPart, readResult } from '../results/read.js';
+import { readPart, readResult, Unread } from '../results/read.js';
+import { t } from '../words/t.js';
 import { Refusal } from './bridge.js';
 
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {{ requestId: string, server: string }} Of the call whose view it is */
 
-const mostResult = 8 << 20;
+/** Bytes of what a view is given as one. */
+export const mostResult = 8 << 20;
 
 /** @param {Page} page @param {Of} of @param {Record<string, unknown>} params @param {AbortSignal} signal */
 export function callTool(page, of, params, signal) {
@@ -33,18 +35,33 @@ export function readResource(page, of, params, signal) {
   }));
 }
 
-/** The tools of the server that are for views. @param {Page} page @param {Of} of */
+/** The tools of the server that are for views, unless they are too long. @param {Page} page @param {Of} of */
 export async function listTools(page, of) {
   const { listTools: list, error } = await page.ask({ listTools: { server: of.server, allowCached: true } });
   if (error) throw new Refusal(-32000, visible(error.message));
   const tools = (list?.tools ?? []).filter((tool) => !tool.hiddenFromApps);
-  return { tools: tools.map((tool) => /** @type {unknown} */ (nativeParse(tool.definitionJson ?? '{}'))) };
+  const size = tools.reduce((sum, { definitionJson }) => sum + (definitionJson?.length ?? 0), 0);
+  if (size > mostResult) return { size, list: undefined };
+  const parsed = tools.map((tool) => /** @type {unknown} */ (nativeParse(tool.definitionJson ?? '{}')));
+  return { size, list: { tools: parsed } };
 }
+
+/** @param {number} size in bytes */
+export const tooLong = (size) => t('It is too long for a view: {0}.', bytes(size));
+
+/** Why something could not be read, in words for people. @param {unknown} error @param {string} otherwise */
+export const whyUnread = (error, otherwise) =>
+  error instanceof Unread && error.size > 0
+    ? tooLong(error.size)
+    : error instanceof Error && error.message !== ''
+      ? error.message
+      : otherwise;
 
 /** @param {Page} page @param {Of} of */
 const ofView = (page, of) => ({ appRequestId: of.requestId, ownerWindowId: page.state.windowId });
 
 /**
+ * The result of a request that is made for a view, as text.
  * @param {Page} page
  * @param {AbortSignal} signal cancels it, with its reason
  * @param {(requestId: string) => Parameters<Page['ask']>[0]} message
@@ -65,8 +82,14 @@ async function carried(page, signal, message) {
     const said = entry?.cancelled?.cancellation?.reason ?? '';
     throw new Refusal(-32000, said === '' ? (error.message ?? '') : `It was cancelled: ${said}`);
   }
-  const text = entry
-    ? await readResult(page, entry)
-    : await readPart(page.ask, requestId, 'REQUEST_PART_RESULT', mostResult);
-  return /** @type {unknown} */ (nativeParse(text));
+  signal.throwIfAborted();
+  const ask = (/** @type {Parameters<Page['ask']>[0]} */ asked) => page.ask(asked, signal);
+  try {
+    const text = entry
+      ? await readResult({ ...page, ask }, entry, mostResult)
+      : await readPart(ask, requestId, 'REQUEST_PART_RESULT', mostResult);
+    return /** @type {unknown} */ (nativeParse(text));
+  } catch (error) {
+    throw new Refusal(-32000, whyUnread(error, t('The result could not be read.')));
+  }
 }

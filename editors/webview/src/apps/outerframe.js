@@ -3,18 +3,27 @@
 
 import { h, replace } from '../elements/dom.js';
 import { t } from '../words/t.js';
+import { bucket } from './bucket.js';
 
 /**
  * @typedef {object} Outer
  * @property {HTMLIFrameElement} element
  * @property {(message: Record<string, unknown>) => void} send
- * @property {(listener: (data: unknown) => void) => void} listen
+ * @property {(listener: (data: unknown) => void, strayed: () => void) => void} listen strayed: what is within posts to
+ * the page past the outer frame
  * @property {() => void} close
  */
 
 /** How long a frame may take to load, and to speak once it has, in milliseconds. */
 const loadLimit = 10_000;
 const speakLimit = 1500;
+/** Messages past the outer frame: at once, and again a second. Nothing reads them, but they take the page's time. */
+const mostStrays = 100;
+const straysPerSecond = 1;
+/** The same of frames that are gone, which may have been in any view. */
+const mostLost = 2000;
+const lostPerSecond = 20;
+const mostFrames = 32;
 
 /**
  * Puts the frame into a place. Fails when it does not speak at any address.
@@ -22,15 +31,17 @@ const speakLimit = 1500;
  * @param {readonly string[]} addresses
  * @param {string} policy of the view
  * @param {{ title: string, bordered: boolean }} looks
+ * @param {AbortSignal} signal nobody wants it any more
  * @returns {Promise<Outer>}
  */
-export async function openOuter(place, addresses, policy, looks) {
+export async function openOuter(place, addresses, policy, looks, signal) {
   const all = addresses.map((text) => new URL(text, location.href));
   // At this page's own origin last: there the frame gets no origin at all.
   all.sort((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
   for (const address of all) {
-    const outer = await openAt(place, address, policy, looks);
+    const outer = await openAt(place, address, policy, looks, signal);
     if (outer) return outer;
+    signal.throwIfAborted();
   }
   throw new Error(t('The frame of the view could not be loaded. Nothing of it is shown.'));
 }
@@ -39,13 +50,30 @@ export async function openOuter(place, addresses, policy, looks) {
 const isOwn = (address) => address.origin === location.origin;
 
 /**
+ * Whether a message is from within an outer frame. Undefined: from a frame that is gone.
+ * @param {MessageEventSource | null} source @param {Window | null} outer
+ */
+function isWithin(source, outer) {
+  let at = /** @type {Window | null} */ (source);
+  for (let step = 0; step < mostFrames; step++) {
+    const parent = /** @type {Window | null | undefined} */ (at?.parent);
+    if (!at || !parent) return undefined;
+    if (parent === outer) return true;
+    if (parent === at || at === window) return false;
+    at = parent;
+  }
+  return undefined; // deeper than any honest one
+}
+
+/**
  * @param {HTMLElement} place
  * @param {URL} address
  * @param {string} policy
  * @param {{ title: string, bordered: boolean }} looks
+ * @param {AbortSignal} signal
  * @returns {Promise<Outer | undefined>} undefined: it does not speak
  */
-function openAt(place, address, policy, { title, bordered }) {
+function openAt(place, address, policy, { title, bordered }, signal) {
   address.searchParams.set('csp', policy);
   const apart = !isOwn(address);
   const origin = apart ? address.origin : 'null';
@@ -59,9 +87,14 @@ function openAt(place, address, policy, { title, bordered }) {
   return new Promise((resolve) => {
     /** @type {((data: unknown) => void) | undefined} */
     let listener;
+    /** @type {(() => void) | undefined} */
+    let stray;
+    const mayStray = bucket(mostStrays, straysPerSecond);
+    const mayBeLost = bucket(mostLost, lostPerSecond);
     let spoken = false;
     const close = () => {
       clearTimeout(limit);
+      signal.removeEventListener('abort', none);
       window.removeEventListener('message', hear);
       element.remove();
     };
@@ -76,9 +109,16 @@ function openAt(place, address, policy, { title, bordered }) {
       clearTimeout(limit);
       limit = setTimeout(none, speakLimit);
     });
-    /** @param {MessageEvent<unknown>} event */
-    const hear = ({ source, origin: from, data }) => {
-      if (source === null || source !== element.contentWindow || from !== origin) return;
+    /** Data is made when it is first looked at: not before it is known whose it is. @param {MessageEvent<unknown>} event */
+    const hear = (event) => {
+      const { source } = event;
+      if (source === null || source !== element.contentWindow) {
+        const within = isWithin(source, element.contentWindow);
+        if (within === undefined ? !mayBeLost() : within && !mayStray()) stray?.();
+        return;
+      }
+      if (event.origin !== origin) return;
+      const data = event.data;
       if (listener) listener(data);
       const { method } = /** @type {{ method?: unknown }} */ (data ?? {});
       if (spoken || method !== 'ui/notifications/sandbox-proxy-ready') return;
@@ -87,11 +127,15 @@ function openAt(place, address, policy, { title, bordered }) {
       resolve({
         element,
         send: (message) => element.contentWindow?.postMessage(message, apart ? origin : '*'),
-        listen: (hears) => (listener = hears),
+        listen: (hears, strayed) => {
+          listener = hears;
+          stray = strayed;
+        },
         close,
       });
     };
     window.addEventListener('message', hear);
+    signal.addEventListener('abort', none);
     element.src = address.href;
     replace(place, element);
   });

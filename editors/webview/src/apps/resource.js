@@ -1,32 +1,26 @@
 // The resource that draws a view, read from its server as a request like any other, and what it says of itself.
 
 import { nativeParse } from '../words/jsontext.js';
-import { readPart, Unread } from '../results/read.js';
+import { Unread } from '../results/read.js';
+import { readResource } from './calls.js';
 import { namedBy } from './policy.js';
 import { t } from '../words/t.js';
 
 /** @typedef {{ html: string, named: import('./policy.js').Named, border: boolean }} Resource */
 
 const profile = /^text\/html\s*;\s*profile="?mcp-app"?$/i;
-const mostBytes = 8 << 20;
 const mostListed = 20; // a URI may be the beginning of others
 
 /**
- * Throws an Unread.
+ * Throws an Unread or a Refusal.
  * @param {import('../page.js').Page} page
- * @param {string} appRequestId
- * @param {string} server
- * @param {string} uri
+ * @param {import('../page.js').ViewOf} of
+ * @param {AbortSignal} signal cancels it, with its reason
  * @returns {Promise<Resource>}
  */
-export async function readView(page, appRequestId, server, uri) {
-  const requestId = crypto.randomUUID();
-  const { error } = await page.ask({
-    readResource: { requestId, server, uri, appRequestId, ownerWindowId: page.state.windowId },
-  });
-  if (error) throw new Unread(error.message ?? '');
-  const text = await readPart(page.ask, requestId, 'REQUEST_PART_RESULT', mostBytes);
-  return viewOf(nativeParse(text), uri, () => listedAs(page, server, uri));
+export async function readView(page, of, signal) {
+  const { server, uri } = of;
+  return viewOf(await readResource(page, of, { uri }, signal), uri, () => listedAs(page, server, uri, signal));
 }
 
 /**
@@ -34,9 +28,10 @@ export async function readView(page, appRequestId, server, uri) {
  * @param {import('../page.js').Page} page
  * @param {string} server
  * @param {string} uri
+ * @param {AbortSignal} signal
  */
-async function listedAs({ ask }, server, uri) {
-  const { listResources } = await ask({ listResources: { server, query: uri, limit: mostListed } });
+async function listedAs({ ask }, server, uri, signal) {
+  const { listResources } = await ask({ listResources: { server, query: uri, limit: mostListed } }, signal);
   const entry = listResources?.resources?.find((one) => one.uri === uri);
   return entry?.definitionJson ? dict(dict(nativeParse(entry.definitionJson))['_meta'])['ui'] : undefined;
 }

@@ -1,7 +1,9 @@
 // The views that are open, and what offers one. A view keeps its place while its call runs, ends and leaves the lists: a
 // frame that is moved is loaded anew.
 
+import { cover } from '../elements/cover.js';
 import { h, setText, show } from '../elements/dom.js';
+import { forgetMoves, watchMoves } from '../elements/moves.js';
 import { byId, setCount } from '../page.js';
 import { shortName } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -24,8 +26,26 @@ export function viewsSection(page) {
   const open = new Map();
   /** The tools of a server that have a view, by name. @type {Map<string, Promise<Map<string, Tool>>>} */
   const known = new Map();
-  /** Looks again for the tool of a call. @type {Map<string, () => Promise<void>>} */
+  /** How often the tools of a server have changed. @type {Map<string, number>} */
+  const changes = new Map();
+  /**
+   * Calls whose tool has no view, as far as is known: in which state each was, and what looks again.
+   * @type {Map<string, { server: string, was: unknown, look: () => Promise<void> }>}
+   */
   const waiting = new Map();
+  /** The questions that were open when a view was made to fill the page. @type {Set<string> | undefined} */
+  let asked;
+
+  /** @param {HTMLElement} [whole] the view that fills the page from now on */
+  function fill(whole) {
+    asked = whole && new Set(state.prompts.keys());
+    cover(whole);
+  }
+
+  /** Something on the page wants to be seen. */
+  function uncover() {
+    if (asked) for (const view of open.values()) view?.shrink();
+  }
 
   function count() {
     setCount('views', open.size);
@@ -36,11 +56,11 @@ export function viewsSection(page) {
   function drawn(server) {
     let tools = known.get(server);
     if (!tools) {
-      tools = page.ask({ listTools: { server, allowCached: true } }).then(({ listTools, error }) => {
-        if (error) known.delete(server);
+      const asking = page.ask({ listTools: { server, allowCached: true } }).then(({ listTools, error }) => {
+        if (error && known.get(server) === asking) known.delete(server);
         return new Map((listTools?.tools ?? []).filter((t) => t.uiResourceUri).map((t) => [t.name ?? '', t]));
       });
-      known.set(server, tools);
+      known.set(server, (tools = asking));
     }
     return tools;
   }
@@ -60,12 +80,17 @@ export function viewsSection(page) {
     count();
     try {
       const { openView } = await import('./appview.js');
-      const view = openView(page, of, (message) => {
-        view.element.remove();
-        open.delete(of.requestId);
-        if (message !== undefined) say(message);
-        count();
+      const view = openView(page, of, {
+        gone: (message) => {
+          view.element.remove();
+          open.delete(of.requestId);
+          if (message !== undefined) say(message);
+          count();
+        },
+        fill,
+        moves: { watchMoves, forgetMoves },
       });
+      uncover();
       open.set(of.requestId, view);
       list.append(view.element);
       view.focus();
@@ -97,11 +122,12 @@ export function viewsSection(page) {
       });
       if (surface.apps === undefined || method !== 'tools/call' || tool === '') return button;
       const look = async () => {
+        const before = changes.get(server);
         const found = (await drawn(server)).get(tool);
         if (!found) {
-          // A server that is only just being connected is known once the call runs.
-          known.delete(server);
-          if (state.requests.has(requestId)) waiting.set(requestId, look);
+          const now = state.requests.get(requestId);
+          if (before !== changes.get(server)) void look();
+          else if (now) waiting.set(requestId, { server, was: now.state, look });
           return;
         }
         const of = {
@@ -119,13 +145,21 @@ export function viewsSection(page) {
       return button;
     },
     paint: (changed) => {
-      for (const server of changed.tools) known.delete(server);
-      for (const id of changed.requests) {
-        const look = waiting.get(id);
-        waiting.delete(id);
-        void look?.();
+      for (const server of changed.tools) {
+        known.delete(server);
+        changes.set(server, (changes.get(server) ?? 0) + 1);
       }
-      if (changed.requestList || changed.history) for (const view of open.values()) view?.painted();
+      if (changed.tools.size + changed.requests.size > 0)
+        for (const [id, { server, was, look }] of waiting) {
+          // A progress says nothing new of the tool.
+          if (!changed.tools.has(server) && state.requests.get(id)?.state === was) continue;
+          waiting.delete(id);
+          void look();
+        }
+      const { prompts, reveal, openAdd, connection } = state;
+      const asks = changed.prompts && (reveal !== undefined || [...prompts.keys()].some((id) => !asked?.has(id)));
+      if (asks || openAdd || connection.state !== 'ready') uncover();
+      for (const view of open.values()) view?.painted(changed);
     },
   };
 }

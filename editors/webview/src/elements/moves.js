@@ -1,5 +1,7 @@
 // Tells when something on the page has moved by itself, and not because it was scrolled: a click may then have been
-// meant for what stood there before.
+// meant for what stood there before. So may one on what lay under another part of the page.
+
+import { onCover } from './cover.js';
 
 /** @typedef {{ moved: () => void, inView: number, inPage: number } } Place */
 
@@ -22,6 +24,7 @@ function look() {
 /** @param {HTMLElement} element @param {() => void} moved */
 export function watchMoves(element, moved) {
   if (!sizes) {
+    onCover(() => watched.forEach((place) => place.moved()));
     sizes = new ResizeObserver(look);
     for (const part of [document.body, ...document.body.children, ...document.querySelectorAll('main section')])
       sizes.observe(part);

@@ -30,8 +30,8 @@ import { t } from '../words/t.js';
 export function relayTransport(receive) {
   const api = /** @type {import('vscode-webview').WebviewApi<Memory>} */ (acquireVsCodeApi());
   window.addEventListener('message', (event) => {
+    if (isBelow(event.source)) return; // a view is no host, and to look at data takes as long as that is large
     const data = /** @type {unknown} */ (event.data);
-    if (isBelow(event.source)) return; // a view is no host
     if (typeof data === 'object' && data !== null) receive(/** @type {AttachResponse} */ (data));
   });
   return {

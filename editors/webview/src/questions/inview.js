@@ -1,5 +1,7 @@
 // Which of the open questions a person can see on this page.
 
+import { covered, onCover } from '../elements/cover.js';
+
 // Less of a card at the edge of the page goes unnoticed, and the strip may lie over it.
 const edge = '-48px 0px';
 
@@ -24,9 +26,10 @@ export function viewWatch(changed) {
     },
     { root: document, rootMargin: edge },
   );
+  onCover(changed);
   return {
     /** Ids of the questions in view. */
-    inView: () => [...seen].filter(([, here]) => here).map(([id]) => id),
+    inView: () => (covered() ? [] : [...seen]).filter(([, here]) => here).map(([id]) => id),
     /** @param {string} promptId */
     outOfView: (promptId) => seen.get(promptId) === false,
     /** @param {string} promptId @param {Element} card */

@@ -55,12 +55,13 @@ export const readPart = async (ask, requestId, part, most) => (await readPieces(
  * The result of an ended request: what the history has, or what the hub still keeps.
  * @param {Page} page
  * @param {import('../hub/ended.js').Ended} entry
+ * @param {number} [most] bytes
  */
-export async function readResult(page, entry) {
+export async function readResult(page, entry, most) {
   const here = entry.finished?.resultJson ?? '';
   if (here !== '') return here;
   if (entry.earlier || entry.away) throw new Unread(t('It was of a hub that has ended, and is no longer kept.'));
-  return readPart(page.ask, entry.requestId, 'REQUEST_PART_RESULT');
+  return readPart(page.ask, entry.requestId, 'REQUEST_PART_RESULT', most);
 }
 
 /** Whether it has a result. @param {import('../hub/ended.js').Ended} entry */

@@ -113,7 +113,7 @@ pageTest(
     await settle();
     assert.equal(await by('show-view').isVisible(), false);
     hub.tools = withView.tools;
-    await hub.say({ mcpRequestProgressed: { requestId: 'r-1', server: 'charts', state: 'REQUEST_STATE_RUNNING' } });
+    await hub.say({ toolsChanged: { server: 'charts' } });
     await by('show-view').waitFor();
   },
 );
@@ -235,6 +235,7 @@ pageTest('a page is opened outside only when a person wants it, and only one of 
   await noted(opened, /first .*did not open/);
   await link.waitFor();
   assert.equal(await link.getAttribute('target'), '_blank');
+  await opened.page.locator('[data-testid="view-open-link"]:not([aria-disabled])').waitFor();
   await link.evaluate((element) => {
     element.addEventListener('click', (event) => event.preventDefault());
     element.dispatchEvent(new MouseEvent('click', { cancelable: true }));

@@ -168,7 +168,10 @@ describe('views of others in a browser', { skip }, () => {
     await view.getByText('For the model: Current app state info').waitFor();
     await press('log-warning-btn');
     await view.getByText('Log, warning: ').first().waitFor();
-    await press('display-fullscreen-btn');
+    await press('display-fullscreen-btn'); // the person's choice alone
+    await log.getByText('"inline"').last().waitFor({ state: 'attached' });
+    assert.equal(await page.locator('.view-of-call.whole').count(), 0);
+    await view.getByTestId('view-grow').click();
     await page.locator('.view-of-call.whole').waitFor();
     await press('display-inline-btn');
     await page.locator('.view-of-call:not(.whole)').waitFor();
