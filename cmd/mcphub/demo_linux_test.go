@@ -121,6 +121,11 @@ func (term *terminal) wait() int {
 	if err := term.cmd.Wait(); term.cmd.ProcessState == nil {
 		term.t.Fatal(err)
 	}
+	select { // its last words may still be in the terminal
+	case <-term.read:
+	case <-time.After(failureBound):
+		term.t.Error("somebody has the terminal open after the end of the program")
+	}
 	return term.cmd.ProcessState.ExitCode()
 }
 

@@ -175,9 +175,13 @@ describe('views of others in a browser', { skip }, () => {
     await page.locator('.view-of-call.whole').waitFor();
     await press('display-inline-btn');
     await page.locator('.view-of-call:not(.whole)').waitFor();
+    // With each event the view calls debug-log, and only so many requests of a view may wait.
+    const idle = () => page.getByText('Nothing is running').waitFor();
+    await idle();
     await press('open-link-btn');
     assert.equal(await view.getByTestId('view-open-link').getAttribute('href'), 'https://modelcontextprotocol.io/');
     await view.getByTestId('view-refuse-link').click();
+    await idle();
     await press('call-debug-refresh-btn'); // asked about, as any call
     const card = page.locator('article.card:not(.card-note)').filter({ hasText: 'debug-refresh' });
     await card.waitFor();
