@@ -299,9 +299,20 @@ export class EditorWindow {
     const input = this.quickPick.locator('.quick-input-box input');
     await input.waitFor();
     await until('the dialog has a path', async () => (await input.inputValue()).startsWith('/'));
-    await input.fill(path);
-    await this.quickPick.getByRole('button', { name: 'OK' }).click();
-    await this.quickPick.waitFor({ state: 'hidden' });
+    // It writes into its field itself once it has read the folder, over what was typed meanwhile.
+    await until(
+      'the dialog has taken the path',
+      async () => {
+        if (!(await this.quickPick.isVisible())) return true;
+        if ((await input.inputValue()) !== path) {
+          await input.fill(path);
+          return false; // and looks whether it stays
+        }
+        await this.quickPick.getByRole('button', { name: 'OK' }).click({ timeout: 1_000 });
+        return !(await this.quickPick.isVisible());
+      },
+      { timeout: 30_000, interval: 300 },
+    );
   }
 
   get quickPick() {
