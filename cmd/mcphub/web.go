@@ -59,9 +59,10 @@ const manyFiles = 1000
 func runWeb(env environment, o webOptions, files []string) int {
 	o.configs = append(o.configs, files...)
 	o.configWrites = true // who opens the page is who has named the files, or whose own they are
-	none := errors.Is(o.sourceFlags.check(), errNoServer)
-	if err := o.sourceFlags.check(); err != nil && !none {
-		return usageError(env, "web", err)
+	wrong := o.sourceFlags.check()
+	none := errors.Is(wrong, errNoServer)
+	if wrong != nil && !none {
+		return usageError(env, "web", wrong)
 	}
 	if err := o.webFlags.check(); err != nil {
 		return usageError(env, "web", err)

@@ -69,7 +69,7 @@ export interface McpHub {
    */
   listTools(server?: McpServerName): Promise<McpTool[]>;
 
-  /** What the server lists, all pages. A server that is not connected is connected first; so in the two that follow. */
+  /** What the server lists, all pages. One that is not connected is connected first, as by all that asks a server. */
   listResources(server: McpServerName): Promise<McpResource[]>;
   listResourceTemplates(server: McpServerName): Promise<McpResourceTemplate[]>;
   /** The result as the server wrote it, a JSON text of `resources/read`. */
@@ -270,7 +270,7 @@ export interface McpServer {
   readonly consent: 'needed' | 'asking' | 'given' | 'declined' | '';
   /** '' for a process, and for a server that has not asked for a sign-in. */
   readonly signIn: 'needed' | 'asking' | 'signed_in' | '';
-  /** lazy: when it is first needed. eager: as soon as the config is read. Connected since readyTime. */
+  /** When it is started: lazy, when it is first needed; eager, as soon as the config is read. readyTime: since when it is up. */
   readonly start: 'lazy' | 'eager';
   readonly readyTime: Date | undefined;
   /** Starts that failed, and connections that were lost, in a row. */

@@ -71,8 +71,8 @@ type known struct {
 	trouble  *event.Error // why it could not be started to be known
 	learning bool         // somebody is at it
 	again    bool         // and has to look once more
-	of       time.Time    // when the connection became ready that rest was listed on
-	anew     time.Time    // the same of one that came while somebody was at it, which may be that
+	of       time.Time    // when the connection became ready on which rest was listed
+	anew     time.Time    // when the connection became ready that came up while learning; rest may be of it already
 }
 
 // changes are the lists that are others now, or may be, and the level of logs that clients want.

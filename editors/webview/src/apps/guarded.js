@@ -1,5 +1,4 @@
-/** A click sooner than that was meant for what stood there before, in milliseconds. */
-const guardTime = 500;
+import { guardMs } from '../elements/guardtime.js';
 
 /**
  * Whether a click on a part that has just been shown, or that has moved, is meant for it.
@@ -15,10 +14,10 @@ export function guarded(part, { watchMoves, forgetMoves }) {
     since = performance.now();
     part.setAttribute('aria-disabled', 'true');
     clearTimeout(due);
-    due = window.setTimeout(() => part.removeAttribute('aria-disabled'), guardTime);
+    due = window.setTimeout(() => part.removeAttribute('aria-disabled'), guardMs);
   };
   watchMoves(part, () => (part.isConnected ? guard() : forgetMoves(part)));
   guard();
   // A key, whose clicks are none, goes where the focus is, wherever that moves.
-  return ({ detail }) => detail < 2 && performance.now() - (detail > 0 ? since : born) >= guardTime;
+  return ({ detail }) => detail < 2 && performance.now() - (detail > 0 ? since : born) >= guardMs;
 }

@@ -9,6 +9,7 @@ import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
 import { keepDrafts } from './carddraft.js';
 import { h, setText } from '../elements/dom.js';
+import { guardMs } from '../elements/guardtime.js';
 import { iconButton } from '../elements/icon.js';
 import { forgetMoves, watchMoves } from '../elements/moves.js';
 import { shortName, visible } from '../words/text.js';
@@ -44,9 +45,6 @@ import { t } from '../words/t.js';
  * @property {(error: HubError | undefined) => void} problem
  */
 
-// less than that after a card has opened or moved, a click was meant for what was there before; a key goes where the
-// focus is, wherever that moves
-const guardMs = 500;
 let serial = 0;
 
 /** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind | undefined} */
