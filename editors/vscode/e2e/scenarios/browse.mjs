@@ -42,13 +42,21 @@ scenario(
      * @param {string | RegExp} title
      * @param {string} text
      * @param {string} row
+     * @param {string[]} [rows] all rows there are once the server has answered: proposals that come between the last
+     *   arrow and Enter would put another row under it.
      */
-    const take = async (title, text, row) => {
+    const take = async (title, text, row, rows) => {
       await window.quickPick.filter({ hasText: title }).waitFor();
       await input.fill('');
       await keyboard.type(text);
       const focused = window.quickPick.locator('.monaco-list-row.focused');
-      await window.quickPick.locator('.monaco-list-row').filter({ hasText: row }).first().waitFor();
+      const all = window.quickPick.locator('.monaco-list-row');
+      await all.filter({ hasText: row }).first().waitFor();
+      if (rows !== undefined)
+        await until(`the rows are ${rows.join(', ')}`, async () => {
+          const texts = (await all.allInnerTexts()).map((shown) => shown.trim());
+          return texts.join() === rows.join();
+        });
       await until(`${row} has the focus`, async () => {
         if ((await focused.filter({ hasText: row }).count()) > 0) return true;
         await keyboard.press('ArrowDown');
@@ -60,7 +68,7 @@ scenario(
     await window.runCommand('McpHub: Open Resource...');
     await take('Which Server?', 'everything', 'everything');
     await take('Open a Resource of everything', 'Dynamic Text', 'Dynamic Text');
-    await take('(1 of 1)', '7', '7');
+    await take('(1 of 1)', '7', '7', ['7']);
     await window.editorShows(/Resource.7:.This.is.a.plaintext.resource/u);
     const lines = window.page.locator('.part.editor .view-line');
     const before = await lines.first().innerText();
@@ -75,8 +83,8 @@ scenario(
     await window.runCommand('McpHub: Insert Prompt...');
     await take('Which Server?', 'everything', 'everything');
     await take('Insert a Prompt of everything', 'Team', 'Team Management');
-    await take('department (1 of 2)', 'Sa', 'Sales');
-    await take('name (2 of 2)', '', 'Eve');
+    await take('department (1 of 2)', 'Sa', 'Sales', ['Sa', 'Sales']);
+    await take('name (2 of 2)', '', 'Eve', ['David', 'Eve', 'Frank']);
     await take('Where Shall the Prompt Go?', 'New', 'Open in a New Editor');
     await window.editorShows(/Please.promote.Eve.to.the.head.of.the.Sales.team/u);
 

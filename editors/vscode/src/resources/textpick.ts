@@ -57,9 +57,9 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
       pick.busy = true;
       try {
         const found = await propose(pick.value, mine.signal);
-        if (!mine.signal.aborted) {
+        if (!mine.signal.aborted && found.join('\0') !== proposed.join('\0')) {
           proposed = found;
-          draw();
+          draw(); // never without need: it takes the focus back to where this side knew it last
         }
       } catch (error) {
         if (!mine.signal.aborted) {
