@@ -2,9 +2,10 @@
 // the API and leaves what came of it in other.json; the other one makes the calls that plan.json asks for, and does not
 // wait for them.
 'use strict';
-const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { monitorEventLoopDelay } = require('node:perf_hooks');
+const { Duplex } = require('node:stream');
 const vscode = require('vscode');
 
 exports.activate = (context) => {
@@ -60,6 +61,32 @@ exports.activate = (context) => {
       writeFileSync(join(folder, 'loop.tmp'), JSON.stringify({ max: loop.max / 1e6, p99: loop.percentile(99) / 1e6 }));
       renameSync(join(folder, 'loop.tmp'), join(folder, 'loop.json'));
       loop = undefined;
+    }),
+  );
+  // When a cancel of a page is here, before anybody has looked at it, and when it is given to the hub's connection. That
+  // there is one is seen in what every extension of this host has in common.
+  context.subscriptions.push(
+    vscode.commands.registerCommand('other.traceCancels', () => {
+      const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+      const now = () => performance.timeOrigin + performance.now();
+      const tell = (what) => appendFileSync(join(folder, 'cancels.jsonl'), `${JSON.stringify(what)}\n`);
+      const { parse } = JSON;
+      let came;
+      JSON.parse = (text, reviver) => {
+        if (typeof text === 'string' && text.length < 4_000 && text.includes('"cancelMcpRequest"')) came = now();
+        return parse(text, reviver);
+      };
+      const { write } = Duplex.prototype;
+      Duplex.prototype.write = function (...said) {
+        const took = write.apply(this, said);
+        if (came !== undefined && this instanceof Duplex && 'sentHeaders' in this) {
+          const given = now();
+          setImmediate(tell, { came, given });
+          came = undefined;
+        }
+        return took;
+      };
+      writeFileSync(join(folder, 'cancels.jsonl'), '');
     }),
   );
   // The editor tells settings of the machine from the user's by where they are registered, and writes each into its own
