@@ -333,8 +333,10 @@ func TestUndoOfOneWrite(t *testing.T) {
 		mine := write(false)
 		write(true)
 		write(false)
-		_, err := files.Undo(t.Context(), mine, someProgram)
-		wantRefused(t, err, event.ReasonNothingToUndo, "another one, of server \"s\"")
+		for _, id := range []string{mine, "never-written"} {
+			_, err := files.Undo(t.Context(), id, someProgram)
+			wantRefused(t, err, event.ReasonNothingToUndo, "only the last one can, which is of server \"s\"")
+		}
 		mine = write(true)
 		out, err := files.Undo(t.Context(), mine, someProgram)
 		if err != nil || out.UndoID == mine {

@@ -61,7 +61,7 @@ func (f *Files) Undo(ctx context.Context, id string, by config.Writer) (Written,
 	}
 	if id != "" && u.ID != id {
 		return Written{}, event.Fail(event.CodeFailedPrecondition, event.ReasonNothingToUndo, nil,
-			"that write can no longer be undone: another one, of server %q in %s, came after it; edit the file by hand",
+			"that write cannot be undone: only the last one can, which is of server %q in %s; edit the file by hand",
 			bounds.Printable(u.Server), u.File)
 	}
 	src, err := f.named(f.known(), Target{File: u.File})
