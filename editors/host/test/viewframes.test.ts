@@ -1,7 +1,13 @@
 // The outer frame of views: one address, one text, and the policy that is asked for and begins with nothing.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { ViewFrames } from '../dist/viewframes.js';
+
+/** Connections that the port takes. */
+const most = 256;
 
 const policy = "default-src 'none'; script-src 'unsafe-inline'";
 
@@ -34,4 +40,31 @@ test('the frame is served at its own address alone, with the policy of the view 
     await frames.close();
   }
   await assert.rejects(fetch(frames.address));
+});
+
+test('connections beyond the bound are ended, and those within it are answered', async () => {
+  const frames = await ViewFrames.open('<p>frame</p>');
+  const held: Socket[] = [];
+  try {
+    const { hostname, port } = new URL(frames.address);
+    const opened = async (): Promise<Socket> => {
+      const socket = connect(Number(port), hostname);
+      held.push(socket);
+      await once(socket, 'connect');
+      return socket;
+    };
+    const first = await opened();
+    for (let n = 1; n < most; n++) {
+      await opened();
+    }
+    await once((await opened()).resume(), 'close');
+    first.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [said] = (await once(first, 'data')) as [Buffer];
+    assert.match(said.toString(), /^HTTP\/1\.1 404 /u);
+  } finally {
+    for (const socket of held) {
+      socket.destroy();
+    }
+    await frames.close();
+  }
 });
