@@ -1,20 +1,23 @@
-// What a view is forgiven in the long run.
+// What a view is forgiven in the long run, and what it is told of the time before it listened.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBridge } from '../src/apps/bridge.js';
 
-test('what was dropped is forgiven with time, and a flood is not', (t) => {
-  let now = 0;
-  t.mock.method(performance, 'now', () => now);
+/** @typedef {{ method?: string, id?: string, params?: { [key: string]: unknown } }} Sent */
+
+/** A bridge with a page that wants nothing of it; what it sends, and why it ended its view. */
+function opened() {
+  /** @type {Sent[]} */
+  const sent = [];
   /** @type {string[]} */
   const ends = [];
   const none = () => Promise.resolve(undefined);
   const bridge = openBridge({
-    send: () => undefined,
+    send: (message) => void sent.push(message),
     hostInfo: {},
     capabilities: {},
-    context: () => ({}),
+    context: () => ({ theme: 'dark' }),
     asked: {
       callTool: none,
       readResource: none,
@@ -28,6 +31,13 @@ test('what was dropped is forgiven with time, and a flood is not', (t) => {
       ended: (reason) => ends.push(reason),
     },
   });
+  return { bridge, sent, ends };
+}
+
+test('what was dropped is forgiven with time, and a flood is not', (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const { bridge, ends } = opened();
   const post = (/** @type {number} */ count) => {
     for (let n = 0; n < count; n++) bridge.receive({ jsonrpc: '2.0', method: 'ping' });
   };
@@ -38,4 +48,28 @@ test('what was dropped is forgiven with time, and a flood is not', (t) => {
   assert.deepEqual(ends, []);
   post(200 + 500 + 1);
   assert.equal(ends.length, 1);
+});
+
+test('what changes between the greeting and the word that it is initialized is told once', async () => {
+  const { bridge, sent } = opened();
+  bridge.contextChanged({ theme: 'light' }); // before the greeting, which says how it is by then
+  bridge.receive({ jsonrpc: '2.0', id: 'hello', method: 'ui/initialize', params: {} });
+  bridge.contextChanged({ theme: 'light' });
+  bridge.contextChanged({ theme: 'dark', locale: 'de' });
+  bridge.given({ path: 'a' });
+  await Promise.resolve();
+  assert.deepEqual(
+    sent.map(({ id, method }) => id ?? method),
+    ['hello'],
+  );
+  bridge.receive({ jsonrpc: '2.0', method: 'ui/notifications/initialized' });
+  bridge.contextChanged({ theme: 'light' });
+  assert.deepEqual(
+    sent.slice(1).map(({ method, params }) => [method, params]),
+    [
+      ['ui/notifications/host-context-changed', { theme: 'dark', locale: 'de' }],
+      ['ui/notifications/tool-input', { arguments: { path: 'a' } }],
+      ['ui/notifications/host-context-changed', { theme: 'light' }],
+    ],
+  );
 });

@@ -75,6 +75,8 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
   let input;
   /** @type {{ method: string, params: unknown } | undefined} */
   let outcome;
+  /** What has changed since the view was greeted: before it says that it is initialized it is told nothing. @type {Dict} */
+  let owed = {};
   let toldInput = false;
   let toldOutcome = false;
   /** What the view waits for, by its id. @type {Map<string | number, AbortController>} */
@@ -126,6 +128,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
 
   /** @param {Dict} changed */
   function contextChanged(changed) {
+    if (phase === 'greeted') owed = { ...owed, ...changed };
     if (phase === 'live') note('ui/notifications/host-context-changed', changed);
   }
 
@@ -223,6 +226,8 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     if (method === 'ui/notifications/initialized') {
       if (phase !== 'greeted') return;
       phase = 'live';
+      if (Object.keys(owed).length > 0) contextChanged(owed);
+      owed = {};
       tellCall();
     } else if (phase !== 'live') return;
     else if (method === sizeChanged) {
