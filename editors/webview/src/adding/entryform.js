@@ -152,8 +152,8 @@ export function entryForm(page, target, { submit, done }) {
   /** Random ends of ids, by what they are of. @type {Map<string, string>} */
   const ends = new Map();
   /**
-   * The id of the input for a variable or a header. What a person types is kept under it: no other server may have the
-   * same one, or it would get that value without a question.
+   * The id of the input for a variable, a header, or an input of a text. What a person types is kept under it: no other
+   * server may have the same one, or it would get that value without a question.
    * @param {string} name
    */
   const idOf = (name) => {
@@ -377,7 +377,8 @@ export function entryForm(page, target, { submit, done }) {
       via.value = to.transport ?? '';
       headers.set(to.headers ?? {}, stands);
       settings.set(to.entry?.settings);
-      values = inputFields(to.inputs ?? [], changed);
+      // Somebody else's text must not get by its ids what a person has typed for another server. The hub's have their own.
+      values = inputFields(to.inputs ?? [], changed, to.proposalId === undefined ? idOf : undefined);
       replace(valuesPlace, values.element);
       before = to.entry?.form ?? {};
       for (const field of [commandField, argsField, cwdField, urlField, viaField]) field.say('');

@@ -134,8 +134,9 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
  * The values that a proposal leaves to people.
  * @param {readonly import('./proposal.js').ProposedInput[]} inputs
  * @param {() => void} changed
+ * @param {(id: string) => string} [as] the id under which the file has the input
  */
-export function inputFields(inputs, changed) {
+export function inputFields(inputs, changed, as = (id) => id) {
   const fields = inputs.map((input) => {
     const control = valueControl(() => input.title ?? input.id, {
       secret: input.secret ?? false,
@@ -178,7 +179,7 @@ export function inputFields(inputs, changed) {
     fill: (text, reference, shown) =>
       fields.reduce(
         (sum, { input: { id }, control }) =>
-          sum.replaceAll(`\${input:${id}}`, () => control.read(id, reference, shown)),
+          sum.replaceAll(`\${input:${id}}`, () => control.read(as(id), reference, shown)),
         text,
       ),
     secrets: () => fields.flatMap(({ control }) => control.secrets()),
@@ -186,8 +187,8 @@ export function inputFields(inputs, changed) {
     asked: () =>
       fields
         .filter(({ control }) => control.way() === 'ask')
-        .map(({ input: { id, description, secret, default: given, options } }) => ({
-          id,
+        .map(({ input: { id, description = as(id) === id ? '' : id, secret, default: given, options } }) => ({
+          id: as(id),
           ...(description && { description }),
           ...(secret ? { secret } : given && { default: given }),
           ...(options && { options }),
