@@ -36,6 +36,7 @@ scenario(
     await window.runCommand('Example Agent: Try a Server');
     const journal = join(workspace.folder, 'tried.jsonl');
     const entry = { command: act.stage.binary, args: ['demo-server', '--record', journal] };
+    await window.quickPick.filter({ hasText: 'A server to try' }).waitFor(); // and no longer the palette
     await window.quickPick.locator('.quick-input-box input').fill(JSON.stringify({ mcpServers: { any: entry } }));
     await window.page.keyboard.press('Enter');
     const allow = window.dialog.getByRole('button', { name: 'Allow', exact: true });
