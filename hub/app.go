@@ -1,23 +1,26 @@
 package hub
 
 import (
+	"cmp"
+
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Views of tool calls (MCP Apps) are drawn by windows, and what a view asks for comes as a window's own order that
 // names the call. A view is a page that its server wrote: it reaches that server and no other, and what is for views.
+// What takes the server's name later, by a change of the config, is another one.
 
 // mayBeOfApp refuses what a view asks of a server that is not its own, and names the view to people.
 func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
 	if o.AppOf == "" {
 		return nil
 	}
-	tool, of := "", ""
+	tool, of, launched := "", "", ""
 	if open := st.requests[o.AppOf]; open != nil && open.method == methodCallTool {
-		tool, of = open.tool, open.server.name
+		tool, of, launched = open.tool, open.server.name, cmp.Or(open.launched, open.server.Key())
 	} else if open == nil {
-		tool, of = st.kept.Tool(o.AppOf)
+		tool, of, launched = st.kept.Tool(o.AppOf)
 	}
 	switch {
 	case tool == "":
@@ -29,6 +32,11 @@ func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
 		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
 			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
 			"a view of server %q has asked for something of server %q: views reach their own server alone", of, s.name)
+	case launched != s.Key():
+		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
+			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
+			"the view of %q is not of what runs as server %q now, whose entry has changed: call the tool again, and open "+
+				"its view", bounds.Printable(o.AppOf), s.name)
 	}
 	if o.CallerName == "" {
 		o.CallerName = "view of " + tool

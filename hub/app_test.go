@@ -85,3 +85,26 @@ func TestApprovalsOfViews(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// A view is of what ran when its call was made: an entry that takes the server's name, or is changed, is another server,
+// and neither its tools nor its resources are the view's.
+func TestViewsOfWhatRanBefore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := withApp()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		w.call(hub.CallRequest{ID: "view", Server: "s", Tool: "echo"}).ok(t)
+		ofView := hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "view"}
+		w.call(ofView).ok(t)
+		before := s.Count(fakeserver.Method("tools/call"))
+		w.load("s:" + allow + `,"args":["other"]`)
+		w.call(ofView).want(t, event.CodePermissionDenied, event.ReasonNotForApps)
+		w.read(hub.CallRequest{Server: "s", URI: "ui://v", AppOf: "view"}).want(t, event.CodePermissionDenied,
+			event.ReasonNotForApps)
+		if n := s.Count(fakeserver.Method("tools/call")); n != before {
+			t.Errorf("%d calls of the old view have reached what runs now", n-before)
+		}
+		w.load("s:" + allow) // and as it was
+		w.call(ofView).ok(t)
+		w.nothingLeft()
+	})
+}

@@ -10,8 +10,8 @@ import (
 // secrets in them.
 func (st *state) keep(r *request, e ending) {
 	if r.carried {
-		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Tool: r.tool, Arguments: r.arguments, Result: e.raw,
-			Share: r.inFlight.Share})
+		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Launch: r.launched, Tool: r.tool,
+			Arguments: r.arguments, Result: e.raw, Share: r.inFlight.Share})
 	}
 }
 

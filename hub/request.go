@@ -48,7 +48,8 @@ type request struct {
 	timings      event.Timings
 	cancellation *event.Cancellation
 	cause        *event.CancelCause
-	handed       bool // to the engine, which may have sent it
+	handed       bool   // to the engine, which may have sent it
+	launched     string // the launch key of its server when it went there; "" = it has not gone
 	wireID       string
 	resent       int // how often it was sent again, on a new session: see transport.Repeats
 	progress     *event.Progress

@@ -23,6 +23,7 @@ const (
 // Request is one that has ended.
 type Request struct {
 	ID, Server string
+	Launch     string // the launch key of the server then; "" = it did not go there
 	Tool       string // for a tool call
 	Arguments  string
 	Result     []byte // JSON text as it came; nil: none came
@@ -80,11 +81,11 @@ type holder struct {
 
 // entry is one request.
 type entry struct {
-	id, server string
-	tool       string
-	held       amount
-	texts      [parts]text
-	gone       bool
+	id, server, launch string
+	tool               string
+	held               amount
+	texts              [parts]text
+	gone               bool
 }
 
 // Open makes it. Files go into the state directory; "" is a folder of this process alone. It must be closed.
@@ -116,7 +117,7 @@ func (k *Requests) Keep(r *Request) {
 	if before := k.byID[r.ID]; before != nil {
 		k.forget(before)
 	}
-	e := &entry{id: r.ID, server: r.Server, tool: r.Tool, held: amount{entries: 1, memory: overhead}}
+	e := &entry{id: r.ID, server: r.Server, launch: r.Launch, tool: r.Tool, held: amount{entries: 1, memory: overhead}}
 	take(k, e, Arguments, r.Arguments, nil)
 	if r.Result == nil {
 		e.texts[Result].none = true
@@ -187,14 +188,15 @@ func (k *Requests) forget(e *entry) {
 	}
 }
 
-// Tool gives the tool that a kept request called, and its server; "" when it is not kept, or called none.
-func (k *Requests) Tool(id string) (tool, server string) {
+// Tool gives the tool that a kept request called, and its server with the launch key of then; "" when it is not kept, or
+// called none.
+func (k *Requests) Tool(id string) (tool, server, launch string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e := k.byID[id]; e != nil {
-		return e.tool, e.server
+		return e.tool, e.server, e.launch
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // Close waits for what is being written, and removes all.
