@@ -26,26 +26,26 @@ scenario(
   { core: true },
 );
 
-scenario('Stop everything ends 50 running calls, and the server hears of each', async (act) => {
+scenario('Stop everything ends 200 running calls, and the server hears of each', async (act) => {
   const workspace = act.workspace();
   workspace.plan(
-    Array.from({ length: 50 }, () => ({ server: 'demo', tool: 'sleep', arguments: { seconds: 600, steps: 600 } })),
+    Array.from({ length: 200 }, () => ({ server: 'demo', tool: 'sleep', arguments: { seconds: 600, steps: 600 } })),
   );
   const window = await act.open(workspace);
   const page = await window.openSideBar();
   await page.server('demo').waitFor();
   await window.runCommand('Other: Call All of the Plan');
-  await workspace.journal.has({ event: 'started', tool: 'sleep' }, { count: 50, timeout: 30_000 });
-  await page.shows('50 requests', async () => (await page.requests.count()) === 50);
+  await workspace.journal.has({ event: 'started', tool: 'sleep' }, { count: 200, timeout: 60_000 });
+  await page.shows('200 requests', async () => (await page.requests.count()) === 200);
 
   await page.stopEverything();
 
-  await workspace.journal.has({ event: 'cancel_received' }, { count: 50 });
-  await workspace.journal.has({ event: 'cancelled', tool: 'sleep' }, { count: 50 });
+  await workspace.journal.has({ event: 'cancel_received' }, { count: 200 });
+  await workspace.journal.has({ event: 'cancelled', tool: 'sleep' }, { count: 200 });
   await page.shows('no request', async () => (await page.requests.count()) === 0);
   assert.equal(
     workspace.wire().filter((message) => message.method === 'notifications/cancelled').length,
-    50,
+    200,
     'once each',
   );
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { filesTools, prompts, request, server } from '../harness/world.js';
 
-const many = Array.from({ length: 212 }, (_, index) => ({
+const many = Array.from({ length: 500 }, (_, index) => ({
   ...filesTools[0],
   name: `${index === 150 ? 'zebra' : 'tool'}_${index}`,
   definitionHash: `hash-${index}`,
@@ -27,7 +27,7 @@ const tabStops = (where) =>
         all.filter((one) => one instanceof HTMLElement && one.tabIndex >= 0 && one.getClientRects().length > 0).length,
     );
 
-pageTest('212 tools are one tab stop, walked by arrows, Home, End and the start of a name', setup, async (opened) => {
+pageTest('500 tools are one tab stop, walked by arrows, Home, End and the start of a name', setup, async (opened) => {
   const { by, page, settle } = opened;
   await by('server-files').locator('.head').first().click();
   await settle();
@@ -38,7 +38,7 @@ pageTest('212 tools are one tab stop, walked by arrows, Home, End and the start 
   await by('all-tools').click();
   await settle();
   assert.equal(await focusedName(page), 'tool_20', 'the focus goes to the first that has come');
-  assert.equal(await tools.locator('> li').count(), 212);
+  assert.equal(await tools.locator('> li').count(), 500);
   assert.equal(await tabStops(tools), 1);
   for (const [key, name] of /** @type {const} */ ([
     ['Home', 'tool_0'],
@@ -47,7 +47,7 @@ pageTest('212 tools are one tab stop, walked by arrows, Home, End and the start 
     ['ArrowUp', 'tool_1'],
     ['ArrowUp', 'tool_0'],
     ['ArrowUp', 'tool_0'],
-    ['End', 'tool_211'],
+    ['End', 'tool_499'],
     ['z', 'zebra_150'],
   ])) {
     await page.keyboard.press(key);

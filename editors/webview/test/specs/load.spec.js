@@ -1,4 +1,4 @@
-// 100 progress events a second for 5 s over 50 requests: what counts is how often the page paints and how much it
+// 100 progress events a second for 5 s over 200 requests: what counts is how often the page paints and how much it
 // changes, not how fast this machine is.
 
 import assert from 'node:assert/strict';
@@ -17,14 +17,14 @@ import { finished, request, server } from '../harness/world.js';
  * @property {string[]} touched what was, by its name
  */
 
-const requests = Array.from({ length: 50 }, (_, index) => request(`r-${index}`, { tool: `crawl_${index}` }));
+const requests = Array.from({ length: 200 }, (_, index) => request(`r-${index}`, { tool: `crawl_${index}` }));
 const history = Array.from({ length: 1000 }, (_, index) => finished(`h-${index}`, {}, index - 1000));
 
 pageTest(
-  '100 progress events a second with 50 requests: one paint a frame at most, and only what has changed is touched',
+  '100 progress events a second with 200 requests: one paint a frame at most, and only what has changed is touched',
   { snapshot: { servers: [server('files')], requests, history }, realTime: true },
   async ({ by, page, settle }) => {
-    await by('request-r-49').waitFor();
+    await by('request-r-199').waitFor();
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');
     /** @param {string} name */
@@ -73,7 +73,7 @@ pageTest(
           let sequence = 1_000_000;
           let sent = 0;
           const started = performance.now();
-          // Only ten of the fifty move: the others must not be touched.
+          // Only ten of them move: the others must not be touched.
           const timer = setInterval(() => {
             const due = Math.min(500, Math.floor((performance.now() - started) / 10));
             for (; sent < due; sent++) {
@@ -124,7 +124,7 @@ pageTest(
     );
     assert.match(await by('request-r-9').innerText(), /page 499/, 'the newest progress is shown');
     assert.ok(figures.paints <= figures.frames + 2, `${figures.paints} bursts of changes in ${figures.frames} frames`);
-    assert.ok(figures.mutations <= 500 * 6 + 50 * 6 * 2, `${figures.mutations} changes for 500 events`);
+    assert.ok(figures.mutations <= 500 * 6 + 200 * 6 * 2, `${figures.mutations} changes for 500 events`);
     assert.ok(figures.added <= 1_500, `${figures.added} nodes were added or removed: rows are patched, not built anew`);
     assert.equal(figures.moved, 10, 'the ten that moved were painted');
     assert.ok((await metric('Nodes')) < before.nodes * 1.5 + 500, 'no nodes pile up');
