@@ -133,6 +133,12 @@ export class EditorWindow {
     );
   }
 
+  /** Presses the keys of a command of McpHub's. @param {string} key the last of them */
+  async chord(key) {
+    await this.page.keyboard.press('Control+Alt+m');
+    await this.page.keyboard.press(key);
+  }
+
   /** Opens the side bar's view, if another one is there, and gives the page in it. */
   async openSideBar() {
     if ((await this.#tab.getAttribute('aria-selected')) !== 'true') await this.#tab.click();

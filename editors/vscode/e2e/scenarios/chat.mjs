@@ -13,7 +13,7 @@ import { readJson } from '../readjson.mjs';
  */
 
 scenario(
-  "the editor's chat calls through the gateway: seen on the page, cancelled from there with the reason, and from chat",
+  "the editor's chat calls through the gateway: seen on the page, cancelled from there with the reason, and from chat, approved, and kept",
   async (act) => {
     const workspace = act.workspace();
     const window = await act.open(workspace);
@@ -37,14 +37,18 @@ scenario(
       assert.equal(found.trouble, undefined, found.tools.join());
       return found;
     };
-    /** The editor asks by itself whether a tool may run that does not say that it only reads. */
-    const running = () =>
+    /**
+     * The editor asks by itself whether a tool may run that does not say that it only reads.
+     *
+     * @param {import('playwright-core').Locator} [seen] what the page shows of the call
+     */
+    const running = (seen = page.request('sleep')) =>
       until(
         'the call runs',
         async () => {
           const allow = window.page.getByRole('button', { name: /^(Allow|Continue|Yes)\b/ }).first();
           if (await allow.isVisible()) await allow.click();
-          return page.request('sleep').isVisible();
+          return seen.isVisible();
         },
         { timeout: 60_000 },
       );
@@ -71,6 +75,13 @@ scenario(
     const [, second] = await workspace.journal.has({ event: 'cancel_received' }, { count: 2 });
     assert.match(second?.reason ?? '', /^cancelled in \S/);
     assert.match((await done()).error ?? '', /cancel/i);
+
+    await call('demo__echo', { text: 'asked about first' });
+    const card = page.card('asked about first');
+    await running(card);
+    await page.accept(card);
+    assert.match((await done()).said ?? '', /asked about first/);
+    assert.match(await page.ended('echo', /done/i).innerText(), /for /, 'whose call it was');
 
     await window.setSetting(workspace, 'mcphub.chat.offerServers', false);
     await call('demo__echo', {}, { gone: true });

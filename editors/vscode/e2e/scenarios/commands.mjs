@@ -26,7 +26,9 @@ scenario(
     await window.notification('long_task').waitFor();
     await until('the status bar counts it', async () => /MCP 1/.test(await window.status.innerText()));
 
-    await window.runCommand('McpHub: Cancel Request...');
+    await window.chord('s');
+    const row = window.quickPick.filter({ hasText: 'Cancel Request' }).getByRole('option', { name: /^Long task/ });
+    assert.match(String(await row.getAttribute('aria-label')), /steps.*10000/, 'which of them it is');
     await window.pick('Cancel Request', 'Long task');
     await until('the reason is asked for', async () => (await window.quickPick.innerText()).includes('Why?'));
     await input.fill('by command');

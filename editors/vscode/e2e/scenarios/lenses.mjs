@@ -6,7 +6,7 @@ import { until } from '../until.mjs';
 import { demoServer, demoServersOf } from '../workspace.mjs';
 
 scenario(
-  'lenses over a config file: a server is started by one, after its launch was allowed, and stopped by another',
+  'lenses over a config file: a server is started by one, after its launch was allowed, and stopped by another; tools and errors are shown',
   async (act) => {
     const workspace = act.workspace();
     workspace.bringsOfOthers({ first: { command: 'true' }, lensed: demoServer(act.stage.binary), odd: { command: 7 } });
@@ -37,10 +37,28 @@ scenario(
     await lens(/McpHub: Running, \d+ tools/).waitFor();
     assert.equal(demoServersOf(workspace).length, 1);
     await lens(/McpHub: Running/)
+      .getByText('Show Tools', { exact: true })
+      .click();
+    await window.quickPick.filter({ hasText: 'Call Tool of lensed' }).waitFor();
+    await window.page.keyboard.press('Escape');
+    await lens(/McpHub: Running/)
       .getByText('Stop', { exact: true })
       .click();
     await until('it is stopped', () => demoServersOf(workspace).length === 0);
     await lens(/McpHub: Running/).waitFor({ state: 'detached' });
+
+    await above.getByText('Start', { exact: true }).click(); // that of "first", which ends at once
+    const other = page.card(/first/);
+    await other.waitFor();
+    await page.accept(other);
+    await lens(/McpHub: Error/)
+      .getByText('Show Error', { exact: true })
+      .click();
+    await window.dialog.filter({ hasText: /first.*Error/ }).waitFor();
+    await window.dialog
+      .getByRole('button', { name: 'Cancel' })
+      .or(window.dialog.getByRole('button', { name: 'OK' }))
+      .click();
 
     writeFileSync(file, JSON.stringify({ mcpServers: { first: { command: 'true' } } }, null, 2));
     await lens('McpHub: Cannot be used: command').waitFor({ state: 'detached' });

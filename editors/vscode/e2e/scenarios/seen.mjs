@@ -28,5 +28,20 @@ scenario(
     await page.accept(card);
     await page.endedAs('ask_name', /done/i);
     await window.page.locator('.activitybar .badge-content').filter({ hasText: '1' }).waitFor({ state: 'detached' });
+
+    // By its keys, while the panel alone is open.
+    const panel = await window.openPanel();
+    await window.page
+      .locator('.part.activitybar')
+      .getByRole('tab', { name: /^Explorer/ })
+      .first()
+      .click();
+    await panel.openTools('demo');
+    await panel.frame.locator('body').evaluate(() => scrollTo(0, document.body.scrollHeight));
+    await window.runCommand('Other: Call All of the Plan');
+    await panel.frame.getByTestId(/^strip-/).waitFor();
+    await window.chord('q');
+    const again = panel.card('What is your name?');
+    await until('its card has the focus', () => again.evaluate((one) => one.contains(document.activeElement)));
   },
 );
