@@ -86,8 +86,8 @@ func TestApprovalsOfViews(t *testing.T) {
 	})
 }
 
-// A view is of what ran when its call was made: an entry that takes the server's name, or is changed, is another server,
-// and neither its tools nor its resources are the view's.
+// A view is of what ran when its call was made: an entry that takes the server's name, or is changed, is another
+// server, and neither its tools nor its resources are the view's.
 func TestViewsOfWhatRanBefore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := withApp()

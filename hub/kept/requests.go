@@ -188,8 +188,8 @@ func (k *Requests) forget(e *entry) {
 	}
 }
 
-// Tool gives the tool that a kept request called, and its server with the launch key of then; "" when it is not kept, or
-// called none.
+// Tool gives the tool that a kept request called, and its server with the launch key of then; "" when it is not kept,
+// or called none.
 func (k *Requests) Tool(id string) (tool, server, launch string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

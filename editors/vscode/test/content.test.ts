@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Uri } from 'vscode';
-import { completionValues, documentOf, promptText } from '../src/resources/content.js';
+import { completionValues, documentOf, documentText, promptText } from '../src/resources/content.js';
 import { documentUri, fileNameOf, resourceOf } from '../src/resources/resourceuri.js';
 import { newEditor, Uri as FakeUri } from './fakevscode.js';
 
@@ -17,6 +17,17 @@ test('a resource is a document: its text, its bytes, or all of it where there ar
     assert.match(text(of(odd)), /^\{/u);
   }
   assert.throws(() => documentOf(`{"contents":[{"text":"${'x'.repeat(9 << 20)}"}]}`), /too large to be a document/u);
+});
+
+test('a resource that is no text is not inserted as one', () => {
+  newEditor();
+  const of = (...contents: unknown[]) => documentText(JSON.stringify({ contents }));
+  assert.equal(of({ text: 'ü 😀' }), 'ü 😀');
+  assert.equal(of({ blob: Buffer.from('as bytes').toString('base64') }), 'as bytes');
+  for (const blob of ['/wA=', Buffer.from('a\0b').toString('base64')]) {
+    assert.throws(() => of({ blob }), /is no text/u);
+  }
+  assert.match(of({ text: 'a' }, { text: 'b' }), /"text": "b"/u);
 });
 
 test('a prompt is a text, with the role of each message where there are several', () => {

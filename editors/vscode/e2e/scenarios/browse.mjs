@@ -67,7 +67,7 @@ scenario(
 
     await window.runCommand('McpHub: Open Resource...');
     await take('Which Server?', 'everything', 'everything');
-    await take('Open a Resource of everything', 'Dynamic Text', 'Dynamic Text');
+    await take('Choose a Resource of everything', 'Dynamic Text', 'Dynamic Text');
     await take('(1 of 1)', '7', '7', ['7']);
     await window.editorShows(/Resource.7:.This.is.a.plaintext.resource/u);
     const lines = window.page.locator('.part.editor .view-line');
@@ -79,6 +79,13 @@ scenario(
       async () => /^Resource/.test(await lines.first().innerText()) && (await lines.first().innerText()) !== before,
       { timeout: 40_000 },
     );
+
+    await window.runCommand('McpHub: Insert Resource...');
+    await take('Which Server?', 'everything', 'everything');
+    await take('Choose a Resource of everything', 'Dynamic Text', 'Dynamic Text');
+    await take('(1 of 1)', '8', '8', ['8']);
+    await take('Where Shall the Resource Go?', 'New', 'Open in a New Editor');
+    await window.editorShows(/Resource.8:.This.is.a.plaintext.resource/u);
 
     await window.runCommand('McpHub: Insert Prompt...');
     await take('Which Server?', 'everything', 'everything');

@@ -13,7 +13,7 @@ import { inMessage, inPick, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
 import { showServer, showServerError, startServer, stopServer } from './servercommands.js';
 import { insertPrompt, insertPromptText, promptTextToChat } from './insertprompt.js';
-import { openResource } from './openresource.js';
+import { insertResource, openResource } from './openresource.js';
 import { contentLink, saveContent } from './savecontent.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
@@ -21,6 +21,7 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
   const commands: Readonly<Record<string, (...args: unknown[]) => Promise<void> | void>> = {
     'mcphub.callTool': () => callTool(world),
     'mcphub.openResource': (server, uri) => openResource(world, world.resources, server, uri),
+    'mcphub.insertResource': () => insertResource(world),
     'mcphub.insertPrompt': () => insertPrompt(world),
     'mcphub.insertPromptText': (requestId) => insertPromptText(world, requestId),
     'mcphub.promptTextToChat': (requestId) => promptTextToChat(world, requestId),

@@ -3,13 +3,12 @@ import * as vscode from 'vscode';
 import { RequestPart } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
 import { pieces } from './requestparts.js';
+import { insertText, placeText, toChat } from './placetext.js';
 import { withStop } from './stoppable.js';
 import { quoted } from '../plaintext.js';
 import { longestResult, promptText } from '../resources/content.js';
 import { pickArguments, pickOfferer, pickPrompt } from './offers.js';
 import { userRequest } from '../resources/userrequest.js';
-
-const chatCommand = 'workbench.action.chat.open';
 
 export async function insertPrompt(world: CommandWorld): Promise<void> {
   const server = await pickOfferer(world, vscode.l10n.t('Insert Prompt: Which Server?'), 'prompts');
@@ -27,49 +26,8 @@ export async function insertPrompt(world: CommandWorld): Promise<void> {
     world.process.hub.servers.getMcpPrompt({ requestId, server: server.name, name, arguments: given }),
   );
   if (resultJson !== undefined) {
-    await place(promptText(resultJson));
+    await placeText(promptText(resultJson), vscode.l10n.t('Where Shall the Prompt Go?'));
   }
-}
-
-async function place(text: string): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  const chat = (await vscode.commands.getCommands(true)).includes(chatCommand);
-  const places = [
-    ...(editor === undefined
-      ? []
-      : [{ label: vscode.l10n.t('Insert into the Active Editor'), put: () => insertText(text) }]),
-    { label: vscode.l10n.t('Open in a New Editor'), put: () => openText(text) },
-    ...(chat ? [{ label: vscode.l10n.t('Put into the Chat’s Input'), put: () => toChat(text) }] : []),
-    { label: vscode.l10n.t('Copy'), put: () => vscode.env.clipboard.writeText(text) },
-  ];
-  const chosen = await vscode.window.showQuickPick(places, { title: vscode.l10n.t('Where Shall the Prompt Go?') });
-  await chosen?.put();
-}
-
-/** Into the active editor, in the place of what is selected; without one into a new editor. */
-async function insertText(text: string): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) {
-    await openText(text);
-    return;
-  }
-  const done = await editor.edit((edit) => editor.selections.forEach((selection) => edit.replace(selection, text)));
-  if (!done) {
-    throw new Error(vscode.l10n.t('The active editor takes no text. Use Open in a New Editor.'));
-  }
-}
-
-async function openText(content: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ language: 'markdown', content });
-  await vscode.window.showTextDocument(document);
-}
-
-/** The user sends it, or does not. */
-async function toChat(query: string): Promise<void> {
-  if (!(await vscode.commands.getCommands(true)).includes(chatCommand)) {
-    throw new Error(vscode.l10n.t('This editor has no chat.'));
-  }
-  await vscode.commands.executeCommand(chatCommand, { query, isPartialQuery: true });
 }
 
 /** The text of a prompt that the page has filled, by the id of its request. */

@@ -88,7 +88,7 @@ async function listPrompts(world: CommandWorld, server: string, query: string, s
 }
 
 export const pickResource = (world: CommandWorld, server: string): Promise<Offered | undefined> =>
-  pickOffered(vscode.l10n.t('Open a Resource of {0}', inMessage(server)), server, (query, signal) =>
+  pickOffered(vscode.l10n.t('Choose a Resource of {0}', inMessage(server)), server, (query, signal) =>
     listResources(world, server, query, signal),
   );
 

@@ -1,9 +1,11 @@
-// The command that opens a resource of a server as a document: picked, made from a template, or named by a link of the
-// page.
+// The commands that open a resource of a server as a document (picked, made from a template, or named by a link of the
+// page), or put its text where the user wants it.
 import * as vscode from 'vscode';
 import type { CommandWorld } from './commandworld.js';
 import { inMessage, quoted } from '../plaintext.js';
 import { pickArguments, pickOfferer, pickResource, type Offered } from './offers.js';
+import { placeText } from './placetext.js';
+import { documentText } from '../resources/content.js';
 import type { ResourceFiles } from '../resources/resourcefiles.js';
 import { documentUri } from '../resources/resourceuri.js';
 import { userRequest } from '../resources/userrequest.js';
@@ -21,24 +23,34 @@ export async function openResource(
   uri?: unknown,
 ): Promise<void> {
   const linked = typeof server === 'string' && typeof uri === 'string';
-  const chosen = linked ? { server, uri, mimeType: '' } : await choose(world);
-  if (chosen === undefined) {
+  const chosen = linked
+    ? { server, uri, mimeType: '' }
+    : await choose(world, vscode.l10n.t('Open Resource: Which Server?'));
+  const resultJson = chosen && (await read(world, chosen));
+  if (chosen === undefined || resultJson === undefined) {
     return;
   }
   const document = documentUri(chosen, chosen.mimeType);
-  const title = vscode.l10n.t('Reading {0} of {1}', quoted(chosen.uri), quoted(chosen.server));
-  const resultJson = await userRequest(world, title, (requestId) =>
-    world.process.hub.servers.readResource({ requestId, server: chosen.server, uri: chosen.uri }),
-  );
-  if (resultJson === undefined) {
-    return;
-  }
   files.put(document, resultJson);
   await vscode.commands.executeCommand('vscode.open', document, { preview: true });
 }
 
-async function choose(world: CommandWorld): Promise<Chosen | undefined> {
-  const server = await pickOfferer(world, vscode.l10n.t('Open Resource: Which Server?'), 'resources');
+export async function insertResource(world: CommandWorld): Promise<void> {
+  const chosen = await choose(world, vscode.l10n.t('Insert Resource: Which Server?'));
+  const resultJson = chosen && (await read(world, chosen));
+  if (chosen === undefined || resultJson === undefined) {
+    return;
+  }
+  await placeText(documentText(resultJson), vscode.l10n.t('Where Shall the Resource Go?'));
+}
+
+function read(world: CommandWorld, { server, uri }: Chosen): Promise<string | undefined> {
+  const title = vscode.l10n.t('Reading {0} of {1}', quoted(uri), quoted(server));
+  return userRequest(world, title, (requestId) => world.process.hub.servers.readResource({ requestId, server, uri }));
+}
+
+async function choose(world: CommandWorld, title: string): Promise<Chosen | undefined> {
+  const server = await pickOfferer(world, title, 'resources');
   const offered = server === undefined ? undefined : await pickResource(world, server.name);
   return server === undefined || offered === undefined ? undefined : named(world, server.name, offered);
 }

@@ -1,4 +1,5 @@
 // What a result of resources/read and prompts/get holds, as bytes and as text. All of it is a server's word.
+import { isUtf8 } from 'node:buffer';
 import * as vscode from 'vscode';
 
 /** Characters of a result that is turned into a document: that is one turn of the extension host. */
@@ -40,6 +41,15 @@ export function documentOf(resultJson: string): Uint8Array {
   const [only, ...others] = contents;
   const bytes = only !== undefined && others.length === 0 ? bytesOf(only) : undefined;
   return bytes ?? Buffer.from(`${JSON.stringify(result, undefined, 2)}\n`);
+}
+
+/** The same as text; throws for what is none. */
+export function documentText(resultJson: string): string {
+  const bytes = documentOf(resultJson);
+  if (!isUtf8(bytes) || bytes.includes(0)) {
+    throw new Error(vscode.l10n.t('This resource is no text. Use Open Resource.'));
+  }
+  return Buffer.from(bytes).toString();
 }
 
 /** The texts of a prompt that was filled, each under whose it is where there are several. */

@@ -1,0 +1,46 @@
+// Where a text of a server goes that the user wants to use: never further by itself.
+import * as vscode from 'vscode';
+
+const chatCommand = 'workbench.action.chat.open';
+
+/** Asks where a text is to go, and puts it there. */
+export async function placeText(text: string, title: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const chat = (await vscode.commands.getCommands(true)).includes(chatCommand);
+  const places = [
+    ...(editor === undefined
+      ? []
+      : [{ label: vscode.l10n.t('Insert into the Active Editor'), put: () => insertText(text) }]),
+    { label: vscode.l10n.t('Open in a New Editor'), put: () => openText(text) },
+    ...(chat ? [{ label: vscode.l10n.t('Put into the Chat’s Input'), put: () => toChat(text) }] : []),
+    { label: vscode.l10n.t('Copy'), put: () => vscode.env.clipboard.writeText(text) },
+  ];
+  const chosen = await vscode.window.showQuickPick(places, { title });
+  await chosen?.put();
+}
+
+/** Into the active editor, in the place of what is selected; without one into a new editor. */
+export async function insertText(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    await openText(text);
+    return;
+  }
+  const done = await editor.edit((edit) => editor.selections.forEach((selection) => edit.replace(selection, text)));
+  if (!done) {
+    throw new Error(vscode.l10n.t('The active editor takes no text. Use Open in a New Editor.'));
+  }
+}
+
+async function openText(content: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ language: 'markdown', content });
+  await vscode.window.showTextDocument(document);
+}
+
+/** The user sends it, or does not. */
+export async function toChat(query: string): Promise<void> {
+  if (!(await vscode.commands.getCommands(true)).includes(chatCommand)) {
+    throw new Error(vscode.l10n.t('This editor has no chat.'));
+  }
+  await vscode.commands.executeCommand(chatCommand, { query, isPartialQuery: true });
+}
