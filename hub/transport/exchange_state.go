@@ -61,7 +61,7 @@ const (
 	evClock                             // the time of exchangeOrders.wait is over
 	evReturned                          // the goroutine of the exchange returns
 	evPosted                            // the notification was answered, or failed
-	evFarewell                          // the transport is about to be closed
+	evFarewell                          // Close has begun: see lastWords
 	evEnd                               // the transport has ended
 )
 
