@@ -11,18 +11,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// serverQuestion is a question of the hub's own that a server waits for: a sign-in, the consent to its launch, a value
-// that its config wants.
+// serverQuestion is a question of the hub's own on whose answer a server depends: a sign-in, the consent to its launch,
+// or a value for an input of its config.
 type serverQuestion struct {
 	info   event.PromptInfo // kind and question
 	launch *grants.Form
-	// byHand tells whether somebody waits who does not wait for a start of the server. The hub's lock is held.
+	// byHand reports whether the answer is wanted for something other than a start. The hub's lock is held.
 	byHand func() bool
-	// told is called for each question that opens (+1) and is over (-1), once the clocks stand or go; nil: nobody wants to
-	// know. The hub's lock is held.
+	// told is called when a prompt has opened (+1) or closed (-1), after the clocks were stopped or released; nil for
+	// none. The hub's lock is held.
 	told func(by int)
-	// over says how the prompt closes when what wanted the answer ended with a cause; done tells that it got what it
-	// wanted. nil: nobody waits any more. The hub's lock is held.
+	// over returns how the prompt closes if the operation that asked ends, with a cause, before there is an answer; done
+	// tells that it succeeded. nil: it closes because nobody waits. The hub's lock is held.
 	over func(cause error) (c closing, done bool)
 	// with are further servers that wait for the answer; nil: none.
 	with *shared
@@ -54,7 +54,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 	})
 }
 
-// humanLimit is how long a person may take for a question of s. The hub's lock is held.
+// humanLimit returns how long a person may take to answer a question about s. The hub's lock is held.
 func (s *server) humanLimit() time.Duration {
 	if limit := s.Conf().Timeouts.Human; limit != nil {
 		return *limit
@@ -62,7 +62,8 @@ func (s *server) humanLimit() time.Duration {
 	return DefaultHumanTimeout
 }
 
-// asks counts a question about servers, of all that wait for its answer: no limit that they have runs meanwhile.
+// asks notes that a question about servers has opened (+1) or closed (-1), for each server that waits for the answer:
+// the time in between counts against none of their limits.
 func (st *state) asks(p *prompt, by int) {
 	if p.about == nil {
 		return
@@ -81,7 +82,7 @@ func (st *state) asks(p *prompt, by int) {
 	}
 }
 
-// mayAskAbout refuses a question that nobody could answer or would want to.
+// mayAskAbout returns an error for a question that no window can show, or whose answer nobody would use.
 func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) error {
 	switch {
 	case st.draining:
@@ -102,7 +103,7 @@ func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words)
 	return nil
 }
 
-// concludeQuestion is the end of a question that was settled.
+// concludeQuestion ends the request of a question whose prompt has closed.
 func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *prompts.Words,
 	answer closing) (closing, error) {
 	switch answer.cause {
@@ -131,7 +132,7 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 	return answer, nil
 }
 
-// unasked is the end of a question that nobody wants answered any more.
+// unasked closes a question because the operation that asked has ended before there was an answer.
 func (st *state) unasked(p *prompt, q *serverQuestion, cause error) {
 	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: servers.NobodyWaits}, false
 	switch {
@@ -151,7 +152,7 @@ func (st *state) unasked(p *prompt, q *serverQuestion, cause error) {
 	st.end(r, ending{state: event.StateCancelled})
 }
 
-// holdFor makes a question hold all that another server has begun, as it does what its own has.
+// holdFor makes p hold the clocks of all outgoing requests to s as well, because s waits for the same answer.
 func (st *state) holdFor(p *prompt, s *server) {
 	known := slices.Contains(p.about, s)
 	p.about = append(p.about, s)
@@ -166,7 +167,7 @@ func (st *state) holdFor(p *prompt, s *server) {
 	}
 }
 
-// letGo undoes one holdFor.
+// letGo reverses one holdFor.
 func (st *state) letGo(p *prompt, s *server) {
 	i := slices.Index(p.about, s)
 	p.about = slices.Delete(p.about, i, i+1)

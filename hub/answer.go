@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
-// Answer is BeginAnswer for those who can wait for what comes of it.
+// Answer is BeginAnswer for callers that can wait for the result.
 func (w *Window) Answer(a event.PromptAnswer) error {
 	told := make(chan error, 1)
 	w.BeginAnswer(a, func(err error) { told <- err })
@@ -46,8 +46,8 @@ func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
 	}
 }
 
-// consider finds the prompt. compared, if not nil, is where its content counts, which has to be compared with what was
-// asked for; that may take a while, and the prompt waits for it.
+// consider finds the prompt that a answers. compared is the account that holds the content while it is compared with
+// what was asked, which may take a while; nil if it need not be compared.
 func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Account, err error) {
 	h := w.h
 	st := h.lock()
@@ -79,7 +79,7 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 	return p, compared, nil
 }
 
-// compare compares the content of an answer, and takes the prompt if it fits.
+// compare compares the content of an answer with what was asked, on a goroutine, and takes the prompt if it fits.
 func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Account, told func(error)) {
 	h := w.h
 	go func() {
@@ -99,7 +99,7 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 	}()
 }
 
-// compareRecovered compares on a goroutine of the hub, where a panic would end the process.
+// compareRecovered recovers from a panic of the comparison, which would end the process on a goroutine of the hub.
 func (h *fixed) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -111,7 +111,8 @@ func (h *fixed) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked str
 	})
 }
 
-// take takes the prompt with an answer that fits. unchecked says why the content was not compared with its schema.
+// take closes the prompt with an answer that fits. unchecked is the reason why the content was not compared with its
+// schema, "" if it was.
 func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	h := w.h
 	st := h.lock()
@@ -139,16 +140,16 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	return nil
 }
 
-// tellUnchecked says that the content of an answer goes to the server as it is. The server is bound to check it anyway
-// (client/elicitation, "Security Considerations"), and a form that cannot be checked must not keep a person from
-// answering.
+// tellUnchecked logs that the content of an answer goes to the server without a check against its schema. The server is
+// bound to check it anyway (client/elicitation, "Security Considerations"), and a form that cannot be checked must not
+// keep a person from answering.
 func (st *state) tellUnchecked(p *prompt, why string) {
 	st.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id,
 		"why", why)
 	p.request.server.allowance.Note("answerNotChecked", map[string]string{"promptId": p.id, "why": why})
 }
 
-// answerable finds the prompt that a wants to answer.
+// answerable returns the prompt that a answers, or the error for a prompt that w cannot answer.
 func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if !w.in.Attached() {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.ID()},

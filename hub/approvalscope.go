@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// scopeRefused says that w cannot give the scope of its answer.
+// scopeRefused returns an error if w cannot give an answer with that scope.
 func (st *state) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
 	if a.Action != event.ActionAccept || a.Scope != event.ScopeWorkspace || p.agrees == nil && p.launch == nil ||
 		len(w.in.Roots()) > 0 {
@@ -16,9 +16,9 @@ func (st *state) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error 
 	return prompts.ErrFoldersMissing(w.ID(), &p.info)
 }
 
-// agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is
-// closed. A no is kept nowhere: it ends one call. It gives the other open prompts that ask for the same and need no
-// answer any more. w is attached.
+// agreed records a yes of w, for its scope, in memory; the call that asked writes it to files after the prompt has
+// closed. A no is not recorded, since it ends one call only. agreed returns the other open prompts that the yes answers
+// as well. w is attached.
 func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	if c.action != event.ActionAccept {
 		return nil
@@ -43,7 +43,7 @@ func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	return others
 }
 
-// covered lets the calls go on that the answer of w to another one holds for.
+// covered closes the prompts that an answer of w to another prompt answers as well.
 func (st *state) covered(w *Window, others []*prompt) {
 	for _, p := range others {
 		st.closePrompt(p, closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(),

@@ -16,15 +16,15 @@ func keyOf(s *server, tool *mcp.Tool) grants.Key {
 	return grants.CallKey(s.name, s.Key(), tool.Name, tool.Hash)
 }
 
-// agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for
-// nothing.
+// agreement is the consent that lets a call go: this definition may be called under this policy. The zero value holds
+// for no call.
 type agreement struct {
 	key    grants.Key
 	policy config.Policy
 }
 
-// approve gets a yes to tool on these terms: that of a definition pinned for the first time, of an earlier approval, or
-// of a person. false without an error: something has changed meanwhile.
+// approve obtains the consent to call tool on these terms: by pinning the first definition of an allowed tool, by an
+// earlier approval, or from a person. It returns false, without an error, if something has changed meanwhile.
 func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreement) (bool, error) {
 	if terms.policy == config.Allow && h.grants.LetThroughFirst(terms.key, string(tool.Raw)) {
 		return true, nil
@@ -67,7 +67,7 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	return false, context.Cause(r.ctx)
 }
 
-// terms are those on which r may call tool.
+// terms returns the agreement that r needs to call tool.
 func (st *state) terms(r *request, tool *mcp.Tool) agreement {
 	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool)}
 }
@@ -95,8 +95,8 @@ func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}, false, nil
 }
 
-// policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now;
-// their calls look again.
+// policyChanged closes the questions about tools of s for which the config, or the consent to it, says something else
+// now. Their calls check again.
 func (st *state) policyChanged(s *server) {
 	for _, p := range st.promptsInOrder() {
 		if p.agrees == nil || p.request.server != s {

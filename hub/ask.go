@@ -14,20 +14,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// connection is what one session reports to: the hub's side of mcp.Handler.
+// connection is the hub's side of one session: its mcp.Handler.
 type connection struct {
-	*allowance.Allowance // what it says without being asked
+	*allowance.Allowance // handles what the server sends unasked
 
 	hub     *Hub
 	server  *server
 	pages   pages
-	offered mcp.Capabilities // what windows could show when the server was told last; guarded by the hub's lock
+	offered mcp.Capabilities // as last declared to the server; guarded by the hub's lock
 
 	// request by wire id, of calls that were cancelled and may be answered late; guarded by the hub's lock
 	cancelled map[string]string
 }
 
-// Capabilities is what a server is told that it may ask for.
+// Capabilities returns the client capabilities to declare to the server.
 func (c *connection) Capabilities() mcp.Capabilities {
 	st := c.hub.lock()
 	defer st.unlock()
@@ -35,12 +35,12 @@ func (c *connection) Capabilities() mcp.Capabilities {
 	return c.offered
 }
 
-// Offers gives what the server was told last, and what it would be told now. The hub's lock is held.
+// Offers returns the capabilities as last declared, and those that would be declared now. The hub's lock is held.
 func (c *connection) Offers() (was, is mcp.Capabilities) {
 	return c.offered, c.hub.held().mayBeAsked()
 }
 
-// Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
+// Ask asks a question of the server: it waits for the first answer of a window or client, or for another end.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	h := c.hub
 	info, withTools := prompts.Of(q)
@@ -94,8 +94,8 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	return replyOf(answer), err
 }
 
-// question makes the prompt and, for a request of the server, its hub request. nil: its call is over. The hub's lock is
-// held.
+// question makes the prompt of a question and, if the question is a request of the server, the request. It returns nil
+// if the call that the question belongs to is over. The hub's lock is held.
 func (c *connection) question(ctx context.Context, st *state, q *mcp.Question, info event.PromptInfo,
 	withTools bool) *prompt {
 	caller, human := callerOf(q), c.server.humanLimit()
@@ -118,7 +118,7 @@ func (c *connection) question(ctx context.Context, st *state, q *mcp.Question, i
 	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: info}
 }
 
-// callerOf is the request behind a question; nil: none is known.
+// callerOf returns the request in whose course the question is asked; nil if that is not known.
 func callerOf(q *mcp.Question) *request {
 	if q.Call == nil {
 		return nil
@@ -127,14 +127,14 @@ func callerOf(q *mcp.Question) *request {
 	return caller
 }
 
-// callOver tells whether a question came before the end, or the cancel, of its call, which has closed every question of
-// that call: no new one appears.
+// callOver reports whether the call of q is over or cancelled. All questions of such a call were closed, so no new one
+// may open.
 func (st *state) callOver(q *mcp.Question) bool {
 	caller := callerOf(q)
 	return caller != nil && (st.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
-// replyOf is what the server is told of the end of its question.
+// replyOf converts the end of a prompt to the answer for the server.
 func replyOf(c closing) mcp.Answer {
 	switch c.action {
 	case event.ActionAccept:
@@ -145,9 +145,9 @@ func replyOf(c closing) mcp.Answer {
 	return mcp.Answer{Action: mcp.Dismiss, Result: c.result}
 }
 
-// settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and
-// the server may want to withdraw the question itself. An answer at once could also overtake the cancel, and bring a
-// result of a call that nobody wants any more. The hub's lock is held.
+// settle ends the request of a question. It returns true if its call, or one that may be its call, is over or
+// cancelled, so that the server may want to withdraw the question itself. An immediate answer could also overtake the
+// cancel, and cause a result of a call that nobody waits for. The hub's lock is held.
 func (c *connection) settle(ctx context.Context, st *state, p *prompt, answer closing) (grace bool) {
 	r := p.request
 	chosen := answer.cause == event.CauseAnswered || answer.cause == event.CauseDeclined ||
@@ -168,8 +168,8 @@ func (c *connection) settle(ctx context.Context, st *state, p *prompt, answer cl
 	}))
 }
 
-// takeBack closes a question whose context ended. If somebody answered in the same instant: what the server withdrew
-// gets no answer all the same.
+// takeBack closes a question whose context has ended. If somebody has answered at the same moment, the answer is
+// dropped: a question that the server has withdrawn gets none.
 func (st *state) takeBack(p *prompt, cause error) {
 	closed, _ := withdrawn(cause)
 	st.closePrompt(p, closed)
@@ -178,7 +178,7 @@ func (st *state) takeBack(p *prompt, cause error) {
 	}
 }
 
-// withdraw ends a question of a server whose context ended.
+// withdraw cancels the request of a question whose context has ended.
 func (st *state) withdraw(r *request, cause error) {
 	closed, cancelled := withdrawn(cause)
 	st.closePromptsUnder(r, closed)
@@ -186,13 +186,14 @@ func (st *state) withdraw(r *request, cause error) {
 	st.end(r, ending{state: event.StateCancelled})
 }
 
-// withdrawn says how a question whose context ended is closed.
+// withdrawn returns how a question whose context has ended is closed, and the cause for its request.
 func withdrawn(cause error) (closing, *event.CancelCause) {
 	closes, reason, ends := prompts.Withdrawn(cause)
 	return closing{cause: closes, origin: ends.Origin, reason: reason}, ends
 }
 
-// Roots gives the roots of the client whose call the server works on; else those of all windows and clients.
+// Roots returns the roots of the client in whose call the server asks; if there is none, those of all windows and
+// clients.
 func (c *connection) Roots(ctx context.Context, of *mcp.CallRequest, key string) (json.RawMessage, error) {
 	if of != nil {
 		if r, ok := of.Tag.(*request); ok && r.caller != nil {
@@ -210,10 +211,10 @@ func (c *connection) Roots(ctx context.Context, of *mcp.CallRequest, key string)
 	return mcp.ListOfRoots(roots), nil
 }
 
-// ToolsChanged forgets the tools and tells the windows.
+// ToolsChanged drops the known tools and tells the windows.
 func (c *connection) ToolsChanged() { c.Allowance.ToolsChanged(c.server.ToolsOutdated) }
 
-// LateResponse shows that a server answered a call that had been cancelled. The answer itself is shown to nobody.
+// LateResponse records that the server has answered a call after its cancel. The answer itself is dropped.
 func (c *connection) LateResponse(id jsonrpc.ID) {
 	h := c.hub
 	defer h.lock().unlock()
@@ -224,10 +225,10 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	c.Note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})
 }
 
-// maxCancelled bounds how many cancelled calls are remembered for naming their late responses.
+// maxCancelled limits the cancelled calls that are remembered in order to name their late responses.
 const maxCancelled = 1024
 
-// noteCancelled remembers which request a wire id was. The hub's lock is held.
+// noteCancelled remembers which request had which wire id. The hub's lock is held.
 func (c *connection) noteCancelled(r *request) {
 	if c.cancelled == nil || len(c.cancelled) >= maxCancelled {
 		c.cancelled = map[string]string{}
@@ -235,7 +236,7 @@ func (c *connection) noteCancelled(r *request) {
 	c.cancelled[r.wireID] = r.id
 }
 
-// shownWireID is the JSON text of an id, "" when it is too long.
+// shownWireID returns the JSON text of an id, "" if it is too long to be shown.
 func shownWireID(text string) string {
 	if len(text) > bounds.WireIDBytes {
 		return ""

@@ -13,35 +13,35 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// Caller is the MCP client for which a request is made: it hears of its progress, and can be asked what the server asks
-// in its course. Methods are called concurrently. Only Ask and Roots may block; the others are called with the hub's
-// lock or by a reading goroutine, and must not call the hub.
+// Caller is the MCP client that a request is made for. It gets the request's progress, and can be asked the questions
+// of the server. Methods are called concurrently. Only Ask and Roots may block; the others are called with the hub's
+// lock held or by a reading goroutine, and must not call the hub.
 type Caller interface {
-	// Client names who is behind it: calls of one client may answer each other's questions.
+	// Client identifies the client. Calls of the same client may answer each other's questions.
 	Client() string
-	// Answers tells whether the client has declared that it answers questions of this kind.
+	// Answers reports whether the client has declared that it answers such questions.
 	Answers(kind event.PromptKind, withTools bool) bool
-	// Heard tells whether the client would hear a question in the course of this request now.
+	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
-	// Progress hears params of notifications/progress as they came from the server, its token among them.
+	// Progress gets the params of notifications/progress as the server sent them, with its token.
 	Progress(params json.RawMessage)
-	// Completed gives what tells the client that the server is done with a page that it was sent to, by the elicitation's
-	// id. It may be kept for longer than request and client live, and holds nothing of them.
+	// Completed returns a function that tells the client that the elicitation with that id is complete. It may be kept for
+	// longer than the request and the client live, and refers to neither.
 	Completed() func(elicitationID string)
-	// Ask puts a question to the client. The end of ctx withdraws it, with the cause's reason (jsonrpc.Reasoner); what is
-	// returned then is not used. A *jsonrpc.Error is the client's answer. ErrNotAsked: it cannot be asked in the course of
-	// this request, or not any more.
+	// Ask asks the client. The end of ctx withdraws the question, with the cause's reason (jsonrpc.Reasoner); the results
+	// are not used then. A *jsonrpc.Error is the client's answer. ErrNotAsked means that it cannot be asked in the course
+	// of this request, or no longer.
 	Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error)
-	// Roots is the client's result of roots/list; nil when it has not declared any. key is the question's in the round of
-	// a modern server, "" otherwise.
+	// Roots returns the client's result of roots/list; nil when it has not declared roots. key is the key of the input
+	// request in a round of a modern server, "" otherwise.
 	Roots(ctx context.Context, key string) (json.RawMessage, error)
 }
 
-// ErrNotAsked is what Caller.Ask returns for a question that the client cannot be asked: then it is asked in the course
-// of another of its calls that the question may be of, or windows are, if one can show it.
+// ErrNotAsked is returned by Caller.Ask if the client cannot be asked. The question is then asked in the course of
+// another call of the client that it may belong to, or else in windows, if one can show it.
 var ErrNotAsked = errors.New("the client of the call cannot be asked")
 
-// Questions says who is asked what a server asks in the course of a request that has a Caller.
+// Questions says who answers the questions of a server in the course of a request with a Caller.
 type Questions int
 
 const (
@@ -53,8 +53,8 @@ const (
 	AskEither
 )
 
-// whoAnswers gives the caller that a question goes to, nil for none. One that may be of several calls goes to a client
-// only if all of them are its own: what a server asks of one client must not be seen by another.
+// whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
+// to a client only if all of them are its own, since one client must not see what is asked of another.
 func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) *request {
 	if asked := callerOf(q); asked != nil {
 		if !st.mayAnswer(asked, kind, withTools) {
@@ -71,8 +71,8 @@ func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bo
 	return st.amongAnswers(q, kind, withTools, nil)
 }
 
-// amongAnswers gives that of the calls of one client in whose course it is asked what may be of any of them: one in
-// which it hears that now, before one whose stream it has given up, and the newest of these. Those in but were tried.
+// amongAnswers picks one of the calls of a client that a question may belong to: a call in whose course the client can
+// be reached now comes first, and then the newest. Those in but were tried.
 func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools bool, but []*request) (best *request) {
 	heard := false
 	for _, may := range q.Among {
@@ -87,15 +87,15 @@ func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools 
 	return best
 }
 
-// mayAnswer tells whether r is open and for a client that answers such questions.
+// mayAnswer reports whether r is open and its caller answers such questions.
 func (st *state) mayAnswer(r *request, kind event.PromptKind, withTools bool) bool {
 	return r.caller != nil && r.questions != AskWindows && st.requests[r.id] == r && r.cancellation == nil &&
 		r.caller.Answers(kind, withTools)
 }
 
-// askCaller puts an open prompt to the client that it is for as well, if there is one: in the course of one call after
-// the other, where it may be of several. stop, which is called without the lock, takes the question back from the
-// client with the cause and waits until it is.
+// askCaller asks the caller of an open prompt, if it has one: in the course of one call after the other, if it may
+// belong to several. stop withdraws the question from the client, with the cause, and waits for that; it is called
+// without the lock.
 func (h *Hub) askCaller(p *prompt) (stop func(cause error)) {
 	if p.caller == nil {
 		return func(error) {}
@@ -117,8 +117,8 @@ func (h *Hub) askCaller(p *prompt) (stop func(cause error)) {
 	}
 }
 
-// callerAnswered takes a prompt with what its client has answered. next is in the course of which call it can be asked
-// instead; nil: of none, or it has answered.
+// callerAnswered closes a prompt with the answer of its caller. If the caller could not be asked, it returns the next
+// one to ask, or nil and leaves the prompt to the windows.
 func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next Caller) {
 	if st.prompts[p.id] != p {
 		return nil
@@ -147,7 +147,7 @@ func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next C
 	return nil
 }
 
-// leftToWindows is for a question that the client of its call cannot be asked.
+// leftToWindows shows a question in windows because its caller cannot be asked.
 func (st *state) leftToWindows(p *prompt) {
 	p.caller = nil
 	if p.hidden {
@@ -157,8 +157,8 @@ func (st *state) leftToWindows(p *prompt) {
 	st.closeUnshowable()
 }
 
-// answeredElsewhere is why a question is taken back from the client of its call: c is how it closed, ended why the
-// context of the asker ended when it did not.
+// answeredElsewhere returns the cause with which a question is withdrawn from its caller: c is how it has closed; ended
+// is the cause of the asker's context if it has not closed.
 func answeredElsewhere(c closing, ended error) error {
 	if c.cause == 0 {
 		_, _, cause := prompts.Withdrawn(ended)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/outcome"
 )
 
-// errCancelled is what the caller of a request that was cancelled is told. The hub's lock is held.
+// errCancelled returns the error for the caller of a cancelled request. The hub's lock is held.
 func errCancelled(r *request) *event.Error {
 	if r.cause.Err != nil { // a clock ran out
 		return r.cause.Err
@@ -22,7 +22,7 @@ func errCancelled(r *request) *event.Error {
 		"the call of %s of server %q %s", r.what(), r.server.name, text)
 }
 
-// what names what r asks for, in error texts.
+// what names in error texts what r asks for.
 func (r *request) what() string {
 	switch r.method {
 	case methodReadResource:
@@ -33,7 +33,7 @@ func (r *request) what() string {
 	return fmt.Sprintf("tool %q", r.tool)
 }
 
-// call is r as what becomes of it depends on it. The hub's lock is held.
+// call returns what package outcome needs to know of r. The hub's lock is held.
 func (r *request) call() *outcome.Call {
 	return &outcome.Call{Server: r.server.Server, ID: r.id, What: r.what(), Resent: r.resent, Handed: r.handed,
 		Task: r.task != nil}

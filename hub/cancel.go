@@ -9,10 +9,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// earlyCancelFor is how long a cancel that overtook its own call is remembered.
+// earlyCancelFor is how long a cancel that came before its call is remembered.
 const earlyCancelFor = 30 * time.Second
 
-// maxEarlyCancels bounds what a confused host can make the hub remember.
+// maxEarlyCancels limits such cancels, for a host that sends many by mistake.
 const maxEarlyCancels = 4096
 
 type earlyCancel struct {
@@ -31,7 +31,7 @@ func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (eve
 	return st.cancelByID(id, server, cause, false)
 }
 
-// cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that.
+// cancelByID cancels a request. With stopWaiting it also ends it at once: see StopWaiting.
 func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
 	server = st.canonical(server)
 	r, ok := st.requests[id]
@@ -100,7 +100,7 @@ func (st *state) cancel(r *request, cause *event.CancelCause) {
 	st.endOffspring(r, cause)
 }
 
-// rememberCancel keeps a cancel that came before its call. Of too many, those go that are too old to count, and then
+// rememberCancel records a cancel that came before its call. If there are too many, expired ones are dropped, and then
 // the oldest.
 func (st *state) rememberCancel(id, server string, cause *event.CancelCause) {
 	now := time.Now()
@@ -119,7 +119,7 @@ func (st *state) rememberCancel(id, server string, cause *event.CancelCause) {
 	st.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
 }
 
-// takeEarly gives the cancel that overtook call id of a server, nil when there is none.
+// takeEarly removes and returns the cancel that came before the call id of a server, nil when there is none.
 func (st *state) takeEarly(id, server string) *event.CancelCause {
 	e, ok := st.early[id]
 	if !ok || e.server != "" && e.server != server {

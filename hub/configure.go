@@ -44,7 +44,7 @@ func (h *Hub) LoadConfig(ctx context.Context, from []ConfigSource) (servers []ev
 // sources.Config.Watch.
 func (h *Hub) WatchConfig(on bool) { h.config.Watch(on) }
 
-// Launches are those of the servers, in config order.
+// Launches returns the launches of the servers, in config order.
 func (o house) Launches() (list []*launch.Launch) {
 	for _, s := range o.h.held().servers {
 		list = append(list, s.launch)
@@ -52,7 +52,7 @@ func (o house) Launches() (list []*launch.Launch) {
 	return list
 }
 
-// Arrange puts the servers in config order, and tells of those that no step has moved.
+// Arrange sorts the servers in config order. It announces those whose place has changed and that no step has announced.
 func (o house) Arrange(at map[string]int) {
 	st := o.h.held()
 	st.servers = slices.DeleteFunc(st.servers, func(s *server) bool { return s.Life().Removed() })
@@ -65,15 +65,15 @@ func (o house) Arrange(at map[string]int) {
 	}
 }
 
-// Reloaded tells the windows.
+// Reloaded announces a reload to the windows.
 func (o house) Reloaded(e *event.ConfigReloaded) { o.h.held().emit(e) }
 
-// Restart ends what s has under way.
+// Restart ends the connection of s, and starts it again.
 func (o house) Restart(s *servers.Server, why string) {
 	s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Again)
 }
 
-// CarryOut does one step.
+// CarryOut carries out one step of a reload. The channel, if not nil, is closed when what the step stops has ended.
 func (o house) CarryOut(a sources.Step) <-chan struct{} {
 	st := o.h.held()
 	if a.Have == nil {
@@ -102,7 +102,7 @@ func (st *state) addServer(a sources.Step) {
 	}
 }
 
-// newServer makes a server that is in no list of the hub yet, and nobody has been told of.
+// newServer makes a server that is not in the hub's list yet, and is not announced.
 func (st *state) newServer(e servers.Entry) *server {
 	s := &server{hub: st.hub, name: e.Conf.Name, allowance: st.budgets.Of(e.Conf.Name)}
 	s.Server = st.table.Add(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})

@@ -13,9 +13,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what
-// a server refused because it had forgotten the session has not run. Nothing else is ever sent twice. The session is
-// the last one. The state of r is running.
+// execute sends the request on the session, or on its successor in two cases: the request has become a task, which
+// outlives its connection; or the server has refused it because it had forgotten the session, so that it has not run.
+// Nothing is sent twice otherwise. The session that is returned is the last one. r is running.
 func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session, tool *mcp.Tool,
 	send sender) (*mcp.Session, *mcp.CallResult, error) {
 	out := &mcp.CallRequest{
@@ -67,7 +67,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 	return session, result, nil
 }
 
-// resend tells whether r may go to a new session, and counts it.
+// resend reports whether r may be sent on a new session, and counts that.
 func (h *Hub) resend(r *request) bool {
 	defer h.lock().unlock()
 	if r.resent >= transport.Repeats(transport.GroundSessionOver, r.method) {
@@ -77,21 +77,21 @@ func (h *Hub) resend(r *request) bool {
 	return true
 }
 
-// movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had
-// nothing to wait for has stood there before.
+// movedTo moves r to a state, if it is not there already. It returns false if r was cancelled; its context has ended
+// then.
 func (h *Hub) movedTo(r *request, to event.RequestState) bool {
 	st := h.lock()
 	defer st.unlock()
 	return st.moveTo(r, to) || r.state == to
 }
 
-// The waits between tries to get back to a server that has a task of ours.
+// The delays between attempts to reconnect a server that runs a task of the hub's.
 const (
 	reacquireDelay    = time.Second
 	reacquireMaxDelay = 30 * time.Second
 )
 
-// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel, the config or a
+// reacquire reconnects the server of a running task, as often as necessary: until a clock, a cancel, the config, or a
 // person who does not sign in ends that.
 func (h *fixed) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
@@ -110,7 +110,7 @@ func (h *fixed) reacquire(r *request) (*mcp.Session, error) {
 	}
 }
 
-// mayPass tells whether the trouble with a server may be over at another try.
+// mayPass reports whether another attempt may succeed after the error e.
 func mayPass(e *event.Error) bool {
 	switch e.Reason {
 	case event.ReasonDraining, event.ReasonHumanTimeout:

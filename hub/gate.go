@@ -24,7 +24,7 @@ const (
 	maxSteps    = 32
 )
 
-// need is what a request has to get before it goes.
+// need is what a request lacks before it may be sent.
 type need int
 
 const (
@@ -36,18 +36,18 @@ const (
 	needYes            // to the tool, from a person or from a pinned definition
 )
 
-// passage is what a tool call has got on its way through the gate.
+// passage is what a tool call has gathered on its way through the gate.
 type passage struct {
 	call     *CallRequest
-	agreed   agreement    // the terms that were agreed to
-	recalled bool         // the kept tools were looked for
-	fresh    bool         // the approvals of the disk were read since the call waited for anything else
-	lists    int          // made for this call
+	agreed   agreement    // the terms that the call has consent for
+	recalled bool         // the kept tools were read
+	fresh    bool         // the approvals were read from the disk, and the call has not waited for anything since
+	lists    int          // how often the tools were listed for this call
 	tool     *mcp.Tool    // in the latest of them
-	of       *mcp.Session // that gave it
+	of       *mcp.Session // the session that listed it
 }
 
-// verdict is what a look gives: an error, or a need, or the session and the tool to call.
+// verdict is the result of mayGo: an error, or a need, or the session and the tool to call.
 type verdict struct {
 	err   error
 	need  need
@@ -56,7 +56,7 @@ type verdict struct {
 	terms *agreement    // to agree to; nil: none is needed
 }
 
-// pass brings r to the point where it is sent: its state is running then. The tool is nil for what is no tool call.
+// pass makes r ready to be sent, and moves it to running. The tool is nil unless r is a tool call.
 func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
 	if r.method == methodCallTool {
 		h.recallAnswers()
@@ -77,8 +77,8 @@ func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) 
 	return nil, nil, r.call().Unsettled(p.lists)
 }
 
-// mayGo looks whether r may go now. A tool call has to be visible, allowed and agreed to as it is defined now; whatever
-// is a request needs a session.
+// mayGo reports whether r may be sent now. Every request needs a session. A tool call must also be visible, allowed,
+// and agreed to in its present definition.
 func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 	st := h.lock()
 	defer st.unlock()
@@ -97,7 +97,7 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 	return v
 }
 
-// seekSession looks for the session that r goes to.
+// seekSession looks for the session that r is sent on.
 func (st *state) seekSession(r *request, v *verdict) {
 	v.found = r.server.Seek(r.ctx, r, nil)
 	v.err = v.found.Err
@@ -106,9 +106,9 @@ func (st *state) seekSession(r *request, v *verdict) {
 	}
 }
 
-// mayCall looks whether the tool of r may be called, as far as the config, the list of tools and people have a say. The
-// order is: what the config hides and denies; what is known before the server is asked for anything; the tool as it is
-// defined; the agreement to it.
+// mayCall reports whether the tool of r may be called, according to the config, the list of tools and people. It checks
+// in this order: what the config hides or denies; what can be decided before the server is started; the definition of
+// the tool; the consent to it.
 func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	s, policy := r.server, r.server.launch.Policy(r.tool)
 	asks := policy == config.Ask && !p.call.Preapproved
@@ -160,8 +160,8 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	return v
 }
 
-// toolNow gives the tool of r as it is known: listed by the connection of now, or, while there is none, by an earlier
-// one. nil: it has to be listed.
+// toolNow returns the present definition of r's tool: as the present connection has listed it or, without one, an
+// earlier connection. It returns nil if the tools have to be listed.
 func (st *state) toolNow(r *request, p *passage) *mcp.Tool {
 	s := r.server
 	known, current := s.Tools()
@@ -174,10 +174,10 @@ func (st *state) toolNow(r *request, p *passage) *mcp.Tool {
 	return nil
 }
 
-// called notes what the tool of r calls itself.
+// called records the title of r's tool.
 func (r *request) called(tool *mcp.Tool) { r.title = bounds.Cut(tool.Title, bounds.ToolTitleBytes) }
 
-// get gets what a look has found r to need.
+// get obtains what r needs according to v.
 func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 	switch v.need {
 	case needKeptTools:

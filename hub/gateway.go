@@ -10,8 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// Gateway is a way in for clients that speak MCP. While one is open, every kind of question is offered to the servers
-// from their start on: nobody knows by then which clients will come and what they answer.
+// Gateway admits clients that speak MCP. While one is open, servers are told from their start on that every kind of
+// question can be answered: it is not known then which clients will come, and what they answer.
 type Gateway struct {
 	h     *Hub
 	name  string                    // among those who are subscribed to resources
@@ -19,7 +19,7 @@ type Gateway struct {
 	order []string                  // the clients, in the order in which they came
 }
 
-// OpenGateway opens a way in. It must be closed. Error: UNAVAILABLE DRAINING.
+// OpenGateway opens a gateway. It must be closed. Error: UNAVAILABLE DRAINING.
 func (h *Hub) OpenGateway() (*Gateway, error) {
 	g := &Gateway{h: h, name: rand.Text(), roots: map[string][]windows.Root{}}
 	st := h.lock()
@@ -32,8 +32,9 @@ func (h *Hub) OpenGateway() (*Gateway, error) {
 	return g, nil
 }
 
-// SetRoots replaces the roots of one client; none forgets the client. A server that asks in the course of nobody's call
-// is told those of all clients and windows. They open no workspace: what was allowed for one does not hold for them.
+// SetRoots replaces the roots of one client; with none, the client is forgotten. A server that asks for roots outside
+// of any call is told those of all clients and windows. Roots of clients open no workspace: what was allowed for a
+// workspace does not hold for them.
 func (g *Gateway) SetRoots(client string, roots []windows.Root) {
 	g.h.changeRoots(func(*state) {
 		_, known := g.roots[client]
@@ -50,31 +51,31 @@ func (g *Gateway) SetRoots(client string, roots []windows.Root) {
 	})
 }
 
-// Subscribe is Hub.SubscribeResource for the clients of the gateway: the server is asked once for what the host and
-// several gateways want, and told when the last of them has gone.
+// Subscribe is Hub.SubscribeResource for the clients of the gateway. The server gets one request for the host and all
+// gateways, and is told when the last of them has unsubscribed.
 func (g *Gateway) Subscribe(ctx context.Context, server, uri string) error {
 	return g.h.SubscribeFor(ctx, g.name, server, uri, 0) // the gateway bounds each client
 }
 
-// Unsubscribe takes it back; without a subscription there is nothing to do.
+// Unsubscribe reverses Subscribe. Without a subscription there is nothing to do.
 func (g *Gateway) Unsubscribe(ctx context.Context, server, uri string) error {
 	return g.h.UnsubscribeFor(ctx, g.name, server, uri)
 }
 
-// UnsubscribeAll takes back what the gateway is subscribed to. At the end of ctx servers are told no more.
+// UnsubscribeAll ends all subscriptions of the gateway. After the end of ctx, servers are not told.
 func (g *Gateway) UnsubscribeAll(ctx context.Context) { g.h.UnsubscribeAll(ctx, g.name) }
 
-// Close forgets the way in. Requests of its clients are not touched. Idempotent.
+// Close closes the gateway. Requests of its clients go on. It is idempotent.
 func (g *Gateway) Close() {
 	g.h.changeRoots(func(st *state) {
 		st.gateways = slices.DeleteFunc(st.gateways, func(other *Gateway) bool { return other == g })
 	})
 }
 
-// maxClientRoots is how many roots of clients are told beside those of windows: it is looked through with the lock.
+// maxClientRoots limits the roots of clients that servers are told, because the list is made with the lock held.
 const maxClientRoots = 1024
 
-// allRoots gives the roots of all windows and of the clients of all gateways, each URI once.
+// allRoots returns the roots of all windows and of the clients of all gateways, each URI once.
 func (st *state) allRoots() []windows.Root {
 	roots := st.windows.Roots()
 	if len(st.gateways) == 0 {
@@ -101,7 +102,7 @@ func (st *state) allRoots() []windows.Root {
 	return roots
 }
 
-// mayBeAsked is what servers are told that they may ask for.
+// mayBeAsked returns the client capabilities that are declared to servers.
 func (st *state) mayBeAsked() mcp.Capabilities {
 	c := st.windows.Capabilities()
 	if len(st.gateways) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// house is the hub as the rooms see it that have its lock.
+// house is the hub as seen by the packages that share its lock.
 type house struct{ h *Hub }
 
 // Update runs f with the lock.
@@ -25,7 +25,7 @@ func (o house) Update(f func()) { o.h.within(f) }
 // Go runs f on a goroutine that Close waits for.
 func (o house) Go(f func()) { o.h.work.Go(f) }
 
-// Find finds a server by name.
+// Find returns the server of that name.
 func (o house) Find(name string) offers.Server {
 	if s := o.h.held().server(name); s != nil {
 		return s.offered()
@@ -33,10 +33,10 @@ func (o house) Find(name string) offers.Server {
 	return offers.Server{}
 }
 
-// NotFound is the error of a name that no server has.
+// NotFound returns the error for a name that no server has.
 func (o house) NotFound(name string) *event.Error { return o.h.held().noServer(name) }
 
-// All gives the servers in config order, but for those beside another one of their name: they are for who names them.
+// All returns the servers in config order, except those beside another one of their name, which have to be named.
 func (o house) All() []offers.Server {
 	st := o.h.held()
 	all := make([]offers.Server, 0, len(st.servers))
@@ -48,30 +48,30 @@ func (o house) All() []offers.Server {
 	return all
 }
 
-// offered is s as the room of its offers sees it.
+// offered returns s as package offers sees it.
 func (s *server) offered() offers.Server {
 	return offers.Server{Server: s.Server, Policy: s.launch.Policy}
 }
 
-// Closed tells whether goroutines are being waited for.
+// Closed reports whether Close waits for the hub's goroutines, so that none may begin.
 func (o house) Closed() bool { return o.h.held().closed }
 
-// Emit tells the windows.
+// Emit sends an event to the windows.
 func (o house) Emit(b event.Body) { o.h.held().emit(b) }
 
-// Delivered tells the outcome of a cancel that was on its way.
+// Delivered records and announces the outcome of a cancel that was pending when its request ended.
 func (o house) Delivered(d *outcome.Delivery, s event.Sending) {
 	o.h.windows.History.Delivered(d.Ended, s)
 	o.h.held().emit(&event.RequestCancelDelivery{RequestID: d.Request, Server: d.Server, Sending: s})
 }
 
-// Draining tells whether new calls are refused.
+// Draining reports whether new calls are refused.
 func (o house) Draining() bool { return o.h.held().draining }
 
-// owner is what a server asks of the hub.
+// owner implements servers.Owner, and the interfaces of other packages, for one server.
 type owner struct{ *server }
 
-// Prepare brings an entry to the point where it can be started.
+// Prepare implements servers.Owner.
 func (o owner) Prepare(ctx context.Context, conf config.Server) (config.Resolved, error) {
 	return o.launch.Prepare(ctx, conf, false)
 }
@@ -81,7 +81,7 @@ func (o owner) AskSignIn(ctx context.Context, q signin.Prompt, wanted func() boo
 	return o.hub.askSignIn(ctx, o.server, q, wanted, told)
 }
 
-// BeginStart registers the request that stands for a start.
+// BeginStart registers the request that represents a start.
 func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 	h, st := o.hub, o.hub.held()
 	r := &request{id: st.mint("start"), method: "initialize", direction: event.Outgoing, server: o.server,
@@ -93,13 +93,13 @@ func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 	return start{r}
 }
 
-// start is the request that stands for the start of a server.
+// start is the request that represents the start of a server: a servers.Start.
 type start struct{ r *request }
 
-// Held tells whether a person is asked for it.
+// Held reports whether a person is asked for it.
 func (s start) Held() bool { return s.r.holds > 0 }
 
-// End ends it.
+// End ends the request.
 func (s start) End(err *event.Error) {
 	e := ending{state: event.StateDone}
 	if err != nil {
@@ -108,7 +108,7 @@ func (s start) End(err *event.Error) {
 	s.r.server.hub.held().end(s.r, e)
 }
 
-// Connect makes the hub's half of a connection.
+// Connect makes the hub's side of a connection.
 func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
 	h := o.hub
 	c := &connection{Allowance: o.allowance, hub: h, server: o.server}
@@ -119,16 +119,16 @@ func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
 	}
 }
 
-// Refusal is that of a launch that the user has declined.
+// Refusal returns the error for a launch that the user has declined.
 func (o owner) Refusal() error { return o.launch.Refusal() }
 
-// MustAsk tells whether there is no consent to the launch.
+// MustAsk reports whether the launch has no consent yet.
 func (o owner) MustAsk() bool { return o.launch.MustAsk() }
 
 // Info adds what only the hub knows.
 func (o owner) Info() event.ServerInfo { return o.info() }
 
-// Ordered unmutes the server.
+// Ordered unmutes the server and, with start, lets a declined launch be asked about again.
 func (o owner) Ordered(start bool) {
 	o.hub.held().mute(o.server, false, "")
 	if start {
@@ -136,10 +136,10 @@ func (o owner) Ordered(start bool) {
 	}
 }
 
-// TookEffect tells the window.
+// TookEffect tells the window that has given the order.
 func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
 
-// Cancel cancels those that can be.
+// Cancel cancels the requests of the server, except the request for its start.
 func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
 	st := o.hub.held()
 	for _, r := range st.requestsInOrder() {
@@ -151,7 +151,7 @@ func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
 	return overs
 }
 
-// Use looks through the open requests.
+// Use summarizes the open requests of the server.
 func (o owner) Use() (u servers.Use) {
 	for _, r := range o.hub.held().requests { // of either direction; tasks, too, are open until they end
 		if r.server != o.server {
@@ -164,32 +164,32 @@ func (o owner) Use() (u servers.Use) {
 	return u
 }
 
-// Leaving is that of requests that StopWaiting has ended.
+// Leaving implements servers.Owner.
 func (o owner) Leaving() []<-chan struct{} { return o.hub.held().lefts(o.server) }
 
-// Changed tells the windows.
+// Changed sends the windows the present state of the server.
 func (o owner) Changed() { o.hub.held().changed(o.server) }
 
 // ToolsChanged tells the windows.
 func (o owner) ToolsChanged() { o.hub.held().emit(&event.ToolsChanged{Server: o.name}) }
 
-// Up watches what the server wants to be restarted for.
+// Up begins to watch the files whose change restarts the server.
 func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
-// Fell closes what the server asked.
+// Fell closes the questions that the server asked on that connection.
 func (o owner) Fell(c servers.Client) {
 	o.hub.held().closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
 		reason: prompts.ConnectionEnded, action: event.ActionDismiss})
 }
 
-// Rested lets another entry count, if one does now.
+// Rested lets another entry take the server's place, if the config says so by now.
 func (o owner) Rested() { o.launch.Settle() }
 
-// Stderr is shown as a log message.
+// Stderr shows the line as a log message.
 func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
 
-// Leased keeps whether the request counts as a user of its server's connection.
+// Leased implements servers.Claim.
 func (r *request) Leased() *bool { return &r.leased }
 
-// Waits shows that the request waits for its server.
+// Waits shows that the request waits for the connection to its server.
 func (r *request) Waits() { r.server.hub.held().moveTo(r, event.StateConnecting) }

@@ -88,7 +88,7 @@ type Hub struct {
 	state state      // reached through lock, update and held
 }
 
-// fixed is what New makes and nothing changes afterwards: it needs no lock.
+// fixed is the part of the hub that never changes after New, and needs no lock.
 type fixed struct {
 	id        string
 	mark      string // of id, in the ids that this hub gives out
@@ -137,7 +137,7 @@ type fixed struct {
 	sharing    *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
 }
 
-// state is what the hub's lock guards. Its methods run with the lock held, and do not wait.
+// state is the part of the hub that its lock guards. Its methods are called with the lock held, and do not wait.
 type state struct {
 	*fixed
 	hub *Hub // for goroutines, which take the lock themselves
@@ -156,7 +156,7 @@ type state struct {
 	over     chan struct{} // made by shut; closed when every goroutine of work has ended
 }
 
-// New makes a hub without servers; LoadConfig brings them.
+// New returns a hub without servers; LoadConfig brings them.
 func New(o Options) *Hub {
 	id := rand.Text()
 	h := &Hub{fixed: &fixed{
@@ -223,20 +223,20 @@ func New(o Options) *Hub {
 	return h
 }
 
-// ID is the id of this hub process; a resume is possible only within one.
+// ID returns the id of this hub process. A window can resume only within one.
 func (h *Hub) ID() string { return h.id }
 
-// Version of the program.
+// Version returns the version of the program.
 func (h *Hub) Version() string { return h.version }
 
-// Logger is the logger of Options, with what the hub knows to be secret left out; for those who log what the hub has
-// told them.
+// Logger returns the logger of Options, which leaves out what the hub knows to be secret. It is for those who log what
+// the hub has told them.
 func (h *Hub) Logger() *slog.Logger { return h.log }
 
-// ModelTools are the tools of all servers as models take them.
+// ModelTools returns the tools of all servers in the form for models.
 func (h *Hub) ModelTools() *modeltools.Catalog { return h.models }
 
-// Draining tells whether new calls are refused.
+// Draining reports whether new calls are refused.
 func (h *Hub) Draining() bool {
 	st := h.lock()
 	defer st.unlock()
@@ -244,8 +244,8 @@ func (h *Hub) Draining() bool {
 }
 
 // Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It
-// returns when all that is over or ctx has ended; what still runs then goes on ending by itself. It tells how many
-// requests it cancelled and servers it stopped.
+// returns when all that is done, or when ctx has ended; what still runs then goes on ending by itself. The results
+// count the requests that it cancelled and the servers that it stopped.
 func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int) {
 	if reason == "" {
 		reason = "the hub is shutting down"
@@ -289,11 +289,11 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	return cancelled, stopped
 }
 
-// killGrace is what Close still waits for after it has killed what did not end in time.
+// killGrace is how long Close goes on waiting after it has killed what did not end in time.
 const killGrace = time.Second
 
-// Close drains, ends every window, and waits for every goroutine of the hub. When ctx ends first, what is left of the
-// servers is killed at once, and an error says so. Idempotent: whoever closes again waits for the same end.
+// Close drains the hub, ends every window, and waits for every goroutine of the hub. If ctx ends first, it kills what
+// is left of the servers, and returns an error that says so. It is idempotent: a second call waits for the same end.
 func (h *Hub) Close(ctx context.Context) error {
 	began := time.Now()
 	cancelled, _ := h.Drain(ctx, "")
@@ -328,8 +328,8 @@ func (h *Hub) Close(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// endedSince gives the requests that a cancel has ended since then, and those that one is ending. Once a hub closes,
-// that is what its end has ended.
+// endedSince returns the requests that a cancel has ended since began, and those that it is ending. For a hub that is
+// closing, these are the requests that its end has ended.
 func (st *state) endedSince(began time.Time) (list []event.Ended) {
 	for _, e := range st.windows.History.All() {
 		if !e.Time.Before(began) {
@@ -346,8 +346,8 @@ func (st *state) endedSince(began time.Time) (list []event.Ended) {
 	return list
 }
 
-// shut ends every window and the watcher, and lets one goroutine, in all, wait for the others: a WaitGroup is not to be
-// waited for anew while it grows.
+// shut ends every window and the file watcher. It starts the one goroutine that waits for all others, because a
+// WaitGroup must not be waited for anew while it grows.
 func (st *state) shut() {
 	if st.closed {
 		return
@@ -369,5 +369,5 @@ func (st *state) shut() {
 	}()
 }
 
-// emit tells every attached window that wants it.
+// emit sends an event to every attached window that wants it.
 func (st *state) emit(b event.Body) { st.windows.Emit(b) }

@@ -12,8 +12,8 @@ import (
 // errNotGiven: the user was asked for a value and gave none.
 var errNotGiven = errors.New("the user gave no value")
 
-// inputValues gathers the inputs that a server refers to, one after the other: from what the hub keeps, else from the
-// user. An input that its file does not have is left out; resolving says so.
+// inputValues returns the values of the inputs that conf refers to, from the store or from the user, one after the
+// other. An input that its file does not define is left out; resolving reports it.
 func (h *Hub) inputValues(ctx context.Context, s *server, conf config.Server, byHand bool) (map[string]string, error) {
 	var values map[string]string
 	for _, in := range inputs.Of(conf) {
@@ -34,7 +34,7 @@ func (h *Hub) inputValues(ctx context.Context, s *server, conf config.Server, by
 	return values, nil
 }
 
-// findInput gives the value of one input for all who wait for it.
+// findInput returns the value of one input, on behalf of all starts that wait for it.
 func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shared, byHand bool) (string, error) {
 	if value, ok := h.inputs.Get(in); ok {
 		return value, nil

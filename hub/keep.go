@@ -6,8 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/results"
 )
 
-// keep keeps what r was given and has brought. What servers ask, and what people answer, is not kept: forms have
-// secrets in them.
+// keep stores the arguments and the result of r. Questions of servers and people's answers are not stored, since forms
+// may contain secrets.
 func (st *state) keep(r *request, e ending) {
 	if r.carried {
 		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Launch: r.launched, Tool: r.tool,
@@ -15,9 +15,9 @@ func (st *state) keep(r *request, e ending) {
 	}
 }
 
-// ReadRequest reads a piece of what an ended tool call, read of a resource or prompt template was given or has brought,
-// byte for byte; the latest with that id. Of one that is open there are the arguments. Errors: NOT_FOUND
-// REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION REQUEST_OPEN.
+// ReadRequest reads a piece of the arguments or of the result of an ended tool call, read resource or filled prompt
+// template, byte for byte. The latest request with that id counts; of an open one, only the arguments can be read.
+// Errors: NOT_FOUND REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION REQUEST_OPEN.
 func (h *Hub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
 	open, ours, given := false, false, ""
 	h.update(func(st *state) {

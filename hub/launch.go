@@ -15,12 +15,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Values asks for what the hub does not keep.
+// Values returns the values of the config's inputs, and asks for those that are not stored.
 func (o owner) Values(ctx context.Context, conf config.Server, byHand bool) (map[string]string, error) {
 	return o.hub.inputValues(ctx, o.server, conf, byHand)
 }
 
-// Share makes all starts that want the consent wait for one question.
+// Share makes all starts that need the same consent wait for one question.
 func (o owner) Share(ctx context.Context, byHand bool, find func(launch.Ask) (alone bool, err error)) error {
 	_, err := o.hub.sharing.Do(ctx, sharedKey{server: o.name}, o.server, func(t *shared) (string, error) {
 		alone, err := find(func(f *grants.Form) (launch.Answer, error) {
@@ -34,10 +34,10 @@ func (o owner) Share(ctx context.Context, byHand bool, find func(launch.Ask) (al
 	return err
 }
 
-// Refresh looks into the file.
+// Refresh reads the consents from the disk.
 func (o owner) Refresh() { o.hub.refreshLaunches() }
 
-// askLaunch asks whether a server may be started as f says.
+// askLaunch asks whether the server may be launched as f says.
 func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *shared,
 	byHand bool) (launch.Answer, error) {
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
@@ -58,8 +58,8 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *share
 	return launch.Dismissed, nil
 }
 
-// ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have
-// waited for; else the others may still get an answer.
+// ofAll decides for which starts err, the failure of a shared question, counts. A timeout counts for all, since all
+// have waited for the answer. After any other error the others may still get one.
 func ofAll(err error) error {
 	if he, ok := errors.AsType[*event.Error](err); ok && he.Reason == event.ReasonHumanTimeout {
 		return err
@@ -67,7 +67,7 @@ func ofAll(err error) error {
 	return flight.Undecided{Err: err}
 }
 
-// Outdated closes the questions about what is no longer what the config says: the form of a launch, or an input.
+// Outdated closes the questions that the config has made obsolete: about a launch or an input that has changed.
 func (o owner) Outdated() {
 	st := o.hub.held()
 	for _, p := range st.promptsInOrder() {
@@ -85,7 +85,7 @@ func (o owner) Outdated() {
 	}
 }
 
-// Switch is the step of a config that has not changed. What is beside the server changes with it.
+// Switch makes another entry of an unchanged config the server's, and rearranges the servers beside it.
 func (o owner) Switch(to *launch.Entry, why string) {
 	st := o.hub.held()
 	st.changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
@@ -94,7 +94,7 @@ func (o owner) Switch(to *launch.Entry, why string) {
 	st.arrangeBeside(o.server, why)
 }
 
-// arrangeBeside makes those the servers beside s that are now.
+// arrangeBeside adds and removes servers beside s, until they are those that its launch names.
 func (st *state) arrangeBeside(s *server, why string) {
 	wanted := s.launch.Beside()
 	have := st.besides(s)
@@ -131,8 +131,8 @@ func (st *state) arrangeBeside(s *server, why string) {
 	house{st.hub}.Arrange(at)
 }
 
-// consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools
-// that this answers are closed, and an eager server that waits for a person starts if it need not wait any more.
+// consentsChanged is called when consents may have been given or lost. It tells the windows, closes the questions about
+// tools that are answered by that, and starts the eager servers that need no answer any more.
 func (st *state) consentsChanged() {
 	for _, s := range slices.Clone(st.servers) { // a change over makes others come and go
 		if s.Life().Removed() {
@@ -146,8 +146,8 @@ func (st *state) consentsChanged() {
 	}
 }
 
-// userAnswered takes up the environment that the login shell has told: programs may be found that were not, so an entry
-// may be what was agreed to.
+// userAnswered is called with the environment of the user's login shell. Programs may be found by it that were not
+// before, so that an entry may now be one that was agreed to.
 func (h *Hub) userAnswered(environ []string) {
 	h.redactor.Add(transport.Credentials(environ)...)
 	h.config.LookAnew(h.life)
@@ -156,7 +156,8 @@ func (h *Hub) userAnswered(environ []string) {
 	st.consentsChanged()
 }
 
-// refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.
+// refreshLaunches reads the consents that were given to other hubs. It may read a file, so it is called without the
+// lock.
 func (h *Hub) refreshLaunches() {
 	h.grants.Refresh(grants.Launch)
 	st := h.lock()
@@ -164,8 +165,8 @@ func (h *Hub) refreshLaunches() {
 	st.consentsChanged()
 }
 
-// StartWorkspaceEntry asks for the consent to the first entry of a workspace that waits for it, and starts it in the
-// place of the one that counts. It also asks a user again who has declined. Without such an entry it is StartServer.
+// StartWorkspaceEntry asks for consent to the first entry of a workspace that waits for it, even if the user has
+// declined before, and starts it in place of the present entry. Without such an entry it is StartServer.
 func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {

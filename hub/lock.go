@@ -67,6 +67,10 @@ func (h *Hub) LockCount() uint64 {
 	return h.taken - 1
 }
 
+// checkInvariants is set by tests. It is the check of every hub that is made from then on: unlock calls it after each
+// critical section, and it returns what is inconsistent in the hub, or "".
+var checkInvariants func(*Hub) string
+
 // unlock ends a critical section; it is deferred. A panic in the section may have left the state half changed: a
 // request that nobody ends, a server that nothing stops. Nothing above may recover it and go on, as gRPC's recovery
 // does, so the process ends here, with the lock still held. Only a test's Options.Fatal returns.

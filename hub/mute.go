@@ -4,9 +4,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// MuteServer answers no more questions of a server, sampling and elicitation, with a prompt: open ones are declined,
-// and those to come at once. It holds until the server is started, restarted or switched on by somebody, or MuteServer
-// takes it back. Calls go on.
+// MuteServer makes the hub decline a server's questions (sampling and elicitation): the open ones, and new ones at
+// once. That holds until somebody starts, restarts or switches on the server, or calls MuteServer again. Calls go on.
 func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
 	st := h.lock()
 	defer st.unlock()
@@ -18,7 +17,7 @@ func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
 	return s.info(), nil
 }
 
-// mute switches the questions of s off or on.
+// mute mutes or unmutes s.
 func (st *state) mute(s *server, muted bool, windowID string) {
 	if !s.allowance.Mute(muted) {
 		return

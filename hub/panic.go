@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// panicked logs a panic with its stack, and gives the error that hides both from whoever asked. Only the text that the
-// program or the runtime gave the panic is logged: any other value may be an argument or a result.
+// panicked logs a panic with its stack, and returns an error that reveals neither to the caller. It logs the value of
+// the panic only if that is an error or a string: any other value may be an argument or a result.
 func (h *fixed) panicked(p any) *event.Error {
 	h.log.Error("panic", "value", panicText(p), "stack", string(debug.Stack()))
 	return errPanicked(false)
@@ -26,7 +26,7 @@ func panicText(p any) string {
 	return bounds.Printable(text)
 }
 
-// errPanicked is for what a fault of the hub ended.
+// errPanicked is the error of a request that a fault of the hub has ended.
 func errPanicked(mayContinue bool) *event.Error {
 	e := event.Fail(event.CodeInternal, "INTERNAL", nil, "internal error")
 	if mayContinue {
@@ -35,9 +35,8 @@ func errPanicked(mayContinue bool) *event.Error {
 	return e
 }
 
-// fellOver ends a request whose goroutine panicked (or ended otherwise) on its way. Whoever recovers goes on with a hub
-// that has no request which nobody ends, and no connection in use for ever. The panic itself is left to those who know
-// whom to tell.
+// fellOver ends a request whose goroutine has panicked or exited early, so that the request does not stay open, or its
+// connection in use, for ever. It does not recover the panic.
 func (h *Hub) fellOver(r *request) {
 	var open, leaving, handed bool
 	h.update(func(st *state) {

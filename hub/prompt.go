@@ -15,33 +15,33 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// prompt is one open question. It is open exactly while it is in state.prompts; whoever takes it out settles it.
+// prompt is one open question. It is open as long as it is in state.prompts; whoever removes it settles it.
 type prompt struct {
 	info      event.PromptInfo
 	id        string
 	n         uint64 // order
 	request   *request
 	withTools bool         // sampling that brings tools
-	asker     *connection  // that asked; nil for a tool approval
+	asker     *connection  // the connection that asked; nil for the hub's own questions
 	agrees    *agreement   // what a yes to a tool approval holds for; nil for all others
 	launch    *grants.Form // what a yes to a launch holds for; nil for all others
-	// all that waits for these waits for it; nil but for the hub's own questions about servers
+	// the servers whose requests it holds up; nil except for the hub's own questions about servers
 	about    []*server
 	settled  chan closing // buffered: the one that takes the prompt puts one in
 	deadline *time.Timer  // nil = none
-	holding  []*request   // whose clocks it stops; what ends is taken out
+	holding  []*request   // the requests whose clocks it stops; those that end are taken out
 	outlived bool         // a call that it held has ended
-	// it names no call, and calls of its server were open when it came: it may be of one of them
+	// it names no call, and calls of its server were open when it came, so it may belong to one of them
 	among      bool
-	candidates map[*request]struct{} // of these, those that are open still
+	candidates map[*request]struct{} // those calls, as far as they are still open
 	humanLimit time.Duration         // for the error text
-	caller     Caller                // is asked as well; nil: nobody but windows
-	question   *mcp.Question         // that caller is asked
-	tried      []*request            // in whose course; with question
-	hidden     bool                  // only caller is asked: no window hears of it
+	caller     Caller                // the client that is asked as well; nil: only windows are
+	question   *mcp.Question         // what caller is asked
+	tried      []*request            // the requests in whose course it was asked
+	hidden     bool                  // only caller is asked, and no window shows it
 	checks     int                   // answers whose content is being compared
-	with       *shared               // whose servers wait, too; nil: none
-	// told is called when the question is open (+1) and over (-1), with the lock; nil: nobody wants to know
+	with       *shared               // further servers that wait for the answer; nil: none
+	// told is called, with the lock held, when the question has opened (+1) or closed (-1); may be nil
 	told func(by int)
 }
 
@@ -51,18 +51,18 @@ type closing struct {
 	origin   event.Origin
 	reason   string
 	windowID string
-	action   event.Action // what the asker is told
+	action   event.Action // the answer to the asker
 	scope    event.ApprovalScope
 	content  string
 	byHost   bool            // the host keeps the value of an input itself
-	result   json.RawMessage // of a caller: what it has answered, as it is
-	refusal  *jsonrpc.Error  // of a caller: it has answered with an error
+	result   json.RawMessage // the answer of a caller, as it came
+	refusal  *jsonrpc.Error  // the error that a caller answered with
 }
 
-// ask shows a question to the windows and waits for the first answer, or for whatever else ends it; there is no other
-// way to ask a person. open makes the prompt, with the lock; nil: nobody is to be asked, and the closing stays zero.
-// over, with the lock again, draws the consequences of the end and gives what ask does. The zero closing tells it that
-// ctx has ended; p may still be open then.
+// ask shows a question to the windows, and waits for the first answer or another end. Every question to a person goes
+// through it. open makes the prompt, with the lock held; if it returns nil, nobody is asked, and ask returns the zero
+// closing. over handles the end, with the lock held again, and its results are those of ask. A zero closing tells over
+// that ctx has ended; the prompt may still be open then.
 func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 	over func(*state, *prompt, closing) (closing, error)) (c closing, err error) {
 	var p *prompt
@@ -87,7 +87,7 @@ func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 	return over(st, p, c)
 }
 
-// openPrompt shows a question in every window that declared its kind.
+// openPrompt opens p in every window that declared its kind.
 func (st *state) openPrompt(p *prompt) {
 	now := time.Now()
 	st.asked++
@@ -123,8 +123,9 @@ func (st *state) openPrompt(p *prompt) {
 	}
 }
 
-// heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is
-// known. A question of nobody's stops nobody's clock: a server could keep all of its calls open by asking.
+// heldBy returns the requests whose clocks p stops: its own, and the call that caused it, if that is known. A question
+// of a server that belongs to no call stops no other clock, since a server could otherwise keep all of its calls open
+// by asking.
 func (st *state) heldBy(p *prompt) []*request {
 	r := p.request
 	held := []*request{r}
@@ -142,7 +143,7 @@ func (st *state) heldBy(p *prompt) []*request {
 	return held
 }
 
-// callsOf gives the open calls of s.
+// callsOf returns the open calls of s.
 func (st *state) callsOf(s *server) map[*request]struct{} {
 	calls := map[*request]struct{}{}
 	for _, r := range st.requests {
@@ -174,7 +175,7 @@ func (st *state) endAmong(r *request, cause *event.CancelCause) {
 	}
 }
 
-// waiting shows that r, and the call that caused it, wait for the user.
+// waiting moves r, and the calls that caused it, to the state in which a person is awaited.
 func (st *state) waiting(r *request) {
 	for ; r != nil; r = r.parent {
 		if r.state == event.StateRunning || r.state == event.StateTaskWorking || r.state == event.StateQueued &&
@@ -184,8 +185,8 @@ func (st *state) waiting(r *request) {
 	}
 }
 
-// resume shows that a call runs again once no open prompt holds it. The last one may be one that names no call, so each
-// prompt that closes looks at all that it held.
+// resume moves a call back to running once no open prompt holds it. The last prompt to hold it may be one that names no
+// call, so every prompt that closes looks at all requests that it held.
 func (st *state) resume(r *request) {
 	if r.state == event.StateAwaitingInput && r.direction == event.Outgoing && r.holds == 0 {
 		if r.task != nil {
@@ -196,7 +197,7 @@ func (st *state) resume(r *request) {
 	}
 }
 
-// closePrompt takes p and settles it. false: somebody else had taken it.
+// closePrompt removes p and settles it with c. It returns false if somebody else has removed it.
 func (st *state) closePrompt(p *prompt, c closing) bool {
 	if st.prompts[p.id] != p {
 		return false
@@ -227,8 +228,8 @@ func (st *state) closePrompt(p *prompt, c closing) bool {
 	return true
 }
 
-// promptTimeout ends a prompt whose human clock ran out. The call that it belongs to times out; a server's question is
-// answered as dismissed.
+// promptTimeout closes a prompt whose human clock has run out, as dismissed, and cancels its request: the call of an
+// approval, the question of a server, or the one about a server. A question in a round of a call only closes.
 func (h *Hub) promptTimeout(p *prompt) {
 	st := h.lock()
 	defer st.unlock()
@@ -244,7 +245,7 @@ func (h *Hub) promptTimeout(p *prompt) {
 	}
 }
 
-// closePromptsOf closes what a connection asked, when it is gone: nobody could take the answers.
+// closePromptsOf closes the prompts of a connection that has ended, since nobody could take the answers.
 func (st *state) closePromptsOf(asker *connection, c closing) {
 	for _, p := range st.promptsInOrder() {
 		if p.asker == asker {
@@ -253,7 +254,7 @@ func (st *state) closePromptsOf(asker *connection, c closing) {
 	}
 }
 
-// promptsInOrder gives the open prompts, oldest first.
+// promptsInOrder returns the open prompts, oldest first.
 func (st *state) promptsInOrder() []*prompt {
 	return slices.SortedFunc(maps.Values(st.prompts), func(a, b *prompt) int { return cmp.Compare(a.n, b.n) })
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 )
 
-// Remembered lists what the user has answered for longer than once, oldest first; server "" = all. It may read files.
+// Remembered returns the answers that the user has given for longer than once, oldest first; server "" means all
+// servers. It may read files.
 func (h *Hub) Remembered(server string) []event.Remembered {
 	h.grants.Refresh(grants.Call)
 	h.refreshLaunches()
@@ -23,8 +24,8 @@ func (h *Hub) Remembered(server string) []event.Remembered {
 	return list
 }
 
-// Forget forgets answers by their ids, so that the user is asked again; a call that runs is not touched. It tells how
-// many there were. It may write files.
+// Forget deletes answers by their ids, so that the user is asked again. Running calls go on. It returns how many it
+// deleted. It may write files.
 func (h *Hub) Forget(ids []string) int {
 	wanted := map[string]bool{}
 	for _, id := range ids {

@@ -11,18 +11,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// server is one configured server, with what the hub keeps of it beside its life. Guarded by the hub's lock, but for
-// its hub, name and allowance.
+// server is one configured server: its life, its launch, and what it may cost. All fields but hub, name and allowance
+// are guarded by the hub's lock.
 type server struct {
 	*servers.Server
 	hub       *Hub
 	name      string
 	allowance *allowance.Allowance
-	gone      bool // the windows have been told that it is no longer configured, and hear nothing more of it
+	gone      bool // the windows were told of its removal, and are sent nothing more about it
 	launch    *launch.Launch
 }
 
-// named finds a server by its name, nil when there is none.
+// named returns the server of that name, nil when there is none.
 func (st *state) named(name string) *server {
 	for _, s := range st.servers {
 		if s.name == name {
@@ -32,8 +32,9 @@ func (st *state) named(name string) *server {
 	return nil
 }
 
-// server finds a server by name, or by the address of its entry (config.Address); nil when there is none. What a
-// workspace or a broken entry is called comes after what is addressed so.
+// server returns the server that name means: its name, or the address of its entry (config.Address); nil when there is
+// none. An address comes before the name of a workspace's server, so that a workspace cannot take the address of
+// another entry. Broken entries have no address.
 func (st *state) server(name string) *server {
 	s := st.named(name)
 	if s != nil && !s.Conf().Origin.OfWorkspace() {
@@ -49,7 +50,7 @@ func (st *state) server(name string) *server {
 	return s
 }
 
-// canonical is the name of the server that is meant by a name or an address; one that nobody has stays what it is.
+// canonical returns the name of the server that name means. A name that no server has is returned as it is.
 func (st *state) canonical(name string) string {
 	if s := st.server(name); name != "" && s != nil {
 		return s.name
@@ -57,10 +58,10 @@ func (st *state) canonical(name string) string {
 	return name
 }
 
-// configName is its name in the config.
+// configName returns the name that the server has in the config.
 func (s *server) configName() string { return cmp.Or(s.launch.Of(), s.name) }
 
-// besides are those that are listed beside s: see launch.Maker.Beside.
+// besides returns the servers that are listed beside s: see launch.Maker.Beside.
 func (st *state) besides(s *server) (list []*server) {
 	for _, other := range st.servers {
 		if other.launch.Of() == s.name {
@@ -70,7 +71,7 @@ func (st *state) besides(s *server) (list []*server) {
 	return list
 }
 
-// noServer is the error of who names a server that does not exist.
+// noServer returns the error for a server name that does not exist.
 func (st *state) noServer(name string) *event.Error {
 	var names []string
 	for _, s := range st.servers {
@@ -79,7 +80,7 @@ func (st *state) noServer(name string) *event.Error {
 	return servers.ErrNotFound(name, names...)
 }
 
-// info is how people see s.
+// info returns s as windows show it.
 func (s *server) info() event.ServerInfo {
 	i := s.Info()
 	i.Muted = s.allowance.Muted()
@@ -87,8 +88,8 @@ func (s *server) info() event.ServerInfo {
 	return i
 }
 
-// changed tells the windows how s is now. That it is gone from the config is the last thing that they hear of it: what
-// comes later under its name is of the next entry.
+// changed sends the windows the present state of s. The removal of s is the last thing that they are sent about it: a
+// later entry of the same name is another server.
 func (st *state) changed(s *server) {
 	if s.gone {
 		return
@@ -100,7 +101,7 @@ func (st *state) changed(s *server) {
 	st.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }
 
-// Servers lists every server in config order, and the problems of no single server.
+// Servers returns all servers in config order, and the problems of the config that belong to no single server.
 func (h *Hub) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
 	st := h.lock()
 	defer st.unlock()
@@ -115,7 +116,7 @@ func (st *state) serverInfos() []event.ServerInfo {
 	return list
 }
 
-// order finds a server and does what is ordered of it.
+// order runs do on the server that name means. It fails if there is none.
 func (h *Hub) order(name string, do func(*server) (event.ServerInfo, error)) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/flight"
 )
 
-// shared is one search for an answer that several starts may wait for: the consent to a launch, the value of an input.
+// shared is a search for an answer (the consent to a launch, or the value of an input) that several starts wait for.
 type shared = flight.Flight[*server, *prompt]
 
-// sharedKey names what is wanted: server for a consent, the other two for an input.
+// sharedKey identifies the answer: by server for a consent, by file and input for a value.
 type sharedKey struct{ server, file, input string }
 
-// pauseFor stops (by +1) or releases (by -1) all that runs against a server that waits for somebody else's question.
+// pauseFor stops (+1) or releases (-1) the clocks of a server that waits for the answer to another server's question.
 func (st *state) pauseFor(t *shared, s *server, by int) {
 	p := t.Question
 	if p == nil {

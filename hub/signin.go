@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// SignIn signs in to a server now and connects it. It asks also a person who has just declined.
+// SignIn signs in to a server and connects it. It asks the user even after a recent no.
 func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error) {
 	s, conf, err := h.signInOf(name)
 	if err != nil {
@@ -32,7 +32,7 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	return h.StartServer(ctx, name)
 }
 
-// SignOut forgets the tokens of a server and ends its connection.
+// SignOut deletes the tokens of a server and ends its connection.
 func (h *Hub) SignOut(ctx context.Context, name string) (event.ServerInfo, error) {
 	return h.signOut(ctx, name, event.OriginHost)
 }
@@ -48,7 +48,7 @@ func (h *Hub) signOut(ctx context.Context, name string, by event.Origin) (event.
 	return h.infoOf(s), nil
 }
 
-// signInOf finds a server that can be signed in to.
+// signInOf returns a server that has a sign-in, and its config.
 func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 	s, err := h.find(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 	return s, conf, err
 }
 
-// known gives the config of a server with what is known put in for its references. It asks nobody.
+// known resolves the references of conf with what is known, and asks nobody.
 func (h *fixed) known(s *server, conf config.Server) (config.Server, error) {
 	values, err := h.inputs.Values(conf)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, q signin.Prompt, wanted 
 	return signin.ErrDismissed
 }
 
-// signInOver says how a question closes whose sign-in ended.
+// signInOver returns how the question of a sign-in closes that has ended.
 func signInOver(cause error) (c closing, cameBack bool) {
 	c.cause, c.origin, c.reason, cameBack = prompts.SignInOver(cause)
 	return c, cameBack

@@ -6,9 +6,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// StopWaiting cancels a request, unless it is cancelled already, and ends it here at once, whatever still holds it up:
-// nobody wants to know any longer. What it takes, its outcomes and its error are those of [Hub.CancelRequest]; an id
-// that is not known is remembered as by that.
+// StopWaiting cancels a request, if it is not cancelled already, and ends it at once for the caller and the windows,
+// whatever its goroutine still waits for. Parameters, outcomes and errors are those of [Hub.CancelRequest]; an unknown
+// id is remembered in the same way.
 func (h *Hub) StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error) {
 	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
 	st := h.lock()
@@ -21,8 +21,9 @@ func (w *Window) StopWaiting(id, reason string) (event.Outcome, error) {
 	return w.h.StopWaiting(id, "", reason, event.OriginUser)
 }
 
-// stopWaiting ends a request that is being cancelled. Its goroutine goes on ending by itself and finds that it comes
-// too late: it is in leaving until then. What becomes of the cancel is known only then, so it counts as on its way.
+// stopWaiting ends a request that is being cancelled, before its goroutine has returned. Until that finds the request
+// ended, in leftBehind, the request is in st.leaving. The delivery of the cancel is known only then, so it counts as
+// pending.
 func (st *state) stopWaiting(r *request) {
 	if r.carried {
 		r.abandoned = make(chan struct{})
@@ -35,8 +36,8 @@ func (st *state) stopWaiting(r *request) {
 	st.end(r, e)
 }
 
-// leftBehind is the end of carryThrough for a request that ended before. Of what has come of it meanwhile nothing but
-// the outcome of its cancel is told.
+// leftBehind runs at the end of carryThrough if stopWaiting has ended the request meanwhile. It discards what came of
+// the request, and only tells the windows how the cancel was delivered.
 func (st *state) leftBehind(r *request, session *mcp.Session, err error) *event.Error {
 	noteSent(r, session, err)
 	if s, _ := r.call().Cancelled(session != nil, err); s.Delivery != event.DeliveryPending {
@@ -49,7 +50,8 @@ func (st *state) leftBehind(r *request, session *mcp.Session, err error) *event.
 	return errCancelled(r)
 }
 
-// lefts gives what is closed once the requests of s that have ended are left by their goroutines.
+// lefts returns a channel for each request of s that stopWaiting has ended while its goroutine still ran; the channel
+// is closed when that goroutine finishes.
 func (st *state) lefts(s *server) []<-chan struct{} {
 	var lefts []<-chan struct{}
 	for r := range st.leaving {

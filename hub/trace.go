@@ -9,8 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
-// Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are
-// over.
+// Traces returns the timelines of all open requests, and of the latest that are over, oldest first.
 func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	want := func(id, server string) bool {
 		return (f.RequestID == "" || f.RequestID == id) && (f.Server == "" || f.Server == server)
@@ -28,8 +27,8 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	return journal.Read(all, f.Max, h.redactor)
 }
 
-// tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. The hub's
-// lock is held.
+// tracedInfo returns what a timeline shows of its request: neither arguments nor anything that the server has said. The
+// hub's lock is held.
 func tracedInfo(r *request) event.RequestInfo {
 	i := r.info()
 	i.Progress, i.Subject, i.Preview = nil, "", ""
@@ -39,18 +38,17 @@ func tracedInfo(r *request) event.RequestInfo {
 	return i
 }
 
-// newTrace makes the timeline of a request that a server may be sending; question makes it that of a request.
+// newTrace makes the timeline of a request that a server may be sending. The method question attaches it to a request.
 func (h *fixed) newTrace() any { return h.record.NewTimeline() }
 
-// tap hears of the messages of all requests. It is called with locks of the engine held.
+// tap observes the messages of all requests. It is called with locks of the engine held.
 func (h *fixed) tap(trace any, m jsonrpc.Observed) {
 	if t, ok := trace.(*journal.Timeline); ok && t != nil {
 		t.Message(m)
 	}
 }
 
-// tracedPrompt notes that a prompt has opened or closed: with the request that it belongs to and with the call that
-// caused that.
+// tracedPrompt adds the opening or closing of a prompt to the timelines of its request and of the call that caused it.
 func (st *state) tracedPrompt(p *prompt, cause event.PromptCause) {
 	for r := p.request; r != nil; r = r.parent {
 		r.trace.Prompt(p.id, p.info.Kind, cause)
@@ -58,7 +56,7 @@ func (st *state) tracedPrompt(p *prompt, cause event.PromptCause) {
 	}
 }
 
-// tracedEnd notes what r ended with besides its state.
+// tracedEnd adds the end of r to its timeline.
 func (st *state) tracedEnd(r *request, e ending) {
 	if e.state == event.StateCancelled && e.sending.Delivery > event.DeliveryNotNeeded {
 		r.trace.Delivered(e.sending)
@@ -76,7 +74,7 @@ func (st *state) tracedEnd(r *request, e ending) {
 	r.trace.End(tracedInfo(r))
 }
 
-// startSpan begins r's span, if the host wants spans.
+// startSpan begins the span of r, if the host wants spans.
 func (st *state) startSpan(ctx context.Context, r *request) {
 	of := telemetry.Request{Method: r.method, Server: r.server.name, ID: r.id, Tool: r.tool,
 		Incoming: r.direction == event.Incoming, Start: r.start}
@@ -90,7 +88,7 @@ func (st *state) startSpan(ctx context.Context, r *request) {
 	r.span = st.tracer.Start(ctx, parent, of)
 }
 
-// endSpan ends r's span with what became of it.
+// endSpan ends the span of r with its outcome.
 func (st *state) endSpan(r *request, e ending) {
 	if r.span == nil {
 		return

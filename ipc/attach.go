@@ -81,7 +81,7 @@ func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, 
 	return from, entries
 }
 
-// received is one result of Recv.
+// received is one result of the stream's Recv.
 type received struct {
 	request *mcphubv1.AttachRequest
 	err     error
@@ -128,7 +128,7 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 	}
 }
 
-// receive hands over what comes until the stream ends.
+// receive passes on the messages of the stream until it ends.
 func receive(stream attachStream, inbox chan<- received) {
 	for {
 		r, err := stream.Recv()
@@ -153,7 +153,7 @@ func (s *editorService) send(stream attachStream, box *outbox, sent chan<- error
 	sent <- box.run(stream.Send)
 }
 
-// ended is the status of a stream whose outbox ended with err.
+// ended returns the status of a stream whose outbox ended with err.
 func ended(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -164,7 +164,7 @@ func ended(ctx context.Context, err error) error {
 	return broken(ctx, err)
 }
 
-// broken is the status of a stream that the other side ended. A bare ctx.Err() would count as UNKNOWN.
+// broken returns the status of a stream that the other side has ended. A bare ctx.Err() would count as UNKNOWN.
 func broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()

@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// message is one message of a window on its way through the hub. With an id it gets exactly one reply, unless the
-// stream has ended; the trouble of one without is only logged. No message ends the window.
+// message is one message of a window while it is handled. A message with an id gets exactly one reply, unless the
+// stream has ended; an error of one without an id is only logged. No message ends the window.
 type message struct {
 	s   *editorService
 	w   window
@@ -21,8 +21,8 @@ type message struct {
 	*mcphubv1.AttachRequest
 }
 
-// carryOut does what a message says, or sees to it that it is done: it waits for nothing, so that a Cancel right behind
-// a call is not held up by it.
+// carryOut does what the message asks for, or begins it. It waits for nothing, so that a Cancel right behind a call is
+// not held up.
 func (m *message) carryOut() {
 	if err := m.Check(); err != nil {
 		m.answer(nil, invalid(err))
@@ -151,7 +151,7 @@ func (m *message) begin() {
 	}
 }
 
-// written is an order of a window to write a config file.
+// written makes an order that writes a config file.
 func written[Q any](m *message, r Q,
 	order func(context.Context, string, Q) (sources.Written, error)) func(context.Context) (*mcphubv1.Reply, error) {
 	return func(ctx context.Context) (*mcphubv1.Reply, error) {
@@ -160,13 +160,13 @@ func written[Q any](m *message, r Q,
 	}
 }
 
-// by is an order of somebody.
+// by binds an order to who gives it.
 func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context,
 	Q) (R, error) {
 	return func(ctx context.Context, r Q) (R, error) { return order(ctx, who, r) }
 }
 
-// withoutResponse is an order whose outcome the windows are told by events; the reply says whether it went well.
+// withoutResponse makes an order whose result windows learn by events. Its reply only says whether it succeeded.
 func withoutResponse[Q, R any](r Q,
 	order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply, error) {
 	return func(ctx context.Context) (*mcphubv1.Reply, error) {
@@ -175,8 +175,7 @@ func withoutResponse[Q, R any](r Q,
 	}
 }
 
-// run lets a goroutine of the hub carry out an order. A panic there would end the process, past the recovery of the
-// handler.
+// run runs an order on a goroutine of the hub. It recovers from a panic there, which would end the process.
 func (m *message) run(on func(func(context.Context) (tell func())) error,
 	order func(context.Context) (*mcphubv1.Reply, error)) {
 	err := on(func(ctx context.Context) (tell func()) {
@@ -194,7 +193,7 @@ func (m *message) run(on func(func(context.Context) (tell func())) error,
 	}
 }
 
-// answer sends the reply; nil is one that says nothing but that it was done. With an error nothing else of it counts.
+// answer sends the reply. A nil reply means success without a response. If err is not nil, only that counts.
 func (m *message) answer(reply *mcphubv1.Reply, err error) {
 	if err != nil {
 		e := hubErrorOf(err)

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// largeAnswer is from how many bytes on a result is sent from where it lies.
+// largeAnswer is the size from which on a result is sent without a copy.
 const largeAnswer = 64 << 10
 
 // codec is gRPC's own for protobuf, except that it copies no large result_json into the message that leaves: a result

@@ -14,7 +14,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// maxLines bounds what a preview shows of a file, in bytes.
+// maxLines limits the part of a file that a preview shows, in bytes.
 const maxLines = 64 << 10
 
 func (s *configService) ListConfigFiles(ctx context.Context,
@@ -62,7 +62,7 @@ func (c converter) configFile(f sources.File) *mcphubv1.ConfigFile {
 		IsDefault: f.Default, EnvironmentReference: f.EnvReference, TakesInputs: f.TakesInputs, TakesUrls: f.TakesURLs}
 }
 
-// entry shows an entry with its values: it goes to who changes it, and to nobody else.
+// entry converts an entry with its values. It is for a client that changes the entry, and for no other.
 func (c *services) entry(f edit.Found) *mcphubv1.ConfigEntry {
 	out := &mcphubv1.ConfigEntry{Server: c.convert.text(f.Name), Line: int32(f.Line), Dialect: f.Dialect,
 		EnvironmentReference: f.EnvReference, EntryJson: c.convert.text(f.JSON),

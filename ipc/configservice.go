@@ -95,8 +95,8 @@ func (c *services) undoConfigWrite(ctx context.Context, windowID string,
 	return c.domain.Config().Undo(ctx, r.GetUndoId(), configWriter(r.GetWrittenBy(), windowID))
 }
 
-// now is the server of the entry that a write was about, else the one of its name; nil when there is none, or the write
-// failed.
+// now returns the server of the entry that a write changed, or else the one of its name; nil when there is none, or the
+// write failed.
 func (c *services) now(w sources.Written) (m *mcphubv1.Server) {
 	if w.File == "" {
 		return nil

@@ -5,7 +5,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// enum pairs the words of the hub with those of the contract. Neither side relies on the numbers of the other.
+// enum maps the hub's constants to those of the contract. Neither side relies on the numbers of the other.
 type enum[H, P comparable] struct {
 	to   map[H]P
 	from map[P]H
@@ -19,10 +19,10 @@ func pairs[H, P comparable](to map[H]P) enum[H, P] {
 	return e
 }
 
-// proto gives the contract's word, UNSPECIFIED for one that the hub does not say.
+// proto returns the contract's constant, UNSPECIFIED for one without a counterpart.
 func (e enum[H, P]) proto(h H) P { return e.to[h] }
 
-// hub gives the hub's word, its zero value for UNSPECIFIED.
+// hub returns the hub's constant, its zero value for UNSPECIFIED.
 func (e enum[H, P]) hub(p P) H { return e.from[p] }
 
 var directions = pairs(map[event.Direction]mcphubv1.RequestDirection{

@@ -93,8 +93,8 @@ func (c converter) requestFinished(b *event.RequestFinished) *mcphubv1.McpReques
 	}
 }
 
-// sharing lets the windows that are told of one event share its conversion: the hub gives them the same body, one after
-// the other. Its zero value with a converter is usable; safe for concurrent use.
+// sharing lets all windows share the conversion of an event: the hub delivers the same body to one window after the
+// other. The zero value with a converter is usable; it is safe for concurrent use.
 type sharing struct {
 	convert converter
 	latest  atomic.Pointer[sharedEvent]
@@ -103,7 +103,7 @@ type sharing struct {
 	waiting *bounds.Budget // written by once
 }
 
-// account is for what waits for a window: all windows together share what there is.
+// account returns a window's account for the bytes that wait for it. All windows share one total.
 func (s *sharing) account() *bounds.Account {
 	s.once.Do(func() {
 		s.waiting = bounds.NewBudget("events that wait for windows", bounds.WindowsBytes, bounds.WindowBytes)
@@ -111,7 +111,7 @@ func (s *sharing) account() *bounds.Account {
 	return s.waiting.Account("")
 }
 
-// of gives the shared form of an event. It does not convert: it is called under the hub's lock.
+// of returns the shared form of an event. It does not convert it, because it is called under the hub's lock.
 func (s *sharing) of(e event.Event) *sharedEvent {
 	if latest := s.latest.Load(); latest != nil && latest.event.Body == e.Body && latest.event.Seq == e.Seq {
 		return latest
@@ -121,7 +121,7 @@ func (s *sharing) of(e event.Event) *sharedEvent {
 	return shared
 }
 
-// sharedEvent is an event that is converted once, by whoever sends it first.
+// sharedEvent is an event that is converted once, by the first window that sends it.
 type sharedEvent struct {
 	convert converter
 	event   event.Event
@@ -129,7 +129,7 @@ type sharedEvent struct {
 	message *mcphubv1.AttachResponse // written by once, read-only afterwards
 }
 
-// numbered gives the message of one window: its own sequence, the rest shared.
+// numbered returns the message for one window: with a sequence of its own, sharing the rest.
 func (s *sharedEvent) numbered(sequence uint64) *mcphubv1.AttachResponse {
 	s.once.Do(func() {
 		s.message = s.convert.event(s.event.Body)

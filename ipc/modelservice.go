@@ -90,7 +90,7 @@ func (c converter) modelTool(t modeltools.Tool) *mcphubv1.ModelTool {
 	}
 }
 
-// named puts server and tool in the place of a tool's name for models.
+// named sets the server and tool of a call from a tool's name for models.
 func (c *services) named(ctx context.Context, call *hub.CallRequest, name string) error {
 	if name == "" {
 		return nil
@@ -100,7 +100,7 @@ func (c *services) named(ctx context.Context, call *hub.CallRequest, name string
 	return err
 }
 
-// view makes the text for a model of a result; nil when none was asked for.
+// view returns the text of a result for a model; nil when none was asked for.
 func (c *services) view(r *mcphubv1.ViewRequest, result json.RawMessage) *mcphubv1.View {
 	if r == nil || result == nil {
 		return nil

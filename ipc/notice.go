@@ -4,11 +4,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// notice is what an event says that only tells a window to look again: a second one of the same words says nothing
-// more.
+// notice identifies an event that only tells windows to look again. A second one that is equal tells nothing more.
 type notice struct{ kind, server, uri string }
 
-// noticeOf tells whether b is such an event.
+// noticeOf returns the notice of b; ok is false if b is another kind of event.
 func noticeOf(b event.Body) (n notice, ok bool) {
 	switch b := b.(type) {
 	case *event.ToolsChanged:

@@ -10,10 +10,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What a host orders by a call of its own and a window by a message of its stream: one function for both. Who orders
-// decides the origin of what is cancelled by it.
+// The operations that both a host requests (by a unary call) and a window (by a message of its stream), as one function
+// each. Who requests one decides the origin of what it cancels.
 
-// steering is what the hub does to servers for somebody: the domain for the host, a window for the user.
+// steering is who gives servers orders: the hub does it for the host, a hub.Window for its user. They differ in the
+// origin of what the order cancels.
 type steering interface {
 	StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error)
 	RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error)

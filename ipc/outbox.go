@@ -12,7 +12,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// droppedEvery is the least time between two notices of what was dropped.
+// droppedEvery is the shortest interval between two notices of dropped messages.
 const droppedEvery = time.Second
 
 // outbox is what a window is still to be sent. It is the window's [windows.Sink]: it takes events under the hub's lock,
@@ -52,7 +52,7 @@ type outbox struct {
 	position position // where the stream stands; run alone uses it after begin
 }
 
-// outboxState only rises.
+// outboxState is the state of an outbox. It only rises.
 type outboxState int
 
 const (
@@ -84,8 +84,8 @@ type load struct{ entries, bytes int }
 func (l *load) add(size int)    { l.entries++; l.bytes += size }
 func (l *load) remove(size int) { l.entries--; l.bytes -= size }
 
-// newOutbox makes an outbox that collects; begin says what goes first, run sends. rate is the progress rate, 0 = 20 a
-// second.
+// newOutbox returns an outbox that collects. begin sets what is sent first, run sends. rate is the progress rate; 0
+// means 20 a second.
 func newOutbox(s *sharing, rate int32) *outbox {
 	if rate <= 0 || rate > bounds.ProgressRate {
 		rate = bounds.ProgressRate
@@ -96,8 +96,8 @@ func newOutbox(s *sharing, rate int32) *outbox {
 	}
 }
 
-// begin puts the first messages before whatever was delivered since the window was registered. from is the place that
-// the window has seen. Call it once, before run.
+// begin puts the first messages before those delivered since the window was registered. from is the place that the
+// window has seen. It is called once, before run.
 func (o *outbox) begin(from position, first []entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -171,7 +171,7 @@ func (o *outbox) ask(id string, e *sharedEvent) {
 	}
 }
 
-// unask takes back a question that the window was not told of. o.mu is held.
+// unask removes a question that was not sent yet. o.mu is held.
 func (o *outbox) unask(id string) bool {
 	e := o.asked[id]
 	if e == nil {
@@ -186,7 +186,7 @@ func (o *outbox) unask(id string) bool {
 	return true
 }
 
-// compact takes the places of questions that were taken back out of the queue. o.mu is held.
+// compact removes the places of withdrawn questions from the queue. o.mu is held.
 func (o *outbox) compact() {
 	var q fifo[*entry]
 	for o.queue.len() > 0 {
@@ -197,7 +197,7 @@ func (o *outbox) compact() {
 	o.queue, o.voids = q, 0
 }
 
-// notice queues the notice of a change, unless one waits that says the same. o.mu is held.
+// notice queues the notice of a change, unless an equal one waits. o.mu is held.
 func (o *outbox) notice(n notice, e *sharedEvent) {
 	if _, waits := o.notices[n]; waits || o.state == outboxOver {
 		return
@@ -219,7 +219,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 	o.queue.push(&entry{event: e, class: classNotice, size: size})
 }
 
-// Closed implements [windows.Sink]: what is there goes out, then the stream ends with err.
+// Closed implements [windows.Sink]: run sends what is queued, and then ends with err.
 func (o *outbox) Closed(err *event.Error) {
 	if err == nil { // a nil *hub.Error in an error would not be nil
 		o.finish(nil)
@@ -228,7 +228,7 @@ func (o *outbox) Closed(err *event.Error) {
 	o.finish(err)
 }
 
-// finish lets run send what is there and then end with err.
+// finish makes run send what is queued, and then end with err.
 func (o *outbox) finish(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -238,7 +238,7 @@ func (o *outbox) finish(err error) {
 	}
 }
 
-// abandon lets run end at once.
+// abandon makes run end at once.
 func (o *outbox) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -268,15 +268,15 @@ func errReplyTooLong(size int) *event.Error {
 			bounds.Bytes(size), bounds.Bytes(bounds.WindowBytes))}
 }
 
-// must queues an event that may not be lost; nil is none. o.mu is held.
+// must queues an event that may not be dropped; nil is none. o.mu is held.
 func (o *outbox) must(e *sharedEvent) {
 	if e != nil {
 		o.add(&entry{event: e, size: event.PayloadSize(e.event.Body)})
 	}
 }
 
-// room tells whether so much more finds room, with what waits, within a limit and within the share of this window. o.mu
-// is held.
+// room reports whether size more bytes fit, with those that wait, within limit and within the share of this window.
+// o.mu is held.
 func (o *outbox) room(size, limit int) bool {
 	if o.queued.bytes+size > limit || o.account.Take(size) != nil {
 		return false
@@ -304,8 +304,8 @@ func (o *outbox) add(e *entry) bool {
 	return true
 }
 
-// log queues a log message or counts it as dropped. One that tells of others that were dropped is one of the hub's own:
-// those are counted in its place. o.mu is held.
+// log queues a log message, or counts it as dropped. A message of the hub's that reports dropped messages is counted as
+// those are. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
 	if o.logs.put(e, o.account) {
 		return
@@ -317,7 +317,7 @@ func (o *outbox) log(e *sharedEvent) {
 	o.dropped.logs += n
 }
 
-// over is the one way to the last state. o.mu is held.
+// over moves the outbox to its last state. o.mu is held.
 func (o *outbox) over(err error) {
 	if o.state == outboxOver {
 		return
@@ -335,7 +335,7 @@ func (o *outbox) poke() {
 	}
 }
 
-// failure is why the outbox is over.
+// failure returns why the outbox is over.
 func (o *outbox) failure() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,7 +16,7 @@ type pace struct {
 	held    int         // slots in cooling with something to send
 }
 
-// slot is one request. A dead one was taken out of the map and still lies in a queue.
+// slot is one request. A dead slot is no longer in the map, but still in a queue.
 type slot struct {
 	id      string
 	pending *sharedEvent // newest, nil when everything was sent
@@ -25,8 +25,8 @@ type slot struct {
 	dead    bool
 }
 
-// put keeps e as the newest of its request. It tells whether that is news to who sends: in a storm most takes the place
-// of what waits already.
+// put keeps e as the newest progress of its request. news tells whether the sender has to be woken: in a storm, most
+// events only replace one that waits already.
 func (p *pace) put(id string, e *sharedEvent) (news bool) {
 	s := p.slots[id]
 	if s == nil {
@@ -45,7 +45,7 @@ func (p *pace) put(id string, e *sharedEvent) (news bool) {
 	return news
 }
 
-// take takes what a request still had to say, nil when nothing. What comes next of it keeps the interval.
+// take removes the progress that waits for a request, nil when there is none. Later progress of it keeps the interval.
 func (p *pace) take(id string) *sharedEvent {
 	s := p.slots[id]
 	if s == nil || s.pending == nil {
@@ -59,7 +59,7 @@ func (p *pace) take(id string) *sharedEvent {
 	return e
 }
 
-// end takes what a request still had to say, and forgets the request.
+// end removes the progress that waits for a request, and forgets the request.
 func (p *pace) end(id string) *sharedEvent {
 	e := p.take(id)
 	if s := p.slots[id]; s != nil {
@@ -69,7 +69,7 @@ func (p *pace) end(id string) *sharedEvent {
 	return e
 }
 
-// next takes what may be sent at now, nil when nothing. all says not to wait for the interval.
+// next removes what may be sent at now, nil when there is nothing. all ignores the interval.
 func (p *pace) next(now time.Time, all bool) *sharedEvent {
 	for p.cooling.len() > 0 && (all || !p.cooling.peek().due.After(now)) {
 		s := p.cooling.pop()
@@ -99,8 +99,8 @@ func (p *pace) next(now time.Time, all bool) *sharedEvent {
 	return nil
 }
 
-// due tells when next may have something; ok is false when it has nothing until the next put. Call it after next gave
-// nil.
+// due returns when next may return something; ok is false if it will not before the next put. It is called after next
+// has returned nil.
 func (p *pace) due() (at time.Time, ok bool) {
 	if p.held == 0 {
 		return time.Time{}, false

@@ -115,7 +115,7 @@ func (c *services) fillProposal(r *mcphubv1.FillProposalRequest) (*mcphubv1.Fill
 		Missing: e.Missing}, nil
 }
 
-// unpackFor puts the bundle in its place that an entry is about, and gives what takes that back.
+// unpackFor unpacks the bundle that an entry refers to. undo removes it again.
 func (c *services) unpackFor(ctx context.Context, r *mcphubv1.AddServerRequest) (undo func(), err error) {
 	if r.GetProposalId() == "" || r.GetPreview() {
 		return func() {}, nil
@@ -193,7 +193,7 @@ var errOfRelays = errors.New("choose_bundle: is for the host between a page and 
 
 var errGivenUp = errors.New("the window gave it up")
 
-// givable is what one window waits for and can give up, by the ids of its messages.
+// givable holds the pending requests of one window that it can give up, by the ids of their messages.
 type givable struct {
 	mu      sync.Mutex // guards cancels
 	cancels map[string]context.CancelCauseFunc
@@ -207,7 +207,7 @@ func (g *givable) giveUp(id string) {
 	}
 }
 
-// hold lets a message be given up until release is called; given ends when it is.
+// hold makes a message one that can be given up, until release is called; given ends when it is.
 func (g *givable) hold(id string) (given context.Context, release func()) {
 	given, cancel := context.WithCancelCause(context.Background())
 	g.mu.Lock()
@@ -227,7 +227,7 @@ func (g *givable) hold(id string) (given context.Context, release func()) {
 	}
 }
 
-// find begins what looks for servers.
+// find begins a search for servers.
 func (m *message) find() {
 	s := m.s
 	switch order := m.GetMessage().(type) {
@@ -256,7 +256,7 @@ func (m *message) find() {
 	}
 }
 
-// look carries out what ends with the stream, or when the window gives it up.
+// look runs an order that ends with the stream, or when the window gives it up.
 func (m *message) look(order func(context.Context) (*mcphubv1.Reply, error)) {
 	given, release := m.waits.hold(m.GetMessageId())
 	begun := false

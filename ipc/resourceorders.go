@@ -68,7 +68,8 @@ func search(r searched) offers.Search {
 	return offers.Search{Query: r.GetQuery(), Limit: int(r.GetLimit())}
 }
 
-// windowEntries bounds how many entries of a list a window is given: it is told how many more there are, and searches.
+// windowEntries limits the entries of a list that a window is sent. The window is told how many more there are, and can
+// search.
 const windowEntries = 1000
 
 func ofWindow(limit int32) int32 {
@@ -78,7 +79,7 @@ func ofWindow(limit int32) int32 {
 	return min(limit, windowEntries)
 }
 
-// browse begins what a window asks for of resources and prompt templates. Lists and values are for the stream alone.
+// browse begins what a window asks about resources and prompt templates. Lists and completions end with the stream.
 func (m *message) browse() {
 	s := m.s
 	switch order := m.GetMessage().(type) {

@@ -15,12 +15,12 @@ type position struct {
 	late uint64 // below 1<<lateBits
 }
 
-// positionOf takes a window's sequence number apart.
+// positionOf splits a window's sequence number.
 func positionOf(sequence uint64) position {
 	return position{base: sequence >> lateBits, late: sequence & (1<<lateBits - 1)}
 }
 
-// sequence is what a window sees.
+// sequence returns the number that the window sees.
 func (p position) sequence() uint64 { return p.base<<lateBits | p.late }
 
 // after gives the place of the event with the hub's number seq. Late is an event whose number has been passed already.

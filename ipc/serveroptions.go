@@ -77,7 +77,7 @@ func ServerOptions(o Options) []grpc.ServerOption {
 	}
 }
 
-// ours tells whether a service, or a method with its service, is one of this package.
+// ours reports whether a service, or a full method name, belongs to this package.
 func ours(service string) bool { return strings.HasPrefix(strings.TrimPrefix(service, "/"), "mcphub.") }
 
 // callLogger writes the middleware's lines with slog, without two fields: the peer's address says nothing on a local
@@ -98,7 +98,7 @@ func callLogger(log *slog.Logger) logging.Logger {
 	})
 }
 
-// levelOf keeps what is daily business out of the way: calls that went well, and the cancels that this program is for.
+// levelOf logs at a low level what is ordinary: calls that succeeded, and cancels.
 func levelOf(code codes.Code) logging.Level {
 	switch code {
 	case codes.OK:
@@ -115,7 +115,7 @@ func panicked(log *slog.Logger, p any) error {
 	return statusOf(internalError)
 }
 
-// panicText names a panic without printing arbitrary values: those may hold payloads.
+// panicText describes a panic without printing arbitrary values, which may hold payloads.
 func panicText(p any) string {
 	switch p := p.(type) {
 	case error:

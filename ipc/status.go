@@ -40,7 +40,7 @@ var grpcCodes = map[event.Code]codes.Code{
 	event.CodeInternal:           codes.Internal,
 }
 
-// internalError is all that a host learns of trouble that is no *hub.Error.
+// internalError is what a host gets for any error that is no *event.Error.
 var internalError = &event.Error{Code: event.CodeInternal, Reason: reasonInternal, Message: "internal error"}
 
 // statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL
@@ -76,7 +76,7 @@ func detailed(s *status.Status, info *errdetails.ErrorInfo) error {
 	return with.Err()
 }
 
-// hubErrorOf gives err as the hub's own kind.
+// hubErrorOf converts err to the hub's error type.
 func hubErrorOf(err error) *event.Error {
 	if e, ok := errors.AsType[*event.Error](err); ok {
 		return e
@@ -93,7 +93,7 @@ func hubErrorOf(err error) *event.Error {
 	return internalError
 }
 
-// explained adds INVALID_REQUEST to the plain INVALID_ARGUMENT of the validator, which knows no details.
+// explained adds the reason INVALID_REQUEST to an INVALID_ARGUMENT of the validator, which has no details.
 func explained(err error) error {
 	s, ok := status.FromError(err)
 	if err == nil || !ok || s.Code() != codes.InvalidArgument || len(s.Details()) > 0 {
@@ -102,7 +102,7 @@ func explained(err error) error {
 	return detailed(s, &errdetails.ErrorInfo{Reason: event.ReasonInvalidRequest, Domain: errorDomain})
 }
 
-// reasonOf gives the reason of a status that this package made, "" when it has none.
+// reasonOf returns the reason of a status that this package made, "" when it has none.
 func reasonOf(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == errorDomain {

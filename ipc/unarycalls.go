@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// unaryCalls does for unary calls what a chain of interceptors would do. In a chain each of them stays on the stack of
-// a call, and keeps what it has gathered, for as long as a tool works, and ten thousand may. So here only recovery is
-// around the handler; the others have their say before and after it.
+// unaryCalls does for unary calls what a chain of interceptors would do. In a chain, each interceptor stays on the
+// stack of a call, with what it has gathered, for as long as a tool works, and ten thousand calls may be open. So only
+// the recovery surrounds the handler here; the others run before and after it.
 type unaryCalls struct {
 	log                          *slog.Logger
 	logged, validated, recovered grpc.UnaryServerInterceptor

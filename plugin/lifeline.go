@@ -41,7 +41,7 @@ func newLifeline(parentGone func() bool, back time.Duration) *lifeline {
 	}
 }
 
-// watch returns (why, true) when the hub has been left alone, and ("", false) when ctx ends before.
+// watch waits until the hub is abandoned, and returns why and true. It returns false when ctx ends before.
 func (l *lifeline) watch(ctx context.Context) (why string, over bool) {
 	for {
 		why, again := l.verdict(time.Now())
@@ -61,7 +61,8 @@ func (l *lifeline) watch(ctx context.Context) (why string, over bool) {
 	}
 }
 
-// verdict says why the hub is alone at this time, or when to look again (0: not before a connection comes or goes).
+// verdict returns why the hub is abandoned at this time, or when to look again (0: not before a connection opens or
+// closes).
 func (l *lifeline) verdict(now time.Time) (why string, again time.Duration) {
 	l.mu.Lock()
 	open, ever, alone := l.open, l.ever, now.Sub(l.since)
@@ -94,7 +95,7 @@ func (l *lifeline) everConnected() bool {
 	return l.ever
 }
 
-// connection notes that a connection came (+1) or went (-1).
+// connection counts a connection that was opened (+1) or closed (-1).
 func (l *lifeline) connection(delta int) {
 	l.mu.Lock()
 	l.open += delta

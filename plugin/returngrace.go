@@ -7,11 +7,11 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// maxReturnGrace bounds the wait for a host: a hub that nobody comes back to holds servers, and whatever they hold.
+// maxReturnGrace limits the wait for a host to return: a hub that nobody returns to keeps its servers running.
 const maxReturnGrace = 5 * time.Minute
 
-// returnGrace is how long the hub waits for a host to come back, 0 when it does not. A problem is for the log; then it
-// does not wait.
+// returnGrace returns how long the hub waits for a host to return, 0 for not at all. A problem with the setting is for
+// the log; the hub does not wait then.
 func returnGrace(lookup func(string) (string, bool)) (grace time.Duration, problem string) {
 	text, set := lookup(handshake.EnvReturnGrace)
 	if !set || text == "" {

@@ -30,7 +30,7 @@ const (
 	ExitTerminated = 143
 )
 
-// Hub is what the door serves.
+// Hub is what Serve serves.
 type Hub interface {
 	// Register adds the services to the server. It is called once, before the server starts.
 	Register(s grpc.ServiceRegistrar)
@@ -111,7 +111,7 @@ func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string
 	return d.run()
 }
 
-// door is one serving hub.
+// door is a hub that is being served.
 type door struct {
 	hub     Hub
 	logger  *slog.Logger
@@ -122,7 +122,7 @@ type door struct {
 	returned chan struct{}               // closed by serve
 }
 
-// run waits for the first of the roads to the end, and takes it.
+// run waits for the first reason to end, and closes the hub.
 func (d *door) run() int {
 	watching, stopWatching := context.WithCancelCause(context.Background())
 	orphaned := make(chan string, 1)
@@ -163,7 +163,7 @@ func (d *door) run() int {
 	}
 }
 
-// stopServer closes the listener, and with it the socket file, and waits a moment for serve to notice.
+// stopServer closes the listener, and with it the socket file, and waits up to stopTime for serve to return.
 func (d *door) stopServer() {
 	if s := d.server.Load(); s != nil {
 		s.Stop() // never GracefulStop: an attached window would hold it up for ever
@@ -174,8 +174,8 @@ func (d *door) stopServer() {
 	}
 }
 
-// removeSocketDir tidies up for a host that died. The directory was made for this hub alone; when it does not look like
-// that, it is not ours to remove.
+// removeSocketDir removes the directory of the socket, which a host that died has left. The directory was made for this
+// hub alone; when it does not look like that, it is not removed.
 func removeSocketDir(dir string) {
 	info, err := os.Lstat(dir)
 	if dir == "" || err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {

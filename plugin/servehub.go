@@ -55,7 +55,7 @@ func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(
 	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}
 }
 
-// realHub is the hub behind its counter.
+// realHub is the hub with its gateways, as the Hub of Serve.
 type realHub struct {
 	hub      *hub.Hub
 	ipc      ipc.Options

@@ -7,13 +7,13 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// StartedByHost tells whether a host spawned this process as a plugin. A binary that is also a program for people asks
-// this first, and shows its usage otherwise.
+// StartedByHost reports whether a host spawned this process as a plugin. A binary that is also a command for people
+// asks this first, and prints its usage otherwise.
 func StartedByHost() bool {
 	return os.Getenv(handshake.CookieKey) == handshake.CookieValue
 }
 
-// startProblem says why this process must not serve, or "".
+// startProblem returns the reason why this process must not serve, or "".
 func startProblem(goos string, getenv func(string) string) string {
 	switch got := getenv(handshake.CookieKey); got {
 	case handshake.CookieValue:

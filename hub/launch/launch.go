@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Launch is what may be launched under the name of one server.
+// Launch is the set of config entries that may be launched under the name of one server, and the one that counts.
 type Launch struct {
 	*Maker
 	server  *servers.Server
@@ -35,23 +35,23 @@ func (m *Maker) New(s *servers.Server, owner Owner) *Launch {
 	return &Launch{Maker: m, server: s, owner: owner}
 }
 
-// Server is whose launch it is.
+// Server returns the server of the launch.
 func (l *Launch) Server() *servers.Server { return l.server }
 
-// Entry is the one that counts, nil for a broken one.
+// Entry returns the entry that counts, nil for a broken one.
 func (l *Launch) Entry() *Entry { return l.entry }
 
-// Entries are those of the name.
+// Entries returns all entries of the name.
 func (l *Launch) Entries() Entries { return l.entries }
 
-// Place is where the server stands in the config, from 1.
+// Place returns the server's place in the config, from 1.
 func (l *Launch) Place() int { return l.place }
 
-// Move says where the server stands in the config.
+// Move sets the server's place in the config.
 func (l *Launch) Move(place int) { l.place = place }
 
-// Take makes entries those of the name, and one of them that which counts. relaunch: it is another launch, so what was
-// agreed to for the one of before is past.
+// Take replaces the entries of the name, and the one of them that counts. relaunch tells that something else is
+// launched from now on, so that what was agreed to for the previous launch is forgotten.
 func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
 	l.entry, l.entries = counts, entries
 	if relaunch {
@@ -59,7 +59,7 @@ func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
 	}
 }
 
-// Tell puts into i how people see the launch.
+// Tell fills in the fields of i that are about the launch.
 func (l *Launch) Tell(i *event.ServerInfo) {
 	i.Place, i.LaunchConsent, i.ConfigName = l.place, l.consentState(), cmp.Or(l.Of(), l.server.Name())
 	waiting := len(l.entries.before(l.entry))
@@ -74,7 +74,7 @@ func (l *Launch) Tell(i *event.ServerInfo) {
 	}
 }
 
-// Told notes what the windows have been told.
+// Told records the state of the consent that was sent to the windows.
 func (l *Launch) Told(consent event.LaunchConsent) { l.told = consent }
 
 // key is what there is to agree to when somebody looked last, of what needs consent; the zero key, to which nobody
@@ -90,10 +90,10 @@ func (l *Launch) key() grants.Key {
 // not have written. It is the same for a URL, as headers and tokens would go there.
 func (l *Launch) needsConsent() bool { return l.server.Conf().Origin.NeedsConsent() }
 
-// MustAsk tells whether the consent is needed and there is none.
+// MustAsk reports whether a consent is needed and has not been given.
 func (l *Launch) MustAsk() bool { return l.needsConsent() && !l.Grants.Holds(l.key()) }
 
-// consentState is what the windows are shown.
+// consentState returns the state of the consent for windows.
 func (l *Launch) consentState() event.LaunchConsent {
 	if !l.needsConsent() || l.server.Life().Broken() {
 		return 0
@@ -110,8 +110,8 @@ func (l *Launch) consentState() event.LaunchConsent {
 	return event.LaunchNeeded
 }
 
-// Reconsider draws the consequences where a yes may have come or gone: another entry may count, and the windows are
-// told. agreed tells that the consent is needed, and there.
+// Reconsider is called when a consent may have been given or lost: it makes another entry count, if that follows, and
+// tells the windows. agreed tells that a consent is needed and given.
 func (l *Launch) Reconsider() (agreed bool) {
 	l.Settle()
 	if l.consentState() != l.told {
@@ -125,20 +125,20 @@ func (l *Launch) Asks(k grants.Key) bool {
 	return slices.ContainsFunc(l.entries, func(e *Entry) bool { return e.form != nil && e.form.Key == k })
 }
 
-// Asking counts the open questions.
+// Asking returns how many questions are open.
 func (l *Launch) Asking() int { return l.asking }
 
-// Opened notes that a question opened (+1) or is over (-1).
+// Opened counts a question that has opened (+1) or closed (-1).
 func (l *Launch) Opened(by int) {
 	if l.asking += by; by > 0 {
 		l.owner.Changed()
 	}
 }
 
-// AskAgain makes the next start ask also a user who has declined.
+// AskAgain makes the next start ask the user even after a no.
 func (l *Launch) AskAgain() { l.declined = "" }
 
-// Refusal is the error of who wants a server that the user does not want to be started, else nil.
+// Refusal returns the error for whoever wants a server whose launch the user has declined, else nil.
 func (l *Launch) Refusal() error {
 	if l.declined == "" || l.server.Running() || l.consentState() != event.LaunchDeclined {
 		return nil
@@ -152,8 +152,8 @@ func (l *Launch) errDeclined(why string, conf config.Server) *event.Error {
 		"server %q%s was not started: %s; start the server to be asked again", name, servers.PlaceOf(&conf), why)
 }
 
-// Policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has
-// agreed to it with the launch; what it denies counts always.
+// Policy returns the approval policy of a tool. What a workspace file allows counts only if the user has agreed to it
+// with the launch; what it denies always counts.
 func (l *Launch) Policy(tool string) config.Policy {
 	p := l.server.Conf().Policy(tool)
 	if p != config.Allow || !l.MustAsk() {
@@ -167,7 +167,7 @@ func (l *Launch) Policy(tool string) config.Policy {
 	return config.Ask
 }
 
-// counting gives the entry that counts. When the user has agreed to none of those that need it, and there is no other,
+// counting returns the entry that counts: if the user has agreed to none of those that need it, and there is no other,
 // it is the first, which asks.
 func (m *Maker) counting(entries Entries) *Entry {
 	for _, e := range entries {
@@ -178,7 +178,7 @@ func (m *Maker) counting(entries Entries) *Entry {
 	return entries[0]
 }
 
-// Counting gives the entry that counts among these for a server that may run; a nil l stands for none.
+// Counting returns the entry that counts for a server that may be running; a nil l stands for none.
 func (m *Maker) Counting(l *Launch, entries Entries) *Entry {
 	e := m.counting(entries)
 	if l != nil && l.server.Up() {
@@ -189,7 +189,7 @@ func (m *Maker) Counting(l *Launch, entries Entries) *Entry {
 	return e
 }
 
-// Settle makes the server change over to the entry that counts now, if that is another one.
+// Settle replaces the server's entry by the one that counts now, if that is another one.
 func (l *Launch) Settle() {
 	life := l.server.Life()
 	if len(l.entries) < 2 || life.Removed() || life.Broken() || l.House.Draining() {
@@ -210,8 +210,8 @@ func (l *Launch) Settle() {
 	l.owner.Switch(e, bounds.Reason(why))
 }
 
-// AskWaiting asks for the consent to the first entry of a workspace that waits for it, also a user who has declined. It
-// is called without the lock.
+// AskWaiting asks for consent to the first entry of a workspace that waits for it, even after a no. It is called
+// without the lock.
 func (l *Launch) AskWaiting(ctx context.Context) error {
 	var e *Entry
 	l.House.Update(func() {

@@ -46,7 +46,7 @@ func (c *Call) Cancelled(sent bool, err error) (s event.Sending, mayContinue boo
 	return s, false // it was stopped before it was sent
 }
 
-// serverAnswered tells whether err is, or comes of, an answer of the server to the request itself.
+// serverAnswered reports whether err is the server's own answer to the request, or wraps it.
 func serverAnswered(err error) bool {
 	var (
 		wire      *jsonrpc.Error
@@ -57,7 +57,7 @@ func serverAnswered(err error) bool {
 	return errors.As(err, &wire) || errors.As(err, &large) || errors.As(err, &invalid) || errors.As(err, &cancelled)
 }
 
-// sendingOf is what the engine knows of a cancel.
+// sendingOf converts what the engine reports about a cancel.
 func sendingOf(s *servers.Server, ce *jsonrpc.CancelledError) event.Sending {
 	switch d, failure := ce.Delivery(); d {
 	case jsonrpc.Pending:
@@ -70,7 +70,7 @@ func sendingOf(s *servers.Server, ce *jsonrpc.CancelledError) event.Sending {
 	return event.Sending{Delivery: event.DeliveryNotNeeded}
 }
 
-// The reasons for which a cancel does not get to its server, for people.
+// The reasons why a cancel does not reach its server, in words for people.
 const (
 	notSentEnded   = "the connection to the server ended first"
 	notSentStalled = "the server has stopped reading its input"

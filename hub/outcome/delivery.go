@@ -16,15 +16,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// deliveryLimit is how long a cancel may be on its way before it counts as failed.
+// deliveryLimit is how long a cancel may be pending before it counts as failed.
 const deliveryLimit = 30 * time.Second
 
-// deliveryPatience is how long the end of a cancelled request waits for the outcome of its cancel, so that where a
-// server is near the terminal event says it, and no second event is needed. Nothing else waits for that: the cancel is
-// on its way, and what the request had asked of people is closed.
+// deliveryPatience is how long the end of a cancelled request waits for the outcome of its cancel. Where a server is
+// near, the terminal event then states it, and no second event is needed. Nothing else waits meanwhile: the cancel is
+// being sent, and the questions of the request are closed.
 const deliveryPatience = 100 * time.Millisecond
 
-// House is the hub that the requests are of.
+// House is the part of the hub that Deliveries needs.
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
@@ -32,7 +32,7 @@ type House interface {
 	Delivered(d *Delivery, s event.Sending)
 }
 
-// Delivery is the cancel of a request that ended while the cancel was on its way to the server.
+// Delivery is the cancel of a request that ended before the cancel had reached the server.
 type Delivery struct {
 	Request, Server string
 	Trace           *journal.Timeline
@@ -41,23 +41,23 @@ type Delivery struct {
 	clock *time.Timer
 }
 
-// Deliveries are the cancels that are on their way. Settle is their one transition: from pending to the outcome. They
-// are guarded by the lock of the house; a method that takes it says so, all others are called with it.
+// Deliveries are the cancels whose outcome is pending. Settle is their one transition. They are guarded by the lock of
+// the house; a method that takes it says so, all others are called with it held.
 type Deliveries struct {
 	house   House
 	log     *slog.Logger
 	pending map[*Delivery]struct{}
 }
 
-// NewDeliveries makes them.
+// NewDeliveries returns Deliveries without any cancel.
 func NewDeliveries(house House, log *slog.Logger) *Deliveries {
 	return &Deliveries{house: house, log: log, pending: map[*Delivery]struct{}{}}
 }
 
-// Pending counts them.
+// Pending returns how many cancels are pending.
 func (t *Deliveries) Pending() int { return len(t.pending) }
 
-// Expect begins to wait for an outcome.
+// Expect adds a pending cancel.
 func (t *Deliveries) Expect(d *Delivery) {
 	t.pending[d] = struct{}{}
 	d.clock = time.AfterFunc(deliveryLimit, func() {
@@ -68,8 +68,8 @@ func (t *Deliveries) Expect(d *Delivery) {
 	})
 }
 
-// Settle tells the outcome of a cancel that was on its way. The first outcome counts; nothing happens for a nil d,
-// which was never pending.
+// Settle announces the outcome of a pending cancel. Only the first outcome counts. A nil d, of a cancel that was never
+// pending, is ignored.
 func (t *Deliveries) Settle(d *Delivery, s event.Sending) {
 	if _, pending := t.pending[d]; !pending {
 		return
@@ -82,7 +82,7 @@ func (t *Deliveries) Settle(d *Delivery, s event.Sending) {
 	t.house.Delivered(d, s)
 }
 
-// Fail settles what is still on its way when the hub ends.
+// Fail settles all pending cancels as failed when the hub ends.
 func (t *Deliveries) Fail(why string) {
 	for _, d := range slices.SortedFunc(maps.Keys(t.pending),
 		func(a, b *Delivery) int { return cmp.Compare(a.Ended, b.Ended) }) {
@@ -90,8 +90,8 @@ func (t *Deliveries) Fail(why string) {
 	}
 }
 
-// Follow waits for the outcome of a cancel that was on its way when a request of s ended with err. It is called after
-// that, without the lock, because the engine may tell the outcome at once, and takes it.
+// Follow settles d when the engine reports the outcome of the cancel of a request of s that ended with err. It takes
+// the lock, and is called without it, because the engine may report at once.
 func (t *Deliveries) Follow(d *Delivery, s *servers.Server, err error) {
 	ce, ok := errors.AsType[*jsonrpc.CancelledError](err)
 	if d == nil || !ok {
@@ -102,7 +102,7 @@ func (t *Deliveries) Follow(d *Delivery, s *servers.Server, err error) {
 	})
 }
 
-// AwaitDelivery waits for the outcome of the cancel with which a request ended, for a short time.
+// AwaitDelivery waits, up to deliveryPatience, for the outcome of the cancel with which a request ended.
 func AwaitDelivery(err error) {
 	ce, ok := errors.AsType[*jsonrpc.CancelledError](err)
 	if !ok {

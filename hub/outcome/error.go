@@ -26,7 +26,7 @@ type Call struct {
 	Task   bool   // a task carries it out
 }
 
-// Error says what ended a call, for people and programs.
+// Error returns the error for the end of a call, for people and programs.
 func (c *Call) Error(err error) *event.Error {
 	if he, ok := errors.AsType[*event.Error](err); ok {
 		return he
@@ -85,7 +85,7 @@ func (c *Call) Error(err error) *event.Error {
 	return e
 }
 
-// howEnded says how a connection ended under a call.
+// howEnded says in words how a connection ended during a call.
 func howEnded(err error) string {
 	var how []string
 	if errors.Is(err, jsonrpc.ErrStalled) {
@@ -112,7 +112,7 @@ func Exchange(s *servers.Server, what string, err error) *event.Error {
 	return e
 }
 
-// NotOffered says that a server was not asked, because it has said that it has no such thing.
+// NotOffered is the error for a request that was not sent because the server does not declare the capability.
 func NotOffered(s *servers.Server, err *mcp.CapabilityError) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNotOffered,
 		[]string{"server", s.Name(), "capability", err.Capability},
@@ -174,8 +174,8 @@ func boundError(s *servers.Server, requestID, what string, err error) *event.Err
 	return e
 }
 
-// timesSent says whether a call that failed was sent more than once, and what that means: only what surely did nothing
-// is sent again (transport.Repeats).
+// timesSent says in words whether a failed call was sent more than once: only what surely did nothing is sent again
+// (transport.Repeats).
 func timesSent(n int) string {
 	if n <= 1 {
 		return "was not repeated"

@@ -8,26 +8,27 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// NobodyWaits is why a question ends, and a start that waits for it.
+// NobodyWaits is the reason with which a question, and a start that waits for it, is cancelled when its last waiter has
+// gone.
 const NobodyWaits = "nobody waits for the answer any more"
 
-// Found is what a look at a server has found: its session, or why there is none, or what has to be waited for.
+// Found is the result of Seek: a session, an error, or something to wait for before the next Seek.
 type Found struct {
 	Session *mcp.Session
 	Err     error
-	wait    <-chan struct{} // closed when it is worth another look
-	mine    *attempt        // what is waited for, if that is a start, which who waits leaves then
-	stops   uint64          // how often the server had been ordered to stop
+	wait    <-chan struct{} // closed when Seek is to be called again
+	mine    *attempt        // the start that wait belongs to, nil for a stop; the caller counts as its waiter
+	stops   uint64          // Life.stops at the time of the look
 }
 
-// Acquire gives the session of s, connecting it first if need be, and counts the caller as its user: a claim until
-// Release, others (c is nil) until Unlease. The end of ctx ends the wait, not the start that others may wait for. It
-// takes the lock.
+// Acquire returns the session of s, connecting it first if necessary, and counts the caller as a user of it until
+// Release (with a claim) or Unlease (c is nil). The end of ctx ends only this caller's wait, not the start. It takes
+// the lock.
 func (s *Server) Acquire(ctx context.Context, c Claim) (*mcp.Session, error) {
 	return s.Await(ctx, c, s.look(ctx, c, nil))
 }
 
-// Await is Acquire for who has looked already. It takes the lock.
+// Await is Acquire for a caller that has already called Seek. It takes the lock.
 func (s *Server) Await(ctx context.Context, c Claim, f Found) (*mcp.Session, error) {
 	for f.Session == nil && f.Err == nil {
 		select {
@@ -53,8 +54,9 @@ func (s *Server) look(ctx context.Context, c Claim, since *uint64) (f Found) {
 	return f
 }
 
-// Seek looks at s for somebody who wants it since it had been ordered to stop so often (Life.Stops); nil: since now. An
-// order that comes meanwhile wins. A session that it finds is leased as Acquire does it.
+// Seek is one step of Acquire. since is the number of stop orders (Life.stops) at the time when the caller began to
+// want the server; a stop ordered after that makes Seek fail. With a nil since every earlier stop is ignored. A session
+// that is found is counted as used, as by Acquire.
 func (s *Server) Seek(ctx context.Context, c Claim, since *uint64) (f Found) {
 	f.stops = s.life.stops
 	if f.Err = s.Refusal(ctx); f.Err != nil {
@@ -95,7 +97,7 @@ func (s *Server) Seek(ctx context.Context, c Claim, since *uint64) (f Found) {
 	return f
 }
 
-// Refusal tells why nobody may have the server now, nil otherwise.
+// Refusal returns the error for whoever wants s now although it cannot be had, nil when it can.
 func (s *Server) Refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -109,8 +111,8 @@ func (s *Server) Refusal(ctx context.Context) error {
 	return s.owner.Refusal()
 }
 
-// Renew gives the session that takes the place of one that its server has forgotten. The caller is a user of the server
-// already. It takes the lock.
+// Renew waits for the end of a session that the server has forgotten, and returns its successor. The caller already
+// counts as a user of the server, and goes on counting once. It takes the lock.
 func (s *Server) Renew(ctx context.Context, c Claim, session *mcp.Session) (*mcp.Session, error) {
 	select {
 	case <-session.Ending(): // it is told of a moment after the refusal; until then Acquire would give it once more
@@ -123,8 +125,8 @@ func (s *Server) Renew(ctx context.Context, c Claim, session *mcp.Session) (*mcp
 	return next, err
 }
 
-// Join gives the session of a server that is up and counts the caller as its user until Unlease; nil: it is not up, and
-// is not started for this.
+// Join returns the session of a connected server and counts the caller as a user of it until Unlease. It returns nil,
+// and starts nothing, when the server is not connected.
 func (s *Server) Join() *mcp.Session {
 	if s.conn == nil || s.conn.session.Broken() {
 		return nil
@@ -133,10 +135,10 @@ func (s *Server) Join() *mcp.Session {
 	return s.conn.session
 }
 
-// ReadySince is when the connection that is up became ready, as ServerInfo tells it. It tells connections apart.
+// ReadySince returns when the latest connection became ready, as in ServerInfo. It serves to tell connections apart.
 func (s *Server) ReadySince() time.Time { return s.ready }
 
-// Release ends the use of the connection by a claim.
+// Release ends the use of the connection by c, if it had one, and restarts the idle clock.
 func (s *Server) Release(c Claim) {
 	if leased := c.Leased(); *leased {
 		*leased = false
@@ -145,7 +147,7 @@ func (s *Server) Release(c Claim) {
 	s.noUse()
 }
 
-// Unlease ends a use of the connection that is no claim's. It takes the lock.
+// Unlease ends a use of the connection that was acquired without a claim. It takes the lock.
 func (s *Server) Unlease() { s.table.House.Update(s.unused) }
 
 func (s *Server) unused() {
@@ -154,7 +156,7 @@ func (s *Server) unused() {
 	s.noUse()
 }
 
-// wait counts somebody who waits for a.
+// wait counts one more waiter for a.
 func (s *Server) wait(a *attempt) {
 	a.waiters++
 	if p := s.supervised.plan; p != nil && p.attempt == a && a.waiters == 1 && !p.byItself {
@@ -162,8 +164,9 @@ func (s *Server) wait(a *attempt) {
 	}
 }
 
-// stopWaiting takes back that somebody waits for a start. A start that waits for a person ends with its last waiter:
-// nobody would want the answer any more. Any other start goes on, as its server will be of use soon. It takes the lock.
+// stopWaiting counts one waiter for a less. A start that waits for a person is cancelled with its last waiter, since
+// nobody would use the answer. Any other start goes on, because the server will probably be needed soon. It takes the
+// lock.
 func (s *Server) stopWaiting(a *attempt) {
 	s.table.House.Update(func() {
 		a.waiters--
@@ -176,7 +179,7 @@ func (s *Server) stopWaiting(a *attempt) {
 	})
 }
 
-// EndStart ends a start that waits for a person, whom nobody wants to be asked any more.
+// EndStart cancels a start that waits for a person when nobody waits for the server any more.
 func (s *Server) EndStart() {
 	s.endConnection(nil, &event.CancelCause{Origin: event.OriginParent, Reason: NobodyWaits}, End)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// authorization is the sign-in of one server behind a URL. It outlives the server's connections; a change of what the
-// config says of the server makes another one. All but the first two are guarded by the lock.
+// authorization is the sign-in of one server with a URL. It outlives the server's connections, and is replaced when the
+// launch key of the entry changes. All fields but the first two are guarded by the lock.
 type authorization struct {
 	signIn *signin.SignIn
 	key    string // config.Server.LaunchKey
@@ -20,7 +20,7 @@ type authorization struct {
 	asking int               // open prompts
 	wanted int               // callers of SignIn
 	needed bool              // a request was refused for lack of a token, and there is none
-	told   event.SignInState // what the windows know
+	told   event.SignInState // as last sent to the windows
 }
 
 func hasSignIn(conf *config.Server) bool {
@@ -28,7 +28,8 @@ func hasSignIn(conf *config.Server) bool {
 	return conf.URL != "" && !own
 }
 
-// authorizer gives what signs the requests to a URL, nil for none. It takes the lock.
+// authorizer returns what signs the requests to the server's URL; nil when the server has no sign-in. It takes the
+// lock.
 func (s *Server) authorizer(conf *config.Server) (transport.Authorizer, error) {
 	sign, err := s.authorize(conf)
 	if sign == nil || err != nil {
@@ -37,8 +38,8 @@ func (s *Server) authorizer(conf *config.Server) (transport.Authorizer, error) {
 	return watched{SignIn: sign, server: s}, nil
 }
 
-// authorize gives the sign-in of s, nil when there is none: the server is a process, or the config brings an
-// Authorization header of its own. It takes the lock.
+// authorize returns the sign-in of s, making it if necessary. It is nil when the server is a process, or when the
+// config has an Authorization header of its own. It takes the lock.
 func (s *Server) authorize(conf *config.Server) (*signin.SignIn, error) {
 	if !hasSignIn(conf) {
 		return nil, nil
@@ -76,8 +77,8 @@ func (s *Server) authorize(conf *config.Server) (*signin.SignIn, error) {
 	return now.signIn, nil
 }
 
-// authorizeBy makes a sign-in that of s, unless somebody else has made one meanwhile: two of them would ask twice.
-// unwanted is to be closed, without the lock.
+// authorizeBy makes made the sign-in of s, unless another goroutine has made one meanwhile: two sign-ins would ask
+// twice. The caller closes unwanted without the lock.
 func (s *Server) authorizeBy(made *authorization) (now, unwanted *authorization, refusal *event.Error) {
 	old := s.auth
 	switch {
@@ -92,7 +93,7 @@ func (s *Server) authorizeBy(made *authorization) (now, unwanted *authorization,
 	return made, old, nil
 }
 
-// signInConfig is what the config says of the sign-in, in the words of signin.
+// signInConfig converts the OAuth settings of the config to those of package signin.
 func signInConfig(o config.OAuth) signin.Config {
 	return signin.Config{
 		Grant: o.Grant, ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientMetadataURL: o.ClientMetadataURL,
@@ -104,13 +105,13 @@ func signInConfig(o config.OAuth) signin.Config {
 	}
 }
 
-// watched notes whether a server wants a sign-in.
+// watched records whether a server demands a sign-in that there is not.
 type watched struct {
 	*signin.SignIn
 	server *Server
 }
 
-// Authorize notes that the server has refused a request, and what came of the sign-in.
+// Authorize is called when the server has refused a request; it records whether the sign-in succeeded.
 func (w watched) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	err := w.SignIn.Authorize(ctx, req, resp)
 	s := w.server
@@ -123,7 +124,7 @@ func (w watched) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	return err
 }
 
-// EndSignIn ends the sign-in of a server that is no longer, or is another one now.
+// EndSignIn closes the sign-in of a server that was removed, or whose launch has changed.
 func (s *Server) EndSignIn() {
 	if s.auth != nil {
 		sign := s.auth.signIn
@@ -132,7 +133,7 @@ func (s *Server) EndSignIn() {
 	}
 }
 
-// notingStore tells the redactor of the tokens that go through a store of sign-ins.
+// notingStore adds the tokens that pass through a store of sign-ins to the redactor.
 type notingStore struct {
 	signin.Store
 	redactor *redact.Redactor

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// enable notes what SetEnabled says.
+// enable records what SetEnabled was given. A change also clears the failures counted so far.
 func (s *Server) enable(enabled bool) {
 	off, was := !enabled, s.Disabled()
 	s.off = &off
@@ -18,7 +18,7 @@ func (s *Server) enable(enabled bool) {
 	s.switched()
 }
 
-// switched brings what people want of s in line with what the config says and what SetEnabled has said.
+// switched derives the intent of s (Off or not) from the config and from the last SetEnabled.
 func (s *Server) switched() {
 	if s.Disabled() {
 		s.life.apply(SwitchOff)
@@ -27,8 +27,9 @@ func (s *Server) switched() {
 	s.life.apply(SwitchOn)
 }
 
-// Reconfigure makes an entry the one of the server. What SetEnabled said holds until the config says something else of
-// it. The caller ends what runs and is not to, and then calls Reconsider.
+// Reconfigure replaces the config entry of s by e. A switch by SetEnabled holds until the entry's own disabled value
+// changes. Reconfigure itself ends and starts nothing: the caller ends what may no longer run, and calls Reconsider
+// afterwards.
 func (s *Server) Reconfigure(e Entry) {
 	if s.conf.Disabled != e.Conf.Disabled {
 		s.off = nil
@@ -42,15 +43,17 @@ func (s *Server) Reconfigure(e Entry) {
 	s.switched()
 }
 
-// Relaunch forgets what was of another launch.
+// Relaunch discards what is known of the previous launch of s: its sign-in, tools, era, transport, last error and
+// stderr. The caller has changed the entry so that something else is launched from now on.
 func (s *Server) Relaunch() {
 	s.EndSignIn()
 	s.forgetTools()
 	s.tools.of, s.era, s.transport, s.lastError, s.cause, s.stderr = nil, 0, 0, "", nil, nil
 }
 
-// Reconsider draws the consequences of a change of the config that is in place already. old is what it said before, was
-// whether the server was switched off then, relaunch whether something else runs now.
+// Reconsider starts, forgives or announces what follows from a config change that Reconfigure has applied. old is the
+// previous config, was tells whether the server was switched off under it, relaunch whether the change is one of what
+// is launched.
 func (s *Server) Reconsider(old *config.Server, was, relaunch bool) {
 	disabled := s.Disabled()
 	switch {

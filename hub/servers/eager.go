@@ -2,15 +2,15 @@ package servers
 
 import "slices"
 
-// MaxEager is how many servers are started without anybody's doing at the same time: a config of fifty must not storm
-// the machine. Starts that a call waits for do not count.
+// MaxEager is how many eager servers start at the same time, so that a config with fifty of them does not overload the
+// machine. Starts that a call waits for are not limited.
 const MaxEager = 4
 
-// maxEagerAsking is how many of these starts ask for the consent to a launch at the same time: a workspace must not
-// bury its user in questions.
+// maxEagerAsking is how many of those starts may ask for consent to a launch at the same time, so that a workspace
+// cannot flood its user with questions.
 const maxEagerAsking = 4
 
-// StartEagerly has the server started without anybody's doing, now or when its turn comes.
+// StartEagerly queues s for a start that no call waits for, and starts it if there is room.
 func (s *Server) StartEagerly() {
 	if t := s.table; !slices.Contains(t.eager, s) {
 		t.eager = append(t.eager, s)
@@ -18,8 +18,8 @@ func (s *Server) StartEagerly() {
 	s.table.StartNextEager()
 }
 
-// StartNextEager starts eager servers while there is room. The hub calls it when a start waits for a person: that
-// leaves room for another one.
+// StartNextEager starts queued eager servers while there is room. The hub also calls it when a start begins to wait for
+// a person, since such a start makes room for another one.
 func (t *Table) StartNextEager() {
 	for i := 0; i < len(t.eager) && !t.House.Draining() && t.startingByItself() < MaxEager; {
 		s := t.eager[i]
@@ -39,13 +39,13 @@ func (t *Table) StartNextEager() {
 	}
 }
 
-// wantItself makes the hub one who waits for a start: a person may be asked to sign in for it.
+// wantItself counts the hub itself as a waiter for the start, so that the start may ask a person to sign in.
 func (a *attempt) wantItself() {
 	a.byItself = true
 	a.waiters++
 }
 
-// startingByItself counts the starts that are under way, without those that wait for a person.
+// startingByItself counts the eager starts under way that do not wait for a person.
 func (t *Table) startingByItself() (n int) {
 	for _, s := range t.all {
 		if a := s.attempt; a != nil && a.byItself && !a.start.Held() {
@@ -57,7 +57,7 @@ func (t *Table) startingByItself() (n int) {
 
 func (s *Server) wouldAsk() bool { return !s.life.Broken() && s.owner.MustAsk() }
 
-// askingByItself counts the starts that are under way by themselves and ask for the consent to a launch, or will.
+// askingByItself counts the eager starts under way that ask for consent to a launch, or will.
 func (t *Table) askingByItself() (n int) {
 	for _, s := range t.all {
 		if a := s.attempt; a != nil && a.byItself && s.wouldAsk() {
@@ -67,7 +67,7 @@ func (t *Table) askingByItself() (n int) {
 	return n
 }
 
-// startLonely starts the eager servers that no window could ask a person for.
+// startLonely starts the eager servers whose start failed because no window could ask the user.
 func (t *Table) startLonely() {
 	t.company++
 	for _, s := range slices.Clone(t.all) {
@@ -75,7 +75,7 @@ func (t *Table) startLonely() {
 	}
 }
 
-// StartIfLonely starts an eager server that waits for somebody who can be asked.
+// StartIfLonely starts s if it is eager and its start failed because no window could ask the user.
 func (s *Server) StartIfLonely() {
 	if s.life.lonely {
 		s.life.apply(Company)
@@ -83,7 +83,7 @@ func (s *Server) StartIfLonely() {
 	}
 }
 
-// notEager takes back that a server is to be started without anybody's doing, until the next reason for it.
+// notEager removes s from the queue of eager starts.
 func (s *Server) notEager() {
 	t := s.table
 	t.eager = slices.DeleteFunc(t.eager, func(other *Server) bool { return other == s })

@@ -16,19 +16,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// ErrNotFound is for a name that no server has. near are the names that there are; they may be left out.
+// ErrNotFound is the error for a server name that does not exist. near are the existing names, for a hint; they may be
+// omitted.
 func ErrNotFound(name string, near ...string) *event.Error {
 	return event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", bounds.Printable(name)},
 		"there is no server %q in the config%s", bounds.Printable(name), nearmiss.Hint(name, near))
 }
 
-// errStoppedInStart is for who waits for a start that is not to be.
+// errStoppedInStart is the error for those who waited for a start that was stopped.
 func (s *Server) errStoppedInStart(reason string) *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 		"server %q was stopped while it started: %s", s.name, reason)
 }
 
-// GivenUp is the error of who needs a server that has failed too often, nil for any other.
+// GivenUp returns the error for whoever needs a server that was given up after too many failures; nil when it was not.
 func (s *Server) GivenUp() *event.Error {
 	if !s.life.gaveUp {
 		return nil
@@ -36,7 +37,7 @@ func (s *Server) GivenUp() *event.Error {
 	return s.errGivenUp()
 }
 
-// errGivenUp says how often and how, and what to do.
+// errGivenUp says how often the server failed, how it failed last, and what to do.
 func (s *Server) errGivenUp() *event.Error {
 	v := &s.supervised
 	var b strings.Builder
@@ -60,7 +61,7 @@ const (
 	errorBytes = 2 << 10
 )
 
-// StartError says why a start failed that had ctx.
+// StartError converts err, the failure of a start with the context ctx, to the error that callers get.
 func (s *Server) StartError(ctx context.Context, err error) *event.Error {
 	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok {
 		se, ok := errors.AsType[*mcp.StartError](err)
@@ -86,7 +87,7 @@ func (s *Server) StartError(ctx context.Context, err error) *event.Error {
 	return e
 }
 
-// memoryEnd tells whether a session or a start ended because the server's processes used more memory than they may.
+// memoryEnd reports whether err says that the server was killed for exceeding its memory limit, and the amounts.
 func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
 	if e, is := errors.AsType[*mcp.EndedError](err); is {
 		use = e.Memory
@@ -96,8 +97,8 @@ func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
 	return use, use != transport.MemoryUse{}
 }
 
-// MemoryError is the error of what ended because the server's processes used more memory than they may, nil for any
-// other end. requestID is "" for what is no request of its own.
+// MemoryError returns the error for something that ended because the server exceeded its memory limit; nil for any
+// other cause. requestID is "" for what is not a request of its own.
 func (s *Server) MemoryError(requestID string, err error) *event.Error {
 	use, ok := memoryEnd(err)
 	if !ok {
@@ -115,7 +116,7 @@ func (s *Server) MemoryError(requestID string, err error) *event.Error {
 	return e
 }
 
-// SignInError is the error of a sign-in that failed, nil for any other error.
+// SignInError returns the error for a failed sign-in; nil when err has another cause.
 func (s *Server) SignInError(err error) *event.Error {
 	if he, ok := errors.AsType[*event.Error](err); ok {
 		return he
@@ -140,13 +141,13 @@ func (s *Server) SignInError(err error) *event.Error {
 	return e
 }
 
-// errGone is for who wants a connection that has ended.
+// errGone is the error for whoever wanted a connection that has ended.
 func (s *Server) errGone() *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerGone, []string{"server", s.name},
 		"the connection to server %q ended; the next call starts it again", s.name)
 }
 
-// Quote bounds a text that comes from a server or quotes one, without secrets. It takes no lock.
+// Quote removes the secrets from text, which a server sent or which quotes it, and bounds its length. It takes no lock.
 func (s *Server) Quote(text string) string {
 	return bounds.Cut(s.table.Redactor.Text(text), bounds.ErrorTextBytes)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves,
-// what it asked is closed here. Who needs the server waits until the old process is gone.
+// fall detaches c, a connection that ended by itself, from s. From then on nobody acquires it, and whoever needs s
+// waits on s.stopping until the old process has gone (see fallen). The calls on c fail by themselves; the questions
+// that the server asked on it are closed by Owner.Fell.
 func (s *Server) fall(c *connection) {
 	if s.conn != c {
 		return // taken before: a stop is under way, or somebody else saw it fall
@@ -25,7 +26,7 @@ func (s *Server) fall(c *connection) {
 	s.transition(Fall)
 }
 
-// fallen is the end of a fall: how the process ended is known now.
+// fallen completes fall once the session is done, when it is known how the process ended.
 func (s *Server) fallen(c *connection) {
 	if !c.fell {
 		return
@@ -35,7 +36,7 @@ func (s *Server) fallen(c *connection) {
 	s.stopped()
 }
 
-// lost notes a connection that ended by itself.
+// lost records a connection that ended by itself, and why, as a failure, unless the server was to be stopped anyway.
 func (s *Server) lost(err error) {
 	s.noteExit()
 	if s.life.halted { // it was to be stopped, and is
@@ -58,7 +59,7 @@ func (s *Server) lost(err error) {
 	s.noteFailure(f)
 }
 
-// startFailed notes a start that failed: err is what came of it, e what its callers are told.
+// startFailed records a failed start: err is the cause, e the error that the callers get.
 func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	s.noteExit()
 	delete(s.table.kills, s)
@@ -92,12 +93,14 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	s.transition(StartFails)
 }
 
-// overlooked tells whether a start that failed for want of a window missed one that came meanwhile.
+// overlooked reports whether a start that failed because no window could ask the user may succeed now: since it began,
+// a window was attached or something else changed (see Company).
 func (s *Server) overlooked(e *event.Error) bool {
 	return e.Reason == event.ReasonNoApprover && s.supervised.lookedAt != s.table.company
 }
 
-// proven forgets the failures before a connection that ends now, if that held for long enough.
+// proven reports whether the connection that ends now was up for at least stableAfter, and clears the count of failures
+// if so.
 func (s *Server) proven() bool {
 	stable := time.Since(s.ready) >= stableAfter
 	if stable {
@@ -106,7 +109,7 @@ func (s *Server) proven() bool {
 	return stable
 }
 
-// noteExit keeps how the process ended that is gone now.
+// noteExit keeps the exit status of the process that has ended, for error messages and for the windows.
 func (s *Server) noteExit() {
 	if s.supervised.exit == nil {
 		return

@@ -6,20 +6,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// idleness is how long nothing has used a connection.
+// idleness is the state of the idle clock, which stops a connection that nothing has used for idleStop.
 type idleness struct {
-	since time.Time // zero: the clock does not run
+	since time.Time // when the last use ended; zero: the clock does not run
 	timer *time.Timer
 }
 
-// noUse winds the clock of a server's idle shutdown anew: a use of it has just ended. What begins a use need not stop
-// the clock: it looks when it strikes.
+// noUse restarts the idle clock, because a use has just ended. The beginning of a use need not stop the clock: idled
+// looks whether there is one.
 func (s *Server) noUse() {
 	s.idle.since = time.Time{}
 	s.watchIdle()
 }
 
-// watchIdle starts the clock of a server's idle shutdown if it should run and does not, and stops it if it should not.
+// watchIdle makes the idle clock run if and only if it should.
 func (s *Server) watchIdle() {
 	i := &s.idle
 	limit := s.conf.IdleStop
@@ -42,12 +42,12 @@ func (s *Server) watchIdle() {
 	i.timer.Reset(left)
 }
 
-// inUse tells whether a server is of use to somebody, or not connected.
+// inUse reports whether the idle clock must not run: s is used, or not connected.
 func (s *Server) inUse() bool {
 	return s.conn == nil || s.users > 0 || len(s.subscriptions.of) > 0 || s.owner.Use().Open
 }
 
-// idled stops a server that nothing has used for its time.
+// idled runs when the idle clock has expired. It stops s unless it has been used meanwhile.
 func (s *Server) idled() {
 	limit := s.conf.IdleStop
 	switch {

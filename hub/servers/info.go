@@ -11,7 +11,7 @@ import (
 // maxStderrLines is how many of a server's last stderr lines are kept for people.
 const maxStderrLines = 50
 
-// Info is how people see the server, as far as it is of its entry, its connection and how it has failed.
+// Info returns what windows show of s, as far as it follows from its entry, its connection and its failures.
 func (s *Server) Info() event.ServerInfo {
 	i := event.ServerInfo{
 		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError,
@@ -43,7 +43,7 @@ func (s *Server) Info() event.ServerInfo {
 	return i
 }
 
-// Era is that of the connection, or of the last one; 0 = there was none.
+// Era returns the era of the connection, or of the previous one; 0 when there was none.
 func (s *Server) Era() event.Era {
 	if s.conn == nil {
 		return event.Era(s.era)
@@ -51,7 +51,8 @@ func (s *Server) Era() event.Era {
 	return event.Era(s.conn.session.Era())
 }
 
-// Transport is how s is reached; 0 = not known, for a URL of no said type before its first connection.
+// Transport returns how s is reached. It is 0 when that is unknown: for a broken entry, or for a URL without a type
+// before its first connection.
 func (s *Server) Transport() event.Transport {
 	switch {
 	case s.conf.URL == "" && s.conf.Command == "":
@@ -68,8 +69,8 @@ func (s *Server) Transport() event.Transport {
 	return 0
 }
 
-// keepStderr keeps the last lines, for people who ask why a server ended; each line is short, as windows are told all
-// of them with every change of the server.
+// keepStderr keeps the last lines of stderr, to show why a server ended. Each is cut short, because windows are sent
+// all of them with every change of the server.
 func (s *Server) keepStderr(line string) {
 	line = strings.Clone(bounds.Cut(line, bounds.KeptLineBytes))
 	if len(s.stderr) >= maxStderrLines {

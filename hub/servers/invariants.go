@@ -7,8 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Inconsistent tells what contradicts itself in the state of a server that is configured; "" is as it should be at any
-// moment. It is for the tests of the hub, which look after each critical section.
+// Inconsistent describes an inconsistency in the state of a configured server; "" means that there is none. The hub's
+// tests call it after each critical section.
 func (s *Server) Inconsistent() string {
 	want := s.life.State()
 	switch {
@@ -33,7 +33,7 @@ func (s *Server) Inconsistent() string {
 	return s.supervised.inconsistent(s)
 }
 
-// inconsistent tells what contradicts itself in how a server is supervised.
+// inconsistent describes an inconsistency in the supervision of s.
 func (v *supervision) inconsistent(s *Server) string {
 	is, draining := s.life.State(), s.table.House.Draining()
 	switch {
@@ -53,8 +53,7 @@ func (v *supervision) inconsistent(s *Server) string {
 	return ""
 }
 
-// Leftovers counts what is still kept of a server that belongs to nothing any more when no call is open, by what it is.
-// It is for the tests of the hub.
+// Leftovers counts, by kind, what s still holds although no call is open. It is for the hub's tests.
 func (s *Server) Leftovers() map[string]int {
 	left := map[string]int{"users": s.users, "pauses": s.paused.open}
 	if s.tools.listing != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// maxLegacy bounds the servers that are remembered as ones that ask in the legacy era alone; the oldest go.
+// maxLegacy limits the servers recorded in the legacyBook; the oldest go first.
 const maxLegacy = 256
 
-// legacyServer is one entry of the file. What the server says of itself is no part of the key.
+// legacyServer is one record of the file. What the server says of itself is no part of the key.
 type legacyServer struct {
 	Launch  string    `json:"launch"`
-	Version string    `json:"version"` // that the server had; another one is asked anew
+	Version string    `json:"version"` // of the server; another version is tried in the modern era again
 	Time    time.Time `json:"time"`
 }
 
@@ -28,7 +28,7 @@ func (l legacyServer) When() time.Time { return l.Time }
 var legacyForm = statefile.ListForm[legacyServer]{File: "eras.json", Member: "legacy", What: "eras of servers",
 	Version: 1, Max: maxLegacy, Room: 1 << 20}
 
-// legacyBook keeps which servers, started just so, ask in the legacy era alone although they speak the modern one.
+// legacyBook records the servers, by launch key, that speak the modern era but can ask people only in the legacy one.
 type legacyBook struct {
 	*statefile.List[string, legacyServer]
 	load func() // reads the file, once
@@ -39,7 +39,7 @@ func openLegacy(dir string, log *slog.Logger) *legacyBook {
 	return &legacyBook{k, sync.OnceFunc(k.Refresh)}
 }
 
-// lastEra is the era to try first for a launch whose last connection is unknown. It may read the file.
+// lastEra returns the era to try first for a launch key when s.era is not known. It may read the file.
 func (b *legacyBook) lastEra(launch string) mcp.Era {
 	b.load()
 	if _, ok := b.Get(launch); ok {
@@ -48,8 +48,8 @@ func (b *legacyBook) lastEra(launch string) mcp.Era {
 	return 0
 }
 
-// asksTheOldWay takes a server for one of the legacy era from its next connection on, if the config leaves that to the
-// hub, and has it connected anew once nothing uses it. It returns what follows, for people.
+// asksTheOldWay records that s can ask people only in the legacy era, and reconnects it in that era once nothing uses
+// it, unless the config demands the modern one. It returns a clause for an error text that says what follows.
 func (s *Server) asksTheOldWay(session *mcp.Session) string {
 	key, where := SettingOf(&s.conf, "era")
 	if s.conf.Era == mcp.EraModern {
@@ -65,9 +65,9 @@ func (s *Server) asksTheOldWay(session *mcp.Session) string {
 	return fmt.Sprintf("%s; to have that from the start, set %s: legacy%s", then, key, where)
 }
 
-// RefusedToAsk is the error of a call that failed because its server asks people as servers of the legacy era do, nil
-// for any other end of a call. what names what was called. The call is over, and is not repeated. What the server said
-// in place of asking is handed on: it may be about more than that.
+// RefusedToAsk returns the error of a call that failed because its server asked people the way of the legacy era on a
+// modern connection; nil for any other result. what names what was called. The call is over and is not repeated. The
+// error quotes what the server said instead of asking, which may be about more than that.
 func (s *Server) RefusedToAsk(session *mcp.Session, requestID, what string, result *mcp.CallResult,
 	err error) *event.Error {
 	said, asked := session.AskedTheOldWay(result, err)
@@ -86,8 +86,8 @@ func (s *Server) RefusedToAsk(session *mcp.Session, requestID, what string, resu
 		quoted, s.asksTheOldWay(session))
 }
 
-// knowsVersion forgets that a server asks in the legacy era alone when it is another version than the one that did so:
-// its next start looks anew.
+// knowsVersion drops the legacyBook's record of s, so that its next start tries both eras again, unless session is of
+// the legacy era and of the recorded version.
 func (s *Server) knowsVersion(session *mcp.Session) {
 	kept, ok := s.table.legacy.Get(s.Key())
 	if !ok || session.Era() == mcp.Legacy && kept.Version == session.Info().Version {

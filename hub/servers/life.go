@@ -2,22 +2,22 @@ package servers
 
 import "github.com/mcphub-go/mcphub/hub/event"
 
-// Life is the state of one entry of the config, from when it appears to when it goes. Only apply changes it. The zero
-// value is not usable: see born.
+// Life is the state of one config entry, from its appearance to its removal. Only apply changes it. The zero value is
+// not usable: see born.
 type Life struct {
 	incarnation uint64
 	state       event.ServerState
 	intent      Intent
 	broken      bool
 	removed     bool
-	failed      bool   // what was tried last failed
-	gaveUp      bool   // no start until somebody has done something about it
-	halted      bool   // its end is wanted, although it may have begun by itself: it is no failure
-	stops       uint64 // orders to stop it: who waits for it while one comes waits in vain
-	lonely      bool   // it needs a person before it can start, and nobody could be asked
+	failed      bool   // the last start or connection failed
+	gaveUp      bool   // failed too often: no start until Forgive
+	halted      bool   // a stop came while it was stopping, perhaps after a fall: the end is no failure
+	stops       uint64 // how often a stop was ordered; a waiter from before the latest stop fails
+	lonely      bool   // its start needs an answer of a person, and no window could ask
 }
 
-// born is the life of an entry that has just appeared. No two entries of a hub have the same incarnation.
+// born returns the life of a new entry. No two entries of a hub have the same incarnation.
 func born(incarnation uint64, broken, off bool) Life {
 	l := Life{incarnation: incarnation, broken: broken}
 	if off {
@@ -27,24 +27,24 @@ func born(incarnation uint64, broken, off bool) Life {
 	return l
 }
 
-// State is where the server stands.
+// State returns the state of the server.
 func (l *Life) State() event.ServerState { return l.state }
 
-// Incarnation tells apart the entries that have had one name, one after the other.
+// Incarnation returns a number that distinguishes successive entries of one name.
 func (l *Life) Incarnation() uint64 { return l.incarnation }
 
-// Removed tells whether it is no longer configured.
+// Removed reports whether the entry is no longer in the config.
 func (l *Life) Removed() bool { return l.removed }
 
-// Broken tells whether its entry cannot be used.
+// Broken reports whether the entry is unusable.
 func (l *Life) Broken() bool { return l.broken }
 
-// mayStart tells whether a start can be tried.
+// mayStart reports whether a start may begin.
 func (l *Life) mayStart() bool {
 	return l.state.Rests() && !l.removed && !l.broken && !l.gaveUp && l.intent != Off
 }
 
-// apply is the one transition function. false: the event is not possible now, and nothing has changed.
+// apply is the one transition function. It returns false, and changes nothing, if e is not possible in this state.
 func (l *Life) apply(e Event) bool {
 	if !l.possible(e) {
 		return false
@@ -106,7 +106,7 @@ func (l *Life) apply(e Event) bool {
 	return true
 }
 
-// possible tells whether e can happen now.
+// possible reports whether e is possible in this state.
 func (l *Life) possible(e Event) bool {
 	switch e {
 	case Begin:
@@ -127,7 +127,7 @@ func (l *Life) possible(e Event) bool {
 	return e >= Begin && e <= Remove
 }
 
-// end ends what runs. What rests stays as it is.
+// end moves a server that runs to ServerStopping. A server at rest stays as it is.
 func (l *Life) end() {
 	switch l.state {
 	case event.ServerConnecting, event.ServerReady:
@@ -137,14 +137,14 @@ func (l *Life) end() {
 	}
 }
 
-// settle takes back that a restart is wanted: it has begun, or somebody has ordered otherwise.
+// settle withdraws the intent to restart: the restart has begun, or another order has replaced it.
 func (l *Life) settle() {
 	if l.intent == Restart {
 		l.intent = On
 	}
 }
 
-// rest is the state of a server of which nothing runs.
+// rest returns the state of a server of which nothing runs.
 func (l *Life) rest() event.ServerState {
 	switch {
 	case l.broken:

@@ -13,7 +13,7 @@ import (
 // Start connects the server and waits until it is ready. It is tried at once, however often it failed before.
 func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, nil) }
 
-// start is Start. stops, if any, is how often the server had been stopped when the start was ordered.
+// start is Start; stops is the value of Life.stops when the start was ordered, or nil.
 func (s *Server) start(ctx context.Context, stops *uint64) (event.ServerInfo, error) {
 	s.table.House.Update(func() {
 		s.forgive()
@@ -93,7 +93,7 @@ func (s *Server) SetEnabled(ctx context.Context, by event.Origin, enabled bool) 
 	return s.shown(), nil
 }
 
-// shown is how people see the server now.
+// shown returns the server as windows show it now.
 func (s *Server) shown() (i event.ServerInfo) {
 	s.table.House.Update(func() { i = s.owner.Info() })
 	return i
@@ -120,7 +120,7 @@ func (s *Server) SetLogLevel(ctx context.Context, level string) error {
 	return nil
 }
 
-// CheckLogLevel says whether there is such a level.
+// CheckLogLevel returns an error unless level is a log level of MCP.
 func CheckLogLevel(level string) error {
 	switch level {
 	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// House is the hub that all servers are in.
+// House is the part of the hub that all servers share: its lock and its goroutines.
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
@@ -20,84 +20,87 @@ type House interface {
 	Draining() bool
 }
 
-// Owner is what the hub knows of one server and the room of servers does not. All methods are called with the lock, but
-// for those that say otherwise.
+// Owner is what a Server asks of the hub about itself, and tells it. All methods are called with the hub's lock held,
+// except where noted.
 type Owner interface {
-	// Prepare brings what the config says to the point where it can be started: the user has agreed to it, and every
-	// reference is resolved. It may ask a person. It is called without the lock.
+	// Prepare makes an entry ready to be started: it obtains the user's consent to the launch and resolves every
+	// reference. It may ask a person. It is called without the lock.
 	Prepare(ctx context.Context, conf config.Server) (config.Resolved, error)
-	// AskSignIn shows a sign-in to a person, as signin.Asker says. wanted tells whether somebody waits for it who does not
-	// wait for a start of the server, told is called when a question opens (+1) and is over (-1), both with the lock.
-	// AskSignIn is called without it.
+	// AskSignIn shows a sign-in to a person, as signin.Asker does. wanted reports whether a caller of SignIn waits for it,
+	// as opposed to a start of the server. told is called with +1 when a question opens and with -1 when it closes. Both
+	// run with the lock held; AskSignIn itself is called without it.
 	AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error
 	// BeginStart begins the request that stands for a start. expire ends the start when limit is over, without the time
 	// in which a person is asked; 0 is no limit.
 	BeginStart(limit time.Duration, expire func()) Start
-	// Connect gives the hub's half of a new connection, and the options of its session as far as they are the hub's.
+	// Connect returns the hub's side of a new connection, and those options of its session that the hub decides.
 	Connect(start Start) (Client, mcp.Options)
 
-	// Info is how people see the server: Server.Info and what the hub knows beside it.
+	// Info returns the server as windows show it: Server.Info, completed with what only the hub knows.
 	Info() event.ServerInfo
-	// Ordered says that somebody wants the server, start that he wants it started: what was refused before may be asked
-	// again.
+	// Ordered is called when a person or the host has ordered something of the server. It unmutes the server. With start,
+	// it also lets a consent to the launch that was declined be asked for again.
 	Ordered(start bool)
-	// TookEffect tells who has given the order that ctx is of that it has taken effect. It is called without the lock.
+	// TookEffect tells whoever gave the order of ctx that it has taken effect. It is called without the lock.
 	TookEffect(ctx context.Context)
-	// Cancel cancels the requests of the server that can be, and gives what is closed when each is over.
+	// Cancel cancels every request of the server that can be cancelled. It returns a channel for each, which is closed
+	// when that request is over.
 	Cancel(cause *event.CancelCause) (overs []<-chan struct{})
 
-	// Refusal tells why nobody may have the server now, nil otherwise: what only the hub knows, such as a person's No.
+	// Refusal returns the error for whoever wants the server while the hub refuses it, for example because a person has
+	// declined its launch; nil when it does not.
 	Refusal() error
-	// MustAsk tells whether a start would have to ask a person for the consent to the launch.
+	// MustAsk reports whether a start would have to ask a person to consent to the launch.
 	MustAsk() bool
-	// Use tells what the hub has under way with the server.
+	// Use returns which requests of the server the hub has open.
 	Use() Use
-	// Leaving gives what is closed once the requests of the server that have ended are left by their goroutines.
+	// Leaving returns a channel for each request of the server that StopWaiting has ended while its goroutine still ran;
+	// the channel is closed when that goroutine finishes.
 	Leaving() []<-chan struct{}
 
-	// Changed tells the windows how the server is now.
+	// Changed sends the windows the server's present state.
 	Changed()
-	// ToolsChanged tells the windows that the tools may be other ones.
+	// ToolsChanged tells the windows that the list of tools may have changed.
 	ToolsChanged()
-	// Up says that the server has a connection now.
+	// Up is called when the server has become ready.
 	Up()
-	// Fell says that client's connection ended by itself.
+	// Fell is called when client's connection has ended by itself.
 	Fell(client Client)
-	// Rested says that nothing of the server runs any more. The config may let another entry count now.
+	// Rested is called when nothing of the server runs any more. Another config entry of its name may take its place then.
 	Rested()
-	// Stderr is a line of its stderr, without secrets. It is called without the lock.
+	// Stderr is called with each line of the server's stderr, secrets removed. It is called without the lock.
 	Stderr(line string)
 }
 
-// Start is the request that stands for the start of a server. Its methods are called with the lock.
+// Start is the request that represents a start of the server to people. Its methods are called with the lock held.
 type Start interface {
-	// Held tells whether it waits for a person.
+	// Held reports whether the start waits for a person.
 	Held() bool
-	// End ends it; nil: the server is ready.
+	// End ends the request; a nil err means that the server is ready.
 	End(err *event.Error)
 }
 
-// Client is the hub's half of one connection: what the server may ask, and whom it tells.
+// Client is the hub's side of one connection: it answers the server's requests and hears its notifications.
 type Client interface {
 	mcp.Handler
-	// Capabilities is what the server is told that it may ask for. It takes the lock.
+	// Capabilities returns the client capabilities that are declared to the server. It takes the lock.
 	Capabilities() mcp.Capabilities
-	// Offers gives what the server was told that it may ask for, and what it would be told now. It is called with the
-	// lock.
+	// Offers returns the capabilities that were declared to the server, and those that would be declared now. It is called
+	// with the lock held.
 	Offers() (was, is mcp.Capabilities)
 }
 
-// Claim is somebody who wants the connection of a server for a time. Its methods are called with the lock.
+// Claim is a request that needs the connection of a server for a while. Its methods are called with the lock held.
 type Claim interface {
-	// Leased keeps whether the claim counts as a user of the connection.
+	// Leased points to the claim's record of whether it counts as a user of the connection.
 	Leased() *bool
-	// Waits says that the connection has to be waited for.
+	// Waits is called when the claim has to wait for the connection.
 	Waits()
 }
 
 // Use is what the hub has under way with a server.
 type Use struct {
 	Open  bool // a request, in either direction
-	Asked bool // a question that the server asked on its own account
-	Task  bool // a task that somebody still wants
+	Asked bool // a request of the server's own, such as sampling
+	Task  bool // a task that has not been cancelled
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// pause counts the time in which a person was asked about a server: no limit that a server has runs in it.
+// pause measures the time during which a person is asked about the server. The server's limits do not count that time.
 type pause struct {
 	open  int
 	since time.Time // when open became 1
 	spent time.Duration
 }
 
-// Pause notes that a person is asked about the server (by +1), or is not any more (-1).
+// Pause notes that a question about the server has opened (by is +1) or closed (-1).
 func (s *Server) Pause(now time.Time, by int) {
 	p := &s.paused
 	if p.open == 0 {
@@ -25,7 +25,7 @@ func (s *Server) Pause(now time.Time, by int) {
 	}
 }
 
-// Paused tells whether a person is asked about the server.
+// Paused reports whether a question about the server is open.
 func (s *Server) Paused() bool { return s.paused.open > 0 }
 
 func (p *pause) total(now time.Time) time.Duration {
@@ -35,11 +35,11 @@ func (p *pause) total(now time.Time) time.Duration {
 	return p.spent
 }
 
-// pauseLook is how often a limit that has run out looks whether a person has answered.
+// pauseLook is how often an expired limit checks whether the question has been answered.
 const pauseLook = time.Second
 
-// Within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person
-// is asked about the server does not count. stop frees it. It takes the lock.
+// Within returns a context that ends with the cause late after limit (0 for none), not counting the time during which a
+// person is asked about the server. The caller must call stop. It takes the lock.
 func (s *Server) Within(ctx context.Context, limit time.Duration, late *event.Error) (_ context.Context, stop func()) {
 	limited, end := context.WithCancelCause(ctx)
 	if limit <= 0 {

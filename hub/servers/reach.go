@@ -11,10 +11,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// opener gives the way to s, noting its process and its transport. It is called without the lock.
+// opener returns the Opener of s, which records the process and the transport that it opens. It is called without the
+// lock.
 func (s *Server) opener(conf *config.Server) mcp.Opener { return s.noting(s.reach(conf)) }
 
-// noting gives open, and the way that is taken when what it opens is refused, with notes of what it has opened.
+// noting wraps open, and its fallback, so that what they open is recorded in s.
 func (s *Server) noting(open mcp.Opener) mcp.Opener {
 	return func(ctx context.Context) (*mcp.Link, error) {
 		link, err := open(ctx)
@@ -42,7 +43,7 @@ func (s *Server) opened(link *mcp.Link) {
 	}
 }
 
-// reach is how a server is reached, by what its config says.
+// reach returns the Opener that the config of s asks for.
 func (s *Server) reach(conf *config.Server) mcp.Opener {
 	t := s.table
 	lines := redact.NewLines(t.Redactor) // lines come one by one, in their order
@@ -71,7 +72,7 @@ func (s *Server) reach(conf *config.Server) mcp.Opener {
 	return mcp.AnyHTTP(o)
 }
 
-// stdio starts the process of a server.
+// stdio returns the Opener that starts the process of a server.
 func (t *Table) stdio(conf *config.Server, stderr func(line string)) mcp.Opener {
 	return mcp.Stdio(transport.Command{
 		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr,
@@ -80,7 +81,7 @@ func (t *Table) stdio(conf *config.Server, stderr func(line string)) mcp.Opener 
 	}, conf.MaxMessageBytes)
 }
 
-// stderrLine keeps a line of a server's stderr, which has no secrets in it any more, and shows it to the windows.
+// stderrLine keeps a line of stderr, whose secrets have been removed, and passes it to the windows.
 func (s *Server) stderrLine(line string) {
 	s.table.House.Update(func() { s.keepStderr(line) })
 	s.owner.Stderr(line)

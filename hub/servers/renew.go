@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Offer offers more to the sessions that were offered less than windows can show now.
+// Offer is called when windows may show more than before. It reconnects legacy servers to which less was declared, and
+// starts the eager servers that had found no window to ask in.
 func (t *Table) Offer() {
 	for _, s := range t.all {
 		s.offer()
@@ -17,8 +18,8 @@ func (t *Table) Offer() {
 	t.startLonely()
 }
 
-// offer looks whether more can be offered to the server now than its session was: those of the legacy era are told
-// once, when they are connected. It is connected anew when nothing uses it.
+// offer marks s for a reconnect if windows can show more than was declared to it. Servers of the legacy era are told
+// the capabilities only once, when they connect. The reconnect waits until nothing uses s.
 func (s *Server) offer() {
 	if s.conn != nil && s.outgrown(s.conn.client) {
 		s.stale = true
@@ -26,9 +27,9 @@ func (s *Server) offer() {
 	}
 }
 
-// outgrown tells whether windows can show more than when a legacy session was offered it: those declare once, at
-// initialize. What was offered counts, not what the revision made of it: an old revision knows fewer kinds, and
-// connecting anew would not change that.
+// outgrown reports whether windows can show more than was declared to the legacy session of c at initialize. What was
+// declared counts, not what the revision made of it: an older revision knows fewer kinds, and connecting anew would not
+// change that.
 func (s *Server) outgrown(c Client) bool {
 	if s.conn == nil || s.conn.session.Era() != mcp.Legacy {
 		return false
@@ -43,19 +44,19 @@ func (s *Server) outgrown(c Client) bool {
 		is.ElicitationURL && !was.ElicitationURL || is.SamplingTools && !was.SamplingTools
 }
 
-// renewPause is how long a server that asked on its own account is left alone after that, before it is connected anew:
-// its answer is on its way.
+// renewPause delays the reconnect of a server after a question of its own has been answered, because the answer may
+// still be on its way.
 const renewPause = time.Second
 
-// Answered says that a question which the server asked is over: that may have kept it from being connected anew.
+// Answered is called when a question of the server is over, which may have delayed its reconnect.
 func (s *Server) Answered() {
 	if s.stale {
 		time.AfterFunc(renewPause, func() { s.table.House.Update(s.renewIfIdle) })
 	}
 }
 
-// renewIfIdle connects a server anew whose session was offered too little, or is of an era in which it cannot ask, once
-// nothing uses it.
+// renewIfIdle reconnects a stale server, to which too little was declared or whose era does not let it ask, unless
+// something uses it.
 func (s *Server) renewIfIdle() {
 	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
 		return
@@ -72,7 +73,7 @@ func (s *Server) renewIfIdle() {
 	s.endConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
 }
 
-// TellRoots tells legacy servers that the list of workspace folders changed. It takes the lock.
+// TellRoots notifies the legacy servers that the list of workspace folders has changed. It takes the lock.
 func (t *Table) TellRoots() {
 	var sessions []*mcp.Session
 	t.House.Update(func() {

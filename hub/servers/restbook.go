@@ -18,7 +18,7 @@ type Rest struct {
 	Prompts   []mcp.Prompt
 }
 
-// restList is one entry of the file, as toolList is.
+// restList is one record of the file, like toolList.
 type restList struct {
 	Server    string    `json:"server"`
 	Launch    string    `json:"launch"`
@@ -43,7 +43,7 @@ func (l *restList) bytes() (n int) {
 var restForm = statefile.ListForm[restList]{File: "offers.json", Member: "servers",
 	What: "lists of resources and prompts", Version: 1, Max: maxToolLists, Room: maxToolBytes}
 
-// restBook keeps what servers offer beside their tools for later.
+// restBook stores the resources, templates and prompts of servers on disk, for when a server is not connected.
 type restBook struct {
 	*statefile.List[toolKey, restList]
 	load func() // reads the file, once
@@ -54,7 +54,7 @@ func openRest(dir string, log *slog.Logger) *restBook {
 	return &restBook{k, sync.OnceFunc(k.Refresh)}
 }
 
-// KeepRest notes what s has listed, for when it is not up. It takes the lock, and writes a file.
+// KeepRest stores what s has listed. It takes the lock, and writes a file.
 func (s *Server) KeepRest(r *Rest) {
 	b := s.table.rest
 	b.load()
@@ -84,8 +84,8 @@ func (s *Server) KeepRest(r *Rest) {
 	b.Save()
 }
 
-// RecallRest gives what s has listed last under this launch, perhaps to an earlier hub; nil when that is not known. It
-// takes the lock, and may read a file.
+// RecallRest returns what s listed last under its present launch key, perhaps to an earlier hub; nil when there is no
+// such record. It takes the lock, and may read a file.
 func (s *Server) RecallRest() *Rest {
 	b := s.table.rest
 	b.load()
@@ -100,7 +100,7 @@ func (s *Server) RecallRest() *Rest {
 		Prompts:   recalled(l.Prompts, mcp.PromptOf)}
 }
 
-// recalled reads what can be read.
+// recalled decodes texts, and leaves out those that cannot be decoded.
 func recalled[T any](texts []string, read func(json.RawMessage) (T, error)) (list []T) {
 	for _, raw := range texts {
 		if one, err := read(json.RawMessage(raw)); err == nil {

@@ -21,16 +21,16 @@ type Server struct {
 	conf     config.Server
 	key      string // conf's launch key, "" until it is asked for: see Key
 	problems []event.ConfigProblem
-	off      *bool // what SetEnabled said; nil = the config decides
+	off      *bool // as set by SetEnabled; nil = the config decides
 
 	life       Life          // changed by transition and settle alone
 	conn       *connection   // while ready
 	attempt    *attempt      // while connecting, or being stopped while connecting
 	stopping   chan struct{} // while stopping; closed at the end of that
 	stopReason string        // of the latest order to stop it
-	successor  *Server       // another entry of its name, which waits for its end
+	successor  *Server       // a later entry of the same name, which waits for the end of this one
 	users      int           // requests and listings that use conn
-	stale      bool          // more can be offered than conn's session declared: connect anew when idle
+	stale      bool          // to be reconnected when idle: see renewIfIdle
 	era        mcp.Era       // as last connected
 	transport  event.Transport
 	lastError  string
@@ -51,13 +51,13 @@ type Server struct {
 type connection struct {
 	session *mcp.Session
 	client  Client
-	fell    bool // it ended by itself
+	fell    bool // it ended by itself: see fall
 }
 
-// Accounts are what a server's lists and results may hold.
+// Accounts bound the bytes that a server's lists and results may take.
 type Accounts struct{ Lists, Results *bounds.Account }
 
-// Entry is an entry of the config, as a server takes it up.
+// Entry is a config entry with what was found out about it.
 type Entry struct {
 	Conf     config.Server
 	Key      string // the launch key of Conf, "" = not known yet
@@ -65,19 +65,19 @@ type Entry struct {
 	Broken   bool // it cannot be used
 }
 
-// Name is the name in the config. It never changes.
+// Name returns the name in the config. It never changes.
 func (s *Server) Name() string { return s.name }
 
-// Conf is what the config says. Reconfigure alone changes it.
+// Conf returns the config entry. Only Reconfigure changes it.
 func (s *Server) Conf() *config.Server { return &s.conf }
 
-// Problems are those of the entry.
+// Problems returns the problems of the entry.
 func (s *Server) Problems() []event.ConfigProblem { return s.problems }
 
-// Life is the state of the server. Nobody else changes it.
+// Life returns the state of the server. Callers outside this package only read it.
 func (s *Server) Life() *Life { return &s.life }
 
-// Key is the launch key of the entry of now.
+// Key returns the launch key of the present entry.
 func (s *Server) Key() string {
 	if s.key == "" {
 		s.key = s.conf.LaunchKey()
@@ -85,7 +85,7 @@ func (s *Server) Key() string {
 	return s.key
 }
 
-// Session is the session of the connection, nil while there is none.
+// Session returns the session of the connection, nil while there is none.
 func (s *Server) Session() *mcp.Session {
 	if s.conn == nil {
 		return nil
@@ -93,7 +93,7 @@ func (s *Server) Session() *mcp.Session {
 	return s.conn.session
 }
 
-// Client is the hub's half of the connection, nil while there is none.
+// Client returns the hub's side of the connection, nil while there is none.
 func (s *Server) Client() Client {
 	if s.conn == nil {
 		return nil
@@ -101,22 +101,22 @@ func (s *Server) Client() Client {
 	return s.conn.client
 }
 
-// Up tells whether there is a connection.
+// Up reports whether there is a connection.
 func (s *Server) Up() bool { return s.conn != nil }
 
-// Running tells whether there is a connection, or a start of one.
+// Running reports whether there is a connection or a start of one.
 func (s *Server) Running() bool { return s.conn != nil || s.attempt != nil }
 
-// Stopping is closed when what is being stopped has stopped; nil: nothing is.
+// Stopping returns a channel that is closed when the stop under way has ended; nil when there is none.
 func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
-// Unwanted tells whether a start is under way that nobody waits for any more.
+// Unwanted reports whether a start is under way for which nobody waits.
 func (s *Server) Unwanted() bool { return s.attempt != nil && s.attempt.waiters == 0 }
 
-// Cause is the error behind Info's LastError, nil when there is none.
+// Cause returns the error behind Info's LastError, nil when there is none.
 func (s *Server) Cause() error { return s.cause }
 
-// Disabled tells whether the server is switched off, by the config or by SetEnabled.
+// Disabled reports whether the server is switched off, by the config or by SetEnabled.
 func (s *Server) Disabled() bool {
 	if s.off != nil {
 		return *s.off
@@ -124,10 +124,10 @@ func (s *Server) Disabled() bool {
 	return s.conf.Disabled
 }
 
-// Eager tells whether the server is started without anybody's doing.
+// Eager reports whether the config has the server started without a call that needs it.
 func (s *Server) Eager() bool { return s.conf.Start == config.StartEager }
 
-// Usable tells why the server cannot be connected, nil when it can.
+// Usable returns the error for a server that cannot be connected because of its entry; nil when it can.
 func (s *Server) Usable() *event.Error {
 	switch {
 	case s.life.Removed():
@@ -149,10 +149,10 @@ func (s *Server) Usable() *event.Error {
 	return nil
 }
 
-// Where names the place of the entry, for error texts: " in FILE:LINE", or "".
+// Where returns the place of the entry for error texts, " in FILE:LINE", or "".
 func (s *Server) Where() string { return PlaceOf(&s.conf) }
 
-// PlaceOf is Where of a server that is configured so.
+// PlaceOf is Where for a config.Server.
 func PlaceOf(conf *config.Server) string {
 	if conf.Origin.File == "" {
 		return ""
@@ -160,8 +160,8 @@ func PlaceOf(conf *config.Server) string {
 	return fmt.Sprintf(" in %s:%d", conf.Origin.File, conf.Origin.Line)
 }
 
-// SettingOf names a setting, and its place, as people know it: by the key that says it in their file, if one does,
-// which has the name of its application.
+// SettingOf returns the key by which the user's file sets field, and its place. Without such a key it returns field
+// itself and the place of the entry.
 func SettingOf(conf *config.Server, field string) (key, where string) {
 	at, said := conf.Fields[field]
 	if !said || at.Key == "" || at.Line <= 0 || conf.Origin.File == "" {
@@ -170,8 +170,8 @@ func SettingOf(conf *config.Server, field string) (key, where string) {
 	return at.Key, fmt.Sprintf(" in %s:%d", conf.Origin.File, at.Line)
 }
 
-// transition takes s through an event, and has the windows told. It is the one place where the state of a server
-// changes that is told of at once; what it is to be told with is set before.
+// transition applies e, and tells the windows if the change is visible to them. It panics if e is impossible. What the
+// windows are to be told with it is set before.
 func (s *Server) transition(e Event) {
 	was := s.life.State()
 	if !s.life.apply(e) {
@@ -182,6 +182,6 @@ func (s *Server) transition(e Event) {
 	}
 }
 
-// tellsOf tells whether an event shows in what the windows see although the state stays the same: a start that was
-// planned, a count of failures.
+// tellsOf reports whether e changes what windows show although the state stays the same: the planned start, or the
+// count of failures.
 func tellsOf(e Event) bool { return e == Abandon || e == Forgive }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// signingIn tells whether a person is being asked, or has just been and the rest is under way.
+// signingIn reports whether a person is asked to sign in, or has agreed and the rest of the sign-in is under way.
 func (s *Server) signingIn() bool {
 	return s.auth != nil && (s.auth.asking > 0 || s.auth.signIn.State().Phase == signin.Asking)
 }
@@ -27,21 +27,21 @@ func (s *Server) signInState() event.SignInState {
 	return 0
 }
 
-// signInChanged tells the windows where the sign-in stands, if they do not know.
+// signInChanged tells the windows the state of the sign-in if it has changed since they were last told.
 func (s *Server) signInChanged() {
 	if s.auth != nil && s.auth.told != s.signInState() {
 		s.owner.Changed()
 	}
 }
 
-// SignInTold notes what the windows know of the sign-in.
+// SignInTold records the state of the sign-in that was sent to the windows.
 func (s *Server) SignInTold(state event.SignInState) {
 	if s.auth != nil {
 		s.auth.told = state
 	}
 }
 
-// CanSignIn gives the config of a server that can be signed in to, or why this one cannot. It takes the lock.
+// CanSignIn returns the config of a server that has a sign-in, or an error for one that has none. It takes the lock.
 func (s *Server) CanSignIn() (conf config.Server, err error) {
 	s.table.House.Update(func() { conf = s.conf })
 	if !hasSignIn(&conf) {
@@ -50,8 +50,8 @@ func (s *Server) CanSignIn() (conf config.Server, err error) {
 	return conf, nil
 }
 
-// SignIn signs in because the user wants it, also one who has just declined. conf has no references any more. It takes
-// the lock.
+// SignIn signs in on the user's order, even if the user has just declined to. conf has its references resolved. It
+// takes the lock.
 func (s *Server) SignIn(ctx context.Context, conf *config.Server) error {
 	sign, err := s.authorize(conf)
 	switch {
@@ -76,8 +76,8 @@ func (s *Server) SignIn(ctx context.Context, conf *config.Server) error {
 	return s.errSignIn(err)
 }
 
-// SignOut ends the connection and forgets the tokens. known gives the config without references, if that is needed to
-// find them; it is called without the lock, which SignOut takes.
+// SignOut ends the connection and deletes the tokens. known returns the config with its references resolved; it is
+// called, without the lock, only if the tokens cannot be found otherwise. SignOut takes the lock.
 func (s *Server) SignOut(ctx context.Context, by event.Origin, known func() (config.Server, error)) error {
 	sign, err := s.storedSignIn(known)
 	switch {
@@ -105,7 +105,7 @@ func (s *Server) SignOut(ctx context.Context, by event.Origin, known func() (con
 	return e
 }
 
-// storedSignIn finds the sign-in of a server by what is known of its config.
+// storedSignIn returns the sign-in of s, by the config from known if none has been made yet.
 func (s *Server) storedSignIn(known func() (config.Server, error)) (*signin.SignIn, error) {
 	var a *authorization
 	s.table.House.Update(func() { a = s.auth })
@@ -119,7 +119,7 @@ func (s *Server) storedSignIn(known func() (config.Server, error)) (*signin.Sign
 	return s.authorize(&conf)
 }
 
-// errSignIn says why there is no token.
+// errSignIn converts err, the failure of a sign-in, to the error that callers get.
 func (s *Server) errSignIn(err error) *event.Error {
 	if e := s.SignInError(err); e != nil {
 		return e

@@ -11,11 +11,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
-// DefaultConnectTimeout is what a server has for its start and for each list, unless timeouts.connect says otherwise:
-// npx and uvx download on their first start.
+// DefaultConnectTimeout limits a start of a server, and each listing, unless timeouts.connect says otherwise. It is
+// long because npx and uvx download on their first start.
 const DefaultConnectTimeout = 60 * time.Second
 
-// attempt is one start of a server. Everybody who needs the server waits for the same one.
+// attempt is one start of a server. Everybody who needs the server meanwhile waits for the same attempt.
 type attempt struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
@@ -25,13 +25,13 @@ type attempt struct {
 	again    bool
 	waiters  int // who waits for it
 	start    Start
-	byItself bool // the hub wants it, whoever else does
+	byItself bool // the hub itself counts as a waiter: the server is eager
 }
 
 func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
 
-// ConnectLimit is what the server has for its start and for each list, and the error of what takes longer; did says
-// what it did not do. 0 is no limit.
+// ConnectLimit returns the time that the server has for a start or a listing (0 is no limit), and the error for
+// exceeding it. did is the error's verb phrase, such as "was not ready".
 func (s *Server) ConnectLimit(did string) (limit time.Duration, late *event.Error) {
 	limit = DefaultConnectTimeout
 	if l := s.conf.Timeouts.Connect; l != nil {
@@ -43,7 +43,7 @@ func (s *Server) ConnectLimit(did string) (limit time.Duration, late *event.Erro
 		"server %q %s within %s; raise %s%s", s.name, did, limit, key, where)
 }
 
-// begin starts s. The start is a request of its own that everybody sees and nobody can cancel.
+// begin starts s. The start is a request of its own, which is listed but cannot be cancelled.
 func (s *Server) begin() {
 	a := s.takePlan()
 	if a == nil {
@@ -64,7 +64,7 @@ func (s *Server) begin() {
 	})
 }
 
-// run connects s within ctx and stays with the connection until it is over.
+// run connects s within ctx, and then watches the connection until it has ended.
 func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
 	house := s.table.House
 	var c *connection
@@ -131,8 +131,8 @@ func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*
 	return session, client, err
 }
 
-// noisy tells the windows what a server that starts has written in place of an answer, while a goes on waiting. It
-// takes the lock.
+// noisy shows windows the text that a starting server has written where an MCP message was expected; the start goes on.
+// It takes the lock.
 func (s *Server) noisy(a *attempt, text string) {
 	text = s.Quote(text)
 	s.table.Logger.Warn("server writes no messages", "server", s.name, "text", text)
@@ -144,7 +144,7 @@ func (s *Server) noisy(a *attempt, text string) {
 	})
 }
 
-// up makes a connection the server's.
+// up makes c the connection of s and announces that s is ready.
 func (s *Server) up(c *connection) {
 	session := c.session
 	s.conn, s.ready = c, time.Now()

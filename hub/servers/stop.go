@@ -14,7 +14,7 @@ const settleWait = time.Second
 
 var errSettledTooLate = errors.New("the cancels of tasks were not answered in time")
 
-// awaitStop waits for the end of a stop; nil: nothing ran. It is called without the lock.
+// awaitStop waits until done is closed; a nil done means that nothing ran. It is called without the lock.
 func (s *Server) awaitStop(ctx context.Context, done <-chan struct{}) error {
 	if done == nil {
 		return nil
@@ -28,14 +28,14 @@ func (s *Server) awaitStop(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// EndConnection cancels the requests of s and ends its connection, or its start, once they are over, by one of the
-// events Stop, End and Again. nil: nothing ran; else the channel is closed when nothing does.
+// EndConnection cancels the requests of s and, once they are over, ends its connection or its start. by is Stop, End or
+// Again. The returned channel is closed when nothing of s runs any more; it is nil when nothing ran.
 func (s *Server) EndConnection(cause *event.CancelCause, by Event) <-chan struct{} {
 	return s.endConnection(s.owner.Cancel(cause), cause, by)
 }
 
-// endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
-// and Again. It cancels none. nil: nothing ran; else the channel is closed when nothing does.
+// endConnection is EndConnection without the cancelling: overs are closed when the requests that were cancelled before
+// are over.
 func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause, by Event) <-chan struct{} {
 	if by == Stop {
 		s.stopReason = cause.Reason
@@ -65,7 +65,8 @@ func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause
 	return done
 }
 
-// endSession closes the session once its requests are over, and left by their goroutines.
+// endSession closes the session once overs and leaving are closed, and the server has answered the cancels of its
+// tasks. It waits at most settleWait for leaving and these answers.
 func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.CancelCause) {
 	session := s.conn.session
 	s.proven()
@@ -92,7 +93,7 @@ func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.Cance
 	})
 }
 
-// stopped ends a stop.
+// stopped completes a stop: nothing of s runs any more. It also lets the successor of a removed entry start.
 func (s *Server) stopped() {
 	t := s.table
 	delete(t.kills, s)
@@ -116,7 +117,7 @@ func (s *Server) stopped() {
 	s.restart()
 }
 
-// restart starts a server of which that is wanted, now that nothing of it is left.
+// restart starts s if its intent is Restart and nothing forbids that. Nothing of s runs.
 func (s *Server) restart() {
 	switch {
 	case s.life.intent != Restart:

@@ -9,13 +9,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// subscriptions are the resources whose changes somebody wants to hear of, over all connections to come.
+// subscriptions are the resources of one server that somebody is subscribed to. They outlive its connections.
 type subscriptions struct {
 	of    []subscription // in the order in which they were asked for
-	asked []string       // for whom the server was asked, and has not answered
+	asked []string       // the subscribers of requests that the server has not answered yet
 }
 
-// subscription is one resource, and who wants to hear of it: gateways and windows by their names, "" is the host.
+// subscription is one resource and its subscribers: the names of gateways and windows, or "" for the host.
 type subscription struct {
 	uri string
 	by  []string
@@ -29,10 +29,10 @@ func (s *subscriptions) find(uri string) *subscription {
 	return &s.of[i]
 }
 
-// Reserve takes a place for one more subscription, which Subscribed gives back, or refuses: a server may have so many,
-// and by may have most of them (0: no bound of its own); those that the server has not answered count, too. shared:
-// somebody else is subscribed to it already on the connection that there is, so the server need not be asked, and by is
-// noted.
+// Reserve reserves a place for a subscription of by to uri, until Subscribed. It fails if the server has
+// bounds.Subscriptions already, or if by has as many as the parameter most allows (0 is no bound); requests without an
+// answer count. reserved tells whether the server has to be asked. shared tells that it need not be, since somebody
+// else is subscribed to uri on the present connection; by is then recorded at once.
 func (s *Server) Reserve(uri, by string, most int) (reserved, shared bool, err *event.Error) {
 	of := s.subscriptions.find(uri)
 	if of != nil && slices.Contains(of.by, by) {
@@ -58,7 +58,7 @@ func (s *Server) Reserve(uri, by string, most int) (reserved, shared bool, err *
 	return true, false, nil
 }
 
-// askedBy counts what the server was asked for by somebody, and has not answered.
+// askedBy counts the unanswered requests of by.
 func (s *subscriptions) askedBy(by string) (n int) {
 	for _, one := range s.asked {
 		if one == by {
@@ -68,7 +68,7 @@ func (s *subscriptions) askedBy(by string) (n int) {
 	return n
 }
 
-// Subscribed says what came of asking for a subscription on session.
+// Subscribed records the outcome (ok) of a subscription that was requested on session. reserved is that of Reserve.
 func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok bool) {
 	if i := slices.Index(s.subscriptions.asked, by); reserved && i >= 0 {
 		s.subscriptions.asked = slices.Delete(s.subscriptions.asked, i, i+1)
@@ -88,10 +88,10 @@ func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok b
 	}
 }
 
-// Subscribes tells whether somebody wants to hear of a resource.
+// Subscribes reports whether anybody is subscribed to uri.
 func (s *Server) Subscribes(uri string) bool { return s.subscriptions.find(uri) != nil }
 
-// SubscribedBy gives what somebody is subscribed to.
+// SubscribedBy returns the resources that by is subscribed to.
 func (s *Server) SubscribedBy(by string) (uris []string) {
 	for _, of := range s.subscriptions.of {
 		if slices.Contains(of.by, by) {
@@ -101,7 +101,8 @@ func (s *Server) SubscribedBy(by string) (uris []string) {
 	return uris
 }
 
-// Unsubscribe ends a subscription. It tells whether the server has to be told.
+// Unsubscribe removes the subscription of by to uri. It reports whether the server has to be told: it is connected, and
+// nobody else is subscribed.
 func (s *Server) Unsubscribe(uri, by string) (tell bool) {
 	of := s.subscriptions.find(uri)
 	if of == nil || !slices.Contains(of.by, by) {
@@ -117,7 +118,7 @@ func (s *Server) Unsubscribe(uri, by string) (tell bool) {
 	return tell
 }
 
-// resubscribe brings the subscriptions of s onto a new connection. Nobody waits for it: what fails is logged.
+// resubscribe repeats the subscriptions of s on a new connection. Nobody waits for it; failures are logged.
 func (s *Server) resubscribe(session *mcp.Session) {
 	if len(s.subscriptions.of) == 0 {
 		return

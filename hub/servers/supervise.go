@@ -14,41 +14,41 @@ const (
 	stableAfter     = time.Minute // who was ready for so long has made up for the failures before
 )
 
-// supervision is what is kept of how a server fails. What can happen to it has one function each: noteFailure, forgive,
-// forget, due and dropPlan.
+// supervision records the failures of a server and plans its next start. It changes in noteFailure, forgive, forget,
+// due and dropPlan.
 type supervision struct {
 	failures int    // in a row
 	how      string // it failed last, without exit status and stderr
-	used     bool   // somebody has had its connection
+	used     bool   // somebody has acquired its connection
 	wasReady bool
-	exit     func() string // how the process of now ended, once it has; nil = there is none
+	exit     func() string // returns how the present process ended, once it has; nil = no process
 	lastExit string
 	plan     *plan
-	lookedAt uint64 // Table.company when the start began that is under way
+	lookedAt uint64 // Table.company when the start under way began
 }
 
-// plan is a start to come. There is one only while nothing of the server runs. Who needs the server meanwhile waits for
-// the attempt.
+// plan is a start after a delay. It exists only while nothing of the server runs. Whoever needs the server meanwhile
+// waits for its attempt.
 type plan struct {
 	attempt  *attempt
 	due      time.Time
-	byItself bool // also when nobody waits
+	byItself bool // the start happens even if nobody waits for it
 	timer    *time.Timer
 }
 
-// starts tells whether something comes of p without anybody's doing.
+// starts reports whether p will lead to a start: it is to happen by itself, or somebody waits for it.
 func (p *plan) starts() bool { return p != nil && (p.byItself || p.attempt.waiters > 0) }
 
-// failure is why a server is down that was not to be.
+// failure says why a start or a connection failed.
 type failure struct {
 	how      string
 	counts   bool // it is the server's fault
-	again    bool // it is not, and the server comes back by itself
+	again    bool // a start is planned although the failure does not count
 	hopeless bool // another try would end the same way
 }
 
-// noteFailure notes a failure and plans what follows from it. The caller takes the state from rest and tells the
-// windows; nothing of s runs.
+// noteFailure counts a failure, and plans another start or gives the server up. Nothing of s runs; the caller makes the
+// transition that ends the failed start or connection.
 func (s *Server) noteFailure(f failure) {
 	v := &s.supervised
 	v.how = f.how
@@ -71,7 +71,7 @@ func (s *Server) noteFailure(f failure) {
 	}
 }
 
-// delayAfter is how long a server is left alone after its nth failure in a row.
+// delayAfter returns the delay before the start after the nth failure in a row.
 func delayAfter(n int) time.Duration {
 	d := restartDelay
 	for ; n > 1 && d < restartMaxDelay; n-- {
@@ -92,7 +92,7 @@ func (s *Server) planStart(delay time.Duration, byItself bool) {
 	s.supervised.plan = p
 }
 
-// due is the end of a delay.
+// due runs when the delay of the plan has expired.
 func (s *Server) due() {
 	p := s.supervised.plan
 	if !p.starts() || s.table.House.Draining() || s.Usable() != nil {
@@ -115,7 +115,7 @@ func (s *Server) due() {
 	}
 }
 
-// takePlan gives the attempt that others may wait for already, nil when there is none.
+// takePlan cancels the plan and returns its attempt, which others may wait for already; nil when there is no plan.
 func (s *Server) takePlan() *attempt {
 	p := s.supervised.plan
 	if p == nil {
@@ -126,7 +126,7 @@ func (s *Server) takePlan() *attempt {
 	return p.attempt
 }
 
-// dropPlan ends a delay without a start.
+// dropPlan cancels the plan, and fails those who wait for its attempt.
 func (s *Server) dropPlan(cause *event.CancelCause) {
 	a := s.takePlan()
 	if a == nil {
@@ -137,8 +137,8 @@ func (s *Server) dropPlan(cause *event.CancelCause) {
 	s.transition(Abandon)
 }
 
-// nextStart gives the attempt that somebody who needs s waits for, starting it if nothing speaks against that. Nothing
-// of s is ready or stops.
+// nextStart returns the attempt that whoever needs s waits for, and begins it unless a delay is to pass first. s is
+// neither ready nor stopping.
 func (s *Server) nextStart() (*attempt, *event.Error) {
 	if s.attempt != nil {
 		return s.attempt, nil
@@ -154,7 +154,7 @@ func (s *Server) nextStart() (*attempt, *event.Error) {
 	return p.attempt, nil
 }
 
-// forgive lets a server start as if it had never failed.
+// forgive clears the failures, so that s may start at once.
 func (s *Server) forgive() {
 	v := &s.supervised
 	if v.failures == 0 && !s.life.gaveUp {
@@ -164,7 +164,7 @@ func (s *Server) forgive() {
 	s.transition(Forgive)
 }
 
-// forget is for a server whose launch changed: what is known was of another one. Its plan was dropped before.
+// forget clears the supervision of a server whose launch has changed. Its plan was dropped before.
 func (s *Server) forget() {
 	s.supervised = supervision{exit: s.supervised.exit}
 	for _, e := range []Event{Forgive, Abandon, Company} {
@@ -172,7 +172,7 @@ func (s *Server) forget() {
 	}
 }
 
-// tell fills in what windows see of all that.
+// tell fills in the fields of i that are about failures and the next start.
 func (v *supervision) tell(s *Server, i *event.ServerInfo) {
 	i.Failures, i.LastExit = v.failures, v.lastExit
 	if s.conn != nil && time.Since(s.ready) >= stableAfter {

@@ -30,7 +30,7 @@ type Options struct {
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
-// Table is all servers of a hub: who waits for whom. It is guarded by the lock of the house.
+// Table is the set of a hub's servers. It is guarded by the lock of the house.
 type Table struct {
 	Options
 	kept   *toolBook
@@ -40,12 +40,12 @@ type Table struct {
 	closed bool
 
 	born   uint64             // counts servers, for their incarnations
-	all    []*Server          // that are configured
-	ending map[string]*Server // the latest of a name that is no longer configured and has not ended
-	eager  []*Server          // to be started without anybody's doing, each in its turn
+	all    []*Server          // the configured ones
+	ending map[string]*Server // by name, the latest removed server that has not ended yet
+	eager  []*Server          // the queue of eager starts
 	// ends a server's process at once; removed servers are in it until they are gone
 	kills   map[*Server]func(why string)
-	company uint64 // counts what may bring an answer for a server that found nobody to ask
+	company uint64 // counts changes after which a start that could ask nobody may succeed: see Company
 }
 
 // NewTable makes a table without servers.
@@ -57,8 +57,8 @@ func NewTable(o Options) *Table {
 		})}
 }
 
-// Add makes a server of an entry. One of the same name that has not ended yet is waited for: two processes of one entry
-// never run at once. Nobody has been told of it.
+// Add makes the server of an entry. If a removed server of the same name has not ended yet, the new one waits for that:
+// two processes of one name never run at once. The windows are not told.
 func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
 	t.born++
 	s := &Server{table: t, name: e.Conf.Name, owner: owner, accounts: accounts, conf: e.Conf, key: e.Key,
@@ -71,7 +71,7 @@ func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
 	return s
 }
 
-// Close ends the sign-ins; there are no new ones.
+// Close closes the sign-ins of all servers, and refuses new ones.
 func (t *Table) Close() {
 	t.closed = true
 	for _, s := range t.all {
@@ -79,14 +79,14 @@ func (t *Table) Close() {
 	}
 }
 
-// Remove says that s is no longer configured. The caller stops it.
+// Remove marks s as no longer configured. The caller stops it.
 func (t *Table) Remove(s *Server) {
 	s.life.apply(Remove)
 	t.all = slices.DeleteFunc(t.all, func(other *Server) bool { return other == s })
 	s.forgetTools()
 }
 
-// Ends gives what is closed when the servers that are no longer configured have ended.
+// Ends returns a channel for each removed server that has not ended yet, which is closed when it has.
 func (t *Table) Ends() (waits []<-chan struct{}) {
 	for _, s := range t.ending {
 		waits = append(waits, s.stopping)
@@ -94,7 +94,7 @@ func (t *Table) Ends() (waits []<-chan struct{}) {
 	return waits
 }
 
-// Kill ends at once what is left of all servers. It waits for nothing.
+// Kill kills the processes of all servers that are left. It does not wait for their end.
 func (t *Table) Kill(why string) {
 	for s, kill := range t.kills {
 		go kill(why) // bounded by itself; nobody is left to wait for it
@@ -102,5 +102,6 @@ func (t *Table) Kill(why string) {
 	}
 }
 
-// Company says that there may be an answer now for a server that found nobody to ask.
+// Company is called after a change that may let a start succeed which found no window to ask in: a consent was given,
+// or workspace folders were opened.
 func (t *Table) Company() { t.company++ }

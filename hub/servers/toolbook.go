@@ -19,13 +19,13 @@ const (
 	toolListFresh    = 24 * time.Hour // a list that did not change is written once more after this: the oldest go first
 )
 
-// toolKey is what a list of tools holds for: a server that is started just so.
+// toolKey identifies a stored list: the server's name and its launch key.
 type toolKey struct{ server, launch string }
 
-// keyOfTools is what the tools of s are kept under.
+// keyOfTools returns the key under which the lists of s are stored.
 func keyOfTools(s *Server) toolKey { return toolKey{server: s.name, launch: s.Key()} }
 
-// toolList is one entry of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for
+// toolList is one record of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for
 // byte.
 type toolList struct {
 	Server string    `json:"server"`
@@ -40,7 +40,7 @@ func (l toolList) When() time.Time { return l.Time }
 var toolForm = statefile.ListForm[toolList]{File: "tools.json", Member: "servers", What: "lists of tools", Version: 1,
 	Max: maxToolLists, Room: maxToolBytes}
 
-// toolBook keeps the tools of servers for later.
+// toolBook stores the tools of servers on disk, for when a server is not connected.
 type toolBook struct {
 	*statefile.List[toolKey, toolList]
 	load func() // reads the file, once
@@ -51,7 +51,7 @@ func openTools(dir string, log *slog.Logger) *toolBook {
 	return &toolBook{k, sync.OnceFunc(k.Refresh)}
 }
 
-// find gives the tools that were listed last under key, nil when none were. It may read the file.
+// find returns the tools that were stored last under key, nil when there are none. It may read the file.
 func (b *toolBook) find(key toolKey) []mcp.Tool {
 	b.load()
 	l, ok := b.Get(key)
@@ -67,7 +67,7 @@ func (b *toolBook) find(key toolKey) []mcp.Tool {
 	return tools
 }
 
-// keep notes what was listed and sees to it that it is written.
+// keep stores tools under key, unless a fresh record of the same list exists.
 func (b *toolBook) keep(key toolKey, tools []mcp.Tool) {
 	b.load()
 	l := toolList{Server: key.server, Launch: key.launch, Time: time.Now().UTC()}

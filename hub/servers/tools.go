@@ -8,20 +8,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// tools are what a server has listed last.
+// tools are the tools that a server listed last.
 type tools struct {
-	list    []mcp.Tool // nil = not known; not changed once it is there
+	list    []mcp.Tool // nil = unknown; its elements never change
 	of      *connection
-	bytes   int // of list, on the books
+	bytes   int // taken of accounts.Lists for list
 	listing *listing
-	changes uint64 // counts what makes a listing under way worthless
+	changes uint64 // counts the changes that make a listing under way outdated
 }
 
 // listing is one tools/list that several callers wait for.
 type listing struct {
 	conn    *connection
-	since   uint64 // tools.changes when it began: a change after that makes it worthless for who comes later
-	waiters int    // with the last one it ends
+	since   uint64 // tools.changes when it began; later callers join it only if that has not changed
+	waiters int    // it is cancelled when the last one leaves
 	end     context.CancelCauseFunc
 	done    chan struct{}
 	tools   []mcp.Tool
@@ -30,13 +30,13 @@ type listing struct {
 
 var errListUnwanted = errors.New("nobody wants the list of tools any more")
 
-// Tools are the tools as they were listed last, maybe by an earlier connection; nil = not known. current tells whether
-// the connection of now has listed them. Nobody changes the list.
+// Tools returns the tools as they were listed last, perhaps by an earlier connection; nil means unknown. current
+// reports whether the present connection has listed them. The caller must not change the list.
 func (s *Server) Tools() (list []mcp.Tool, current bool) {
 	return s.tools.list, s.conn != nil && s.tools.list != nil && s.tools.of == s.conn
 }
 
-// Visible gives the names of those tools of a list that the config does not hide. It takes the lock.
+// Visible returns the names of the tools in list that the config does not hide. It takes the lock.
 func (s *Server) Visible(list []mcp.Tool) (names []string) {
 	var filter config.ToolFilter
 	s.table.House.Update(func() { filter = s.conf.Tools })
@@ -48,7 +48,7 @@ func (s *Server) Visible(list []mcp.Tool) (names []string) {
 	return names
 }
 
-// FindTool gives a tool of a list.
+// FindTool returns the tool of that name in list.
 func FindTool(list []mcp.Tool, name string) (*mcp.Tool, bool) {
 	for i := range list {
 		if list[i].Name == name {
@@ -58,10 +58,11 @@ func FindTool(list []mcp.Tool, name string) (*mcp.Tool, bool) {
 	return nil, false
 }
 
-// toolOverhead is about what a tool takes besides its definition, in bytes.
+// toolOverhead is an estimate of the memory that a tool takes besides its definition, in bytes.
 const toolOverhead = 512
 
-// keepTools keeps a list of tools. An error says that it finds no room; nothing is kept then.
+// keepTools replaces the list of tools. If the new list does not fit into the account it returns an error, and no list
+// is kept.
 func (s *Server) keepTools(list []mcp.Tool, of *connection) error {
 	s.forgetTools()
 	n := 0
@@ -75,20 +76,20 @@ func (s *Server) keepTools(list []mcp.Tool, of *connection) error {
 	return nil
 }
 
-// forgetTools forgets the list.
+// forgetTools drops the list of tools.
 func (s *Server) forgetTools() {
 	s.accounts.Lists.Give(s.tools.bytes)
 	s.tools.list, s.tools.bytes = nil, 0
 }
 
-// ToolsOutdated is what the server says when its tools have changed.
+// ToolsOutdated is called when the server has announced that its tools have changed.
 func (s *Server) ToolsOutdated() {
 	s.forgetTools()
 	s.tools.changes++
 }
 
-// ListTools asks for the tools of a session; callers at the same time share one request. A list of this connection that
-// is enough is given as it is. The errors are those of the session, and *event.Error. It takes the lock.
+// ListTools lists the tools of session; concurrent callers share one request. A list that this connection has already
+// fetched is returned if enough accepts it. Errors are those of the session, and *event.Error. It takes the lock.
 func (s *Server) ListTools(ctx context.Context, session *mcp.Session, enough func([]mcp.Tool) bool) (list []mcp.Tool,
 	err error) {
 	var l *listing
@@ -112,7 +113,7 @@ func (s *Server) ListTools(ctx context.Context, session *mcp.Session, enough fun
 	return nil, context.Cause(ctx)
 }
 
-// joinListing makes the caller one who waits for a listing, nil when there is no need for one.
+// joinListing returns a listing that the caller now waits for, or nil with the list or the error.
 func (s *Server) joinListing(session *mcp.Session, enough func([]mcp.Tool) bool) (*listing, []mcp.Tool, error) {
 	if s.Session() != session {
 		return nil, nil, s.errGone()
@@ -163,8 +164,8 @@ func (s *Server) beginListing(session *mcp.Session) *listing {
 	return l
 }
 
-// Recall gives the tools of s as its last connection listed them, or that of an earlier hub; nil when there was none of
-// the same launch. It takes the lock, and may read a file.
+// Recall returns the tools that the last connection of s listed, or one of an earlier hub under the same launch key;
+// nil when there is no such list. It takes the lock, and may read a file.
 func (s *Server) Recall() (list []mcp.Tool) {
 	var key toolKey
 	s.table.House.Update(func() {

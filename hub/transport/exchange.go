@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ErrCancelNotNeeded is what CancelAndAbort tells when the server cannot know the request, or has answered it: no
+// ErrCancelNotNeeded is the outcome of CancelAndAbort if the server cannot know the request, or has answered it: no
 // cancellation was sent.
 var ErrCancelNotNeeded = errors.New("the request had not been sent, or was answered: no cancellation was needed")
 
@@ -22,19 +22,19 @@ var (
 	errCancelledTwice = errors.New("the request is being cancelled already")
 )
 
-// onePiece is how long a body may be that net/http gets in one piece. With its head it fits into the buffer of a
-// connection (4 KiB), so it is written at once, and a reader of ours in between would cost a second write. Of a longer
-// one we know to the byte how much has gone.
+// onePiece is the longest body that net/http is given in one piece. With its head it fits into the buffer of a
+// connection (4 KiB), so it is written at once, and a reader in between would cost a second write. A longer body goes
+// through gatedBody, which knows to the byte how much has been handed over.
 const onePiece = 2 << 10
 
-// exchange is one request on its way: a POST, and for legacy Streamable HTTP whatever resumes it. Its goroutine runs
-// exchanges.run.
+// exchange is one request under way: a POST, and for legacy Streamable HTTP the GETs that resume its stream. Its
+// goroutine runs exchanges.run.
 type exchange struct {
 	binding
 	of      *exchanges
 	m       Message
 	gate    <-chan struct{} // to wait for before anything is sent; nil for none
-	session string          // of the exchange's goroutine
+	session string          // used by the exchange's goroutine only
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -42,9 +42,9 @@ type exchange struct {
 
 	// Guarded by exchanges.mu.
 	state exchangeState
-	note  []byte   // the notification of its cancellation
-	asks  bool     // it was refused, and it is being asked whether the session is over: if it is, the request has not run
-	conn  net.Conn // that it has all for itself; nil for none
+	note  []byte   // the body of its notifications/cancelled
+	asks  bool     // it was refused, and a check is under way whether the session is over: then it has not run
+	conn  net.Conn // its connection, if that carries nothing else; else nil
 	timer *time.Timer
 }
 
@@ -55,7 +55,7 @@ func (e *exchanges) newExchange(m Message) *exchange {
 	return ex
 }
 
-// tells: the RoundTripper surely honours httptrace.ClientTrace.
+// tells reports whether rt is known to honour httptrace.ClientTrace.
 func tells(rt http.RoundTripper) bool {
 	switch rt.(type) {
 	case *http.Transport, *roundTripper:
@@ -64,7 +64,8 @@ func tells(rt http.RoundTripper) bool {
 	return false
 }
 
-// step makes one step and carries its orders out. It tells whether the HTTP client may go on.
+// step makes one transition, and does what it orders. It returns false if the HTTP client must not get more of the
+// body.
 func (ex *exchange) step(ev exchangeEvent) (ok bool) {
 	ex.of.mu.Lock()
 	do := ex.of.stepLocked(ex, ev)
@@ -75,7 +76,7 @@ func (ex *exchange) step(ev exchangeEvent) (ok bool) {
 	return !do.refuse
 }
 
-// stepLocked is step without the telling. Called with mu held.
+// stepLocked is step without the call of tell. Called with mu held.
 func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 	do := ex.state.step(ev)
 	if do.post && e.st.why != nil {
@@ -110,7 +111,7 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 	return do
 }
 
-// noteCancel keeps the set of cancellations whose end nobody has been told. Called with mu held.
+// noteCancel keeps st.cancels, the set of cancellations whose outcome has not been reported yet. Called with mu held.
 func (e *exchanges) noteCancel(ex *exchange) {
 	if ex.state.unsettled() {
 		e.st.cancels[ex.m.ID] = ex
@@ -130,7 +131,7 @@ func (e *exchanges) noteCancel(ex *exchange) {
 	}
 }
 
-// postCancel posts the notification, on a request of its own. alone: on a connection of its own, too.
+// postCancel posts the notification, in a request of its own; with alone, also on a connection of its own.
 func (e *exchanges) postCancel(ex *exchange, b binding, session string, alone bool) error {
 	m := &Message{Method: methodCancelled, Body: ex.note}
 	if failed := e.postOn(alone, m, b, session, cancelTimeout); failed != nil {
@@ -139,16 +140,16 @@ func (e *exchanges) postCancel(ex *exchange, b binding, session string, alone bo
 	return nil
 }
 
-// trace is how the HTTP client tells how far it is.
+// trace returns the hooks by which the HTTP client reports its progress.
 func (ex *exchange) trace() *httptrace.ClientTrace {
 	ex.hooks.GotConn = ex.gotConn
 	ex.hooks.WroteRequest = ex.wroteRequest
 	return &ex.hooks
 }
 
-// gotConn is called before the first byte leaves, again when that connection turned out to be dead. net/http writes to
-// an HTTP/1.1 connection although the request's context has ended by then; a connection that is closed takes nothing.
-// HTTP/2 looks at the context, and shares its connections.
+// gotConn is called before the first byte is written, and again if that connection turns out to be dead. net/http
+// writes to an HTTP/1.1 connection even if the request's context has ended by then, but a closed connection takes
+// nothing. HTTP/2 looks at the context, and shares its connections.
 func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
 	ex.of.mu.Lock()
 	ex.conn = unshared(info.Conn)
@@ -156,7 +157,7 @@ func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
 	ex.of.mu.Unlock()
 }
 
-// unshared is the connection below TLS, whose Close waits for nothing; nil when it carries several requests at a time.
+// unshared returns the connection below TLS, whose Close does not wait; nil if it carries several requests at a time.
 func unshared(conn net.Conn) net.Conn {
 	t, ok := conn.(interface {
 		ConnectionState() tls.ConnectionState
@@ -179,7 +180,8 @@ func (ex *exchange) wroteRequest(info httptrace.WroteRequestInfo) {
 
 func (ex *exchange) back() bool { return ex.step(exchangeEvent{what: evBack}) }
 
-// headers is called for an answer that is not about the sending itself.
+// headers is called with the status of a final answer: not one after which the sender signs in, waits or is redirected,
+// and sends the request again.
 func (ex *exchange) headers(status int) {
 	if status >= 300 && refusalDelivery(status) == NotSent {
 		ex.step(exchangeEvent{what: evRefused})
@@ -207,7 +209,8 @@ func (ex *exchange) body() io.ReadCloser {
 	return &gatedBody{ex: ex, rest: ex.m.Body}
 }
 
-// bodyAgain is http.Request.GetBody: the connection was dead, and nothing of the request has been read by a server.
+// bodyAgain is http.Request.GetBody. net/http calls it when the connection was dead, so that no server has read
+// anything of the request.
 func (ex *exchange) bodyAgain() (io.ReadCloser, error) {
 	if !ex.back() {
 		return nil, errAborted
@@ -215,8 +218,8 @@ func (ex *exchange) bodyAgain() (io.ReadCloser, error) {
 	return ex.body(), nil
 }
 
-// gatedBody is a body whose last byte goes to the HTTP client only if nobody has aborted the request: what was aborted
-// before that is never whole.
+// gatedBody is a body that hands its last byte to the HTTP client only if the request has not been aborted. So a
+// request that is aborted earlier never arrives whole.
 type gatedBody struct {
 	ex   *exchange
 	rest []byte
@@ -244,14 +247,14 @@ func (b *gatedBody) Read(p []byte) (int, error) {
 
 func (b *gatedBody) Close() error { return nil }
 
-// finish ends what is left of an exchange whose answer has come, a moment later: reading to its end keeps an HTTP/1.1
+// finish ends an exchange whose answer has come, after afterAnswer: reading the stream to its end keeps an HTTP/1.1
 // connection usable.
 func (ex *exchange) finish() {
 	t := time.AfterFunc(afterAnswer, func() { ex.cancel(errExchangeOver) })
 	context.AfterFunc(ex.ctx, func() { t.Stop() })
 }
 
-// failure is an end without an answer for a reason below HTTP.
+// failure returns the error for an end without an answer, for a reason below HTTP.
 func (ex *exchange) failure(text string, err error) *HTTPError {
 	d := NotSent
 	if ex.reached() {

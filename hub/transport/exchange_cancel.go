@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// cancelDelay is how long a cancellation waits, from the last byte of its call on, for the headers of the answer. A
-// server may read two connections in any order: a cancellation that arrives before its call names an unknown request,
-// and the call runs on.
+// cancelDelay is how long a cancellation waits for the headers of the answer, after the last byte of its call was
+// written. A server may read two connections in any order: a cancellation that arrives before its call names an unknown
+// request, and the call runs on.
 const cancelDelay = time.Second
 
-// orderTime is how long a cancellation that went out before the headers of its call had come, and was acknowledged,
-// waits for what becomes of its call. A server that reads the call only now mostly gives headers at once.
+// orderTime is how long a cancellation that was posted before the headers came, and was acknowledged, waits for news of
+// its call. A server that reads the call only after the cancellation mostly sends headers at once.
 const orderTime = time.Second
 
 var (
@@ -21,18 +21,18 @@ var (
 		"it is not known whether the server has read it")
 )
 
-// cancelStage is the life of a cancellation in the legacy era.
+// cancelStage is the progress of a cancellation in the legacy era.
 type cancelStage uint8
 
 const (
 	cancelNone         cancelStage = iota
-	cancelWaiting                  // accepted; its time has not come
-	cancelPosted                   // on its way
-	cancelAcknowledged             // acknowledged; what becomes of the call shows whether the server had read that before
-	cancelSettled                  // told
+	cancelWaiting                  // accepted, and not posted yet
+	cancelPosted                   // being posted
+	cancelAcknowledged             // acknowledged; whether the server had read the call before is still open
+	cancelSettled                  // its outcome was reported
 )
 
-// clock is evClock.
+// clock handles evClock.
 func (x *exchangeState) clock(do *exchangeOrders) {
 	switch {
 	case x.cancel == cancelAcknowledged:
@@ -50,8 +50,8 @@ func (x *exchangeState) clock(do *exchangeOrders) {
 	}
 }
 
-// posted is evPosted. The acknowledgement says that the server has read the cancellation. Whether it had read the call
-// before is known when the headers of the call had come; else what becomes of the call tells.
+// posted handles evPosted. The acknowledgement means that the server has read the cancellation. If the headers of the
+// call came before, it had read the call first. Otherwise what becomes of the call shows that (see judge).
 func (x *exchangeState) posted(do *exchangeOrders, err error) {
 	switch {
 	case x.cancel != cancelPosted:
@@ -66,9 +66,9 @@ func (x *exchangeState) posted(do *exchangeOrders, err error) {
 	}
 }
 
-// judge says of a cancellation that was acknowledged whether it is with the server. A server that says nothing of the
-// call had it before: this is what one does that obeys, and has sent no headers. One that has ended the call had it,
-// too.
+// judge decides the outcome of an acknowledged cancellation. If the server sends nothing about the call, it had read
+// the call first, and obeys. If it has ended the call, it had read the call too. If it begins to answer only now, it
+// may have read the cancellation first, in vain.
 func (x *exchangeState) judge(do *exchangeOrders) {
 	switch {
 	case x.late && (x.stage == stageHeaders || x.stage == stageDropped):
@@ -81,7 +81,7 @@ func (x *exchangeState) judge(do *exchangeOrders) {
 	x.drop(do)
 }
 
-// cancelled is evCancel.
+// cancelled handles evCancel.
 func (x *exchangeState) cancelled(do *exchangeOrders, e exchangeEvent) {
 	if x.cancel != cancelNone {
 		do.tell, do.err = e.told, errCancelledTwice
@@ -121,7 +121,7 @@ func (x *exchangeState) settle(do *exchangeOrders, err error) {
 	x.told = nil
 }
 
-// unsettled: a cancellation was accepted, and what becomes of it is not told yet.
+// unsettled reports whether a cancellation was accepted and its outcome has not been reported yet.
 func (x *exchangeState) unsettled() bool {
 	return x.cancel == cancelWaiting || x.cancel == cancelPosted || x.cancel == cancelAcknowledged
 }

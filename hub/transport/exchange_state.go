@@ -2,21 +2,21 @@ package transport
 
 import "time"
 
-// exchangeState is how far a request has gone, and how far its cancellation has. step is its one transition function.
-// It is guarded by the lock of the transport.
+// exchangeState is the progress of a request and of its cancellation. step is its one transition function. It is
+// guarded by the lock of the transport.
 type exchangeState struct {
 	stage  exchangeStage
 	cancel cancelStage
-	told   func(error) // what CancelAndAbort was given; called once
+	told   func(error) // the callback of CancelAndAbort; called once, with the outcome
 
-	whole   bool      // the HTTP client gets the body in one piece, with the connection; it never changes
-	traced  bool      // the RoundTripper tells how far it is
+	whole   bool      // the HTTP client gets the body in one piece (see onePiece); it never changes
+	traced  bool      // the RoundTripper reports its progress
 	owns    bool      // its connection carries nothing else
 	sealed  bool      // aborted before a byte had left, and its connection was closed
-	doubt   bool      // aborted while the HTTP client had the whole body in its hands: it may have written it
+	doubt   bool      // aborted while the HTTP client had the whole body, and may have written it
 	noted   bool      // the notification was posted: there is never a second one
-	blind   bool      // it was posted before the headers of the answer had come
-	late    bool      // they came after that
+	blind   bool      // it was posted before the headers of the answer came
+	late    bool      // they came after it
 	closing bool      // the transport is being closed
 	written time.Time // when the last byte was written
 	sent    int       // how often the whole request was written
@@ -25,15 +25,15 @@ type exchangeState struct {
 type exchangeStage uint8
 
 const (
-	stageQueued   exchangeStage = iota // no byte has left, or what left did nothing at the server
-	stageWriting                       // it has a connection; a part of the body is still here
-	stageLeaving                       // the HTTP client has all of the body in its hands
+	stageQueued   exchangeStage = iota // no byte was written, or the server has not acted on what was
+	stageWriting                       // it has a connection; the HTTP client has only a part of the body
+	stageLeaving                       // the HTTP client has the whole body
 	stageWritten                       // it was written to its end
 	stageHeaders                       // the headers of the answer have come
 	stageAnswered                      // the answer has come
-	stageRefused                       // it failed, and the server has done nothing with it
+	stageRefused                       // it failed, and the server has not acted on it
 	stageFailed                        // it failed, and may have run
-	stageDropped                       // aborted: nothing comes in any more
+	stageDropped                       // aborted: nothing is received any more
 )
 
 // exchangeEvent is something that happened to an exchange.
@@ -48,20 +48,20 @@ type exchangeEvent struct {
 type exchangeEventKind uint8
 
 const (
-	evBack     exchangeEventKind = iota // it will be sent once more: nothing was done with it
+	evBack     exchangeEventKind = iota // it is sent once more: the server has not acted on it
 	evConn                              // the HTTP client has a connection for it
 	evLast                              // the HTTP client wants the last bytes of the body
 	evWrote                             // the HTTP client has written it
 	evHeaders                           // the headers of an answer have come
 	evAnswered                          // the answer has come
-	evRefused                           // it failed, and the server has done nothing with it
-	evFailed                            // it failed, and nothing is known of the server
+	evRefused                           // it failed, and the server has not acted on it
+	evFailed                            // it failed, and the server may have acted on it
 	evCancel                            // CancelAndAbort, in the legacy era
 	evAbort                             // Abort
-	evClock                             // the time asked for is over
-	evReturned                          // the HTTP client has let go of an exchange that was aborted
+	evClock                             // the time of exchangeOrders.wait is over
+	evReturned                          // the goroutine of the exchange returns
 	evPosted                            // the notification was answered, or failed
-	evFarewell                          // the transport is about to be closed
+	evFarewell                          // Close has begun: see lastWords
 	evEnd                               // the transport has ended
 )
 
@@ -70,8 +70,8 @@ type exchangeOrders struct {
 	refuse bool          // the HTTP client gets nothing more of the body
 	seal   bool          // close the connection
 	cut    bool          // end the exchange's context, and forget it
-	post   bool          // post the notification; evPosted tells what came of it
-	wait   time.Duration // > 0: evClock after this time, and not before
+	post   bool          // post the notification; evPosted follows
+	wait   time.Duration // if > 0, evClock follows after this time, and not before
 	tell   func(error)   // to be called without the lock, with err
 	err    error
 }
@@ -169,7 +169,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 	return do
 }
 
-// ended is the end of an exchange, unless it was aborted.
+// ended handles the end of an exchange that was not aborted.
 func (x *exchangeState) ended(do *exchangeOrders, e exchangeEvent) {
 	switch {
 	case x.stage >= stageAnswered:
@@ -206,7 +206,7 @@ func (x *exchangeState) wrote(do *exchangeOrders, now time.Time) {
 	}
 }
 
-// came counts a request that was answered before the HTTP client has said that it was written.
+// came counts a request that was answered before the HTTP client reported that it was written.
 func (x *exchangeState) came() {
 	if x.stage == stageLeaving || x.stage == stageWriting || x.stage == stageQueued && !x.traced {
 		x.sent++
@@ -224,8 +224,7 @@ func (x *exchangeState) drop(do *exchangeOrders) {
 	x.stage, do.cut = stageDropped, true
 }
 
-// reached tells whether the whole body has been in the hands of the HTTP client, so that the server may know the
-// request.
+// reached reports whether the server may know the request: the HTTP client has had the whole body.
 func (x *exchangeState) reached() bool {
 	switch x.stage {
 	case stageQueued, stageWriting, stageRefused:
@@ -236,7 +235,7 @@ func (x *exchangeState) reached() bool {
 	return true
 }
 
-// givenUp: nobody waits for the answer any more, so nothing is sent again and nothing is resumed.
+// givenUp reports whether nobody waits for the answer any more, so that nothing is sent again or resumed.
 func (x *exchangeState) givenUp() bool { return x.stage == stageDropped || x.cancel != cancelNone }
 
 var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed",

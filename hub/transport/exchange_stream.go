@@ -21,19 +21,20 @@ const (
 	// up.
 	maxBroken = 5
 	maxEmpty  = 20
-	// livedLong: a stream that was open so long was no vain attempt, even if it brought nothing. Tools can be slow.
+	// livedLong is how long a stream has to be open so that it does not count as a failed attempt although it brought
+	// nothing: tools can be slow.
 	livedLong = 10 * time.Second
 	// afterAnswer is how long a stream may stay open behind the answer. Reading its end keeps an HTTP/1.1 connection
 	// usable.
 	afterAnswer = time.Second
 )
 
-// place is how far an event stream has been read, so that it can be resumed behind that (2025-11-25 basic/transports
-// "Resumability and Redelivery").
+// place is the position in an event stream from which it can be resumed (2025-11-25 basic/transports "Resumability and
+// Redelivery").
 type place struct {
 	lastID string // "" while there is nothing to resume from
 	retry  time.Duration
-	news   bool // the stream at hand has brought something
+	news   bool // the present stream has brought something
 }
 
 func (p *place) pass(ev event) {
@@ -49,7 +50,7 @@ func (p *place) pass(ev event) {
 	p.news = p.news || ev.hasID || len(ev.data) > 0
 }
 
-// pauseAfter is what a server named, doubled with each attempt in vain.
+// pauseAfter returns the pause before the next attempt: the server's retry, doubled with each attempt in vain.
 func (p *place) pauseAfter(vain int) time.Duration {
 	d := p.retry
 	if d == 0 {
@@ -77,7 +78,7 @@ func (s *Streamable) follow(ex *exchange, body io.Reader) *HTTPError {
 	return s.resume(ex, &at)
 }
 
-// readStream delivers the messages of one stream of ex. err says how it ended, unless the answer came.
+// readStream delivers the messages of one stream of ex. If the answer did not come, err is how the stream ended.
 func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (answered bool, err error) {
 	r := newEventReader(body, s.max, s.held)
 	defer r.release()
@@ -114,7 +115,7 @@ func (ex *exchange) tooLong(err error) *HTTPError {
 		Delivery: MayHaveRun, Err: ErrTooLong}
 }
 
-// broke is nil for a stream that was ended properly.
+// broke returns nil if the stream was ended properly, else err.
 func broke(err error) error {
 	if err == io.EOF {
 		return nil
@@ -122,7 +123,7 @@ func broke(err error) error {
 	return err
 }
 
-// resume goes on with the stream of a legacy request that ended before the answer: a server may close the connection
+// resume opens the stream of a legacy request again that ended before the answer: a server may close the connection
 // whenever it likes (2025-11-25 basic/transports "Sending Messages to the Server").
 func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 	broken, empty := 0, 0
@@ -173,7 +174,7 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 	}
 }
 
-// openStream opens a stream with GET. What is no event stream is an error with its status.
+// openStream opens an event stream with GET. Any other answer is an error, with its status.
 func (e *exchanges) openStream(ctx context.Context, header http.Header) (*http.Response, *HTTPError) {
 	resp, failed := e.send(ctx, &outgoing{method: http.MethodGet, header: header, rpc: http.MethodGet})
 	if failed != nil {

@@ -13,85 +13,84 @@ import (
 
 const (
 	defaultMaxMessageBytes = 64 << 20
-	// receiveAhead is how many messages may wait for Receive before the streams that bring them have to wait.
+	// receiveAhead is how many messages may wait for Receive before the streams that bring them are no longer read.
 	receiveAhead = 64
 )
 
-// exchanges is what Streamable HTTP and HTTP+SSE have in common: each message is a POST of its own, a request's POST is
-// an exchange with a state and a goroutine, what comes goes through Receive, and cancellations are told on their way.
-// Its methods may be called from any goroutine, Receive from one.
+// exchanges is the common part of Streamable HTTP and HTTP+SSE. Each message is a POST of its own. The POST of a
+// request is an exchange, with a state and a goroutine. Incoming messages go through Receive, and cancellations are
+// reported to their callbacks. Its methods may be called from any goroutine, Receive from one at a time.
 type exchanges struct {
 	*sender
 	kind  dialect
-	tells bool // see exchange
+	tells bool // see the function tells
 	max   int  // bytes of a message
 	held  *bounds.Account
 
-	ctx     context.Context // of everything that goes over HTTP; ended by end
+	ctx     context.Context // of all HTTP requests; ended by end
 	stop    context.CancelCauseFunc
 	out     chan item
 	ended   chan struct{} // closed by end
 	work    sync.WaitGroup
 	closing atomic.Bool
-	closed  chan struct{} // closed by the first Close, when it is through
+	closed  chan struct{} // closed when the first Close returns
 
 	mu sync.Mutex
 	st exchangesState // guarded by mu
 
-	last []item // the last words, written by end before ended is closed and from then on Receive's
+	last []item // what Receive returns last; written by end before ended is closed, and used by Receive after that
 }
 
-// dialect is what the two transports do differently.
+// dialect is the part in which the two transports differ.
 type dialect interface {
-	// address is where messages are posted.
+	// address returns the URL that messages are posted to.
 	address() *url.URL
-	// posted is the header of the POST of m.
+	// posted returns the header of the POST of m.
 	posted(b binding, session string, m *Message) http.Header
-	// converse posts a request and brings what comes of it. nil: its end was delivered, comes in another way, or the
-	// transport has ended.
+	// converse posts a request and delivers the messages that answer it. It returns nil if the end was delivered or comes
+	// in another way, or if the transport has ended.
 	converse(ex *exchange) *HTTPError
-	// unposted is called for a message without an answer that the server has refused. It closes resp.Body.
+	// unposted is called if the server has refused a message that gets no answer. It closes resp.Body.
 	unposted(resp *http.Response, b binding, session string) *HTTPError
-	// initialized is called when the server has taken notifications/initialized, and holds requests up until it
-	// returns.
+	// initialized is called when the server has accepted notifications/initialized. Requests wait until it returns.
 	initialized(q queued)
-	// strayCancel tells whether to post a cancellation of a request that is not open here.
+	// strayCancel reports whether a cancellation of a request that is not open here is posted.
 	strayCancel() bool
 }
 
-// exchangesState is all that changes in a transport.
+// exchangesState is the part of a transport that changes.
 type exchangesState struct {
 	binding
 	session string               // of legacy Streamable HTTP; "" without one. It is a secret.
-	open    map[string]*exchange // by id: the requests whose end nobody has received
+	open    map[string]*exchange // by id: the requests whose end has not been received
 	why     error                // set once, by end
 
-	queue     []queued      // notifications that are not posted yet
-	posting   bool          // a goroutine works on queue
-	answers   []queued      // answers beyond those on their way
-	answering int           // answers on their way
-	pings     int           // answers to pings that were dropped
+	queue     []queued      // notifications that wait to be posted
+	posting   bool          // a goroutine posts queue
+	answers   []queued      // responses that wait to be posted
+	answering int           // responses being posted
+	pings     int           // responses to pings that were dropped
 	gate      chan struct{} // closed when the server knows that it is initialized; nil before there was a need to wait
 
-	cancels map[string]*exchange // by id: those whose cancellation is under way, and nobody has been told its end
-	quiet   chan struct{}        // closed when cancels is empty again; nil: nobody waits for that
+	cancels map[string]*exchange // by id: those whose cancellation has no reported outcome yet
+	quiet   chan struct{}        // closed when cancels becomes empty; nil if nobody waits for that
 	check   *sessionCheck        // of legacy Streamable HTTP; nil when none is under way
 }
 
-// binding is what is spoken: by it a message is sent, and its answer read.
+// binding is the era and revision by which a message is sent and its answer read.
 type binding struct {
 	modern   bool
 	revision string // "" while initialize is open
 }
 
-// item is one thing on its way to Receive.
+// item is something for Receive.
 type item struct {
 	Received
-	ex    *exchange // nil for what comes for no exchange
-	final bool      // the end of ex; it counts only for whoever takes ex
+	ex    *exchange // nil if it belongs to no exchange
+	final bool      // the end of ex; received only if ex is still open
 }
 
-// begin makes exchanges of its zero value.
+// begin initializes the zero value of e.
 func (e *exchanges) begin(o HTTPOptions, kind dialect) {
 	e.sender, e.kind, e.max, e.held = newSender(o), kind, o.MaxMessageBytes, o.Results
 	if e.max <= 0 {
@@ -103,17 +102,17 @@ func (e *exchanges) begin(o HTTPOptions, kind dialect) {
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 }
 
-// Speak tells what is spoken from now on: the rules of the modern era or not, and the revision, "" while initialize is
-// open. What was sent before goes on as it began.
+// Speak sets the era and revision for what is sent from now on; revision is "" while initialize is open. What was sent
+// before keeps those that it was sent with.
 func (e *exchanges) Speak(modern bool, revision string) {
 	e.mu.Lock()
 	e.st.binding = binding{modern: modern, revision: revision}
 	e.mu.Unlock()
 }
 
-// Send sends m and never blocks. What becomes of a request is told by Receive: messages, and exactly one end, an answer
-// or FailedID. A notification or a response that cannot be delivered is logged. The ids of open requests differ from
-// each other.
+// Send sends m and never blocks. What becomes of a request comes by Receive: its messages, and exactly one end, which
+// is an answer or FailedID. A notification or a response that cannot be delivered is logged. The ids of open requests
+// must differ.
 func (e *exchanges) Send(m Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -173,8 +172,8 @@ func (e *exchanges) postRequest(ex *exchange) (*http.Response, *HTTPError) {
 	})
 }
 
-// Receive gives what came next. An error is the end: ErrHTTPClosed, another one after FailedID has been told of every
-// open exchange.
+// Receive returns what came next. An error is the end of the transport: ErrHTTPClosed at once, any other error after a
+// FailedID for every open exchange.
 func (e *exchanges) Receive() (Received, error) {
 	for {
 		select {
@@ -189,7 +188,7 @@ func (e *exchanges) Receive() (Received, error) {
 	}
 }
 
-// lastWord gives what is left after the end. Everything that wanted to send more has been stopped.
+// lastWord is Receive after the end. All goroutines that could deliver more have been stopped.
 func (e *exchanges) lastWord() (Received, error) {
 	e.mu.Lock()
 	why := e.st.why
@@ -214,7 +213,7 @@ func (e *exchanges) lastWord() (Received, error) {
 	}
 }
 
-// admit tells whether it may still be received: nothing of an aborted exchange, and one end of each.
+// admit reports whether Receive may return it: nothing of an aborted exchange, and only one end of each.
 func (e *exchanges) admit(it item) bool {
 	if it.ex == nil {
 		return true
@@ -227,7 +226,8 @@ func (e *exchanges) admit(it item) bool {
 	return it.ex.state.stage != stageDropped
 }
 
-// deliver hands it to Receive, or gives up when ctx ends: of the exchange, or of the transport.
+// deliver passes it to Receive. It gives up, and returns false, when ctx ends, which is that of the exchange or of the
+// transport.
 func (e *exchanges) deliver(ctx context.Context, it item) bool {
 	select {
 	case e.out <- it:
@@ -243,7 +243,7 @@ func (e *exchanges) deliver(ctx context.Context, it item) bool {
 	}
 }
 
-// forget drops what nobody receives any more. Nothing more is delivered.
+// forget drops the items that were not received. Nothing more is delivered.
 func (e *exchanges) forget() {
 	for {
 		select {
@@ -255,7 +255,8 @@ func (e *exchanges) forget() {
 	}
 }
 
-// take removes an exchange. Whoever gets it tells its end, or keeps silent about it.
+// take removes an exchange from the open ones. It returns true for one caller only, which reports the end of ex or
+// keeps silent about it.
 func (e *exchanges) take(ex *exchange) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -270,9 +271,9 @@ func (e *exchanges) takeLocked(ex *exchange) bool {
 	return true
 }
 
-// Abort closes the exchange of an open request, also while it waits for headers. Nothing of it is received any more.
-// For the modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific
-// Cancellation"). written is false when the server cannot know the request.
+// Abort closes the exchange of an open request, even while it waits for headers. Nothing of it is received any more. In
+// the modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific Cancellation").
+// written is false if the server cannot know the request.
 func (e *exchanges) Abort(id string) (written bool) {
 	e.mu.Lock()
 	ex := e.st.open[id]

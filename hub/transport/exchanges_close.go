@@ -9,8 +9,8 @@ import (
 // once.
 const lastWordsTime = time.Second
 
-// close ends everything and waits for every goroutine; then it calls after, for what comes last. Calls after the first
-// wait for the first.
+// close ends the transport and waits for every goroutine, and then calls after, for what comes last. Calls after the
+// first wait for the first.
 func (e *exchanges) close(after func()) {
 	if !e.closing.CompareAndSwap(false, true) {
 		<-e.closed
@@ -25,8 +25,8 @@ func (e *exchanges) close(after func()) {
 	e.sender.close()
 }
 
-// lastWords lets the server hear of the requests that end with the transport: a disconnect alone tells a legacy server
-// nothing. A cancellation that waits for the headers of its call goes out now.
+// lastWords posts the cancellations that wait for the headers of their calls, and waits up to lastWordsTime for the
+// outcome of all: from a disconnect alone, a legacy server does not learn that its requests are cancelled.
 func (e *exchanges) lastWords() {
 	e.mu.Lock()
 	var tells []exchangeOrders

@@ -25,7 +25,7 @@ const (
 
 const methodCancelled = "notifications/cancelled"
 
-// queued is a notification or a response that waits for its turn.
+// queued is a notification or a response that waits to be posted.
 type queued struct {
 	m Message
 	binding
@@ -33,9 +33,9 @@ type queued struct {
 	gate    chan struct{} // of notifications/initialized: to be closed once the server knows
 }
 
-// enqueue takes over a message that gets no answer. Notifications go out one after the other; an answer waits for
-// nothing but for bounds.AnswersPosted others: what the server is slow to take shall not keep it from what it has asked
-// for. Called with mu held.
+// enqueue queues a message that gets no answer. Notifications are posted one after the other. Up to
+// bounds.AnswersPosted responses are posted at the same time, and wait for no notification: a server that is slow to
+// accept those must still get the answers to its own requests. Called with mu held.
 func (e *exchanges) enqueue(m Message) {
 	q := queued{m: m, binding: e.st.binding, session: e.st.session}
 	if m.Method == "" {
@@ -75,10 +75,10 @@ func (e *exchanges) answer(q queued) {
 	}
 }
 
-// isPong: of all answers that a client gives, only that to ping has an empty result.
+// isPong reports whether body is the response to a ping: the only one of a client with an empty result.
 func isPong(body []byte) bool { return bytes.HasSuffix(body, []byte(`"result":{}}`)) }
 
-// postAnswers posts q, then what waits, and ends when nothing does.
+// postAnswers posts q, and then the responses that wait, until there are none.
 func (e *exchanges) postAnswers(q queued) {
 	for {
 		e.logLost(&q.m, e.post(&q.m, q.binding, q.session, postTimeout))
@@ -96,7 +96,7 @@ func (e *exchanges) postAnswers(q queued) {
 	}
 }
 
-// postQueued posts the notifications, one after the other, and ends when nothing is left.
+// postQueued posts the queued notifications, one after the other, until there are none.
 func (e *exchanges) postQueued() {
 	for {
 		e.mu.Lock()
@@ -136,13 +136,13 @@ func (e *exchanges) logLost(m *Message, httpErr *HTTPError) {
 	}
 }
 
-// post posts a message that gets no answer. nil: the server has taken it. The limit is that of the server; a person who
-// signs in meanwhile may take longer.
+// post posts a message that gets no answer, and returns nil if the server has accepted it. limit is the server's time;
+// the time in which a person signs in does not count.
 func (e *exchanges) post(m *Message, b binding, session string, limit time.Duration) *HTTPError {
 	return e.postOn(false, m, b, session, limit)
 }
 
-// postOn is post; alone: on a connection that carries nothing else.
+// postOn is post; with alone, on a connection of its own.
 func (e *exchanges) postOn(alone bool, m *Message, b binding, session string, limit time.Duration) *HTTPError {
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	defer cancel(errExchangeOver)
@@ -168,11 +168,10 @@ func (e *exchanges) postOn(alone bool, m *Message, b binding, session string, li
 	return nil
 }
 
-// drainLimit bounds how long the body of a good answer is read that nobody needs, only so that its connection can be
-// used again.
+// drainLimit limits the time for reading the rest of a successful response, which only serves to reuse its connection.
 const drainLimit = time.Second
 
-// drain ends a good answer. Nothing can come on an event stream here, and it may never end.
+// drain ends a successful response. An event stream in it is not read, since it brings nothing here and may never end.
 func drain(resp *http.Response, cancel context.CancelCauseFunc) {
 	if mediaType(resp.Header) == "text/event-stream" {
 		_ = resp.Body.Close()

@@ -36,8 +36,7 @@ type Process struct {
 	st state // guarded by mu; changed by advance alone
 }
 
-// phase is where a process is in its life: running, then one of stopping and
-// sweeping, then over.
+// phase is the stage of a process's life: running, then stopping or sweeping, then over.
 type phase int
 
 const (
@@ -54,9 +53,8 @@ type state struct {
 	exit   Exit
 }
 
-// advance is the one transition function: it moves on and applies set, or does
-// nothing when the process has left that point behind. So of a Stop and an exit
-// in the same instant one wins, and the other one sees it.
+// advance is the one transition function. It moves p to a later phase and applies set; it returns false, and does
+// nothing, if p has passed that phase already. So if a Stop and an exit coincide, one wins and the other sees it.
 func (p *Process) advance(to phase, set func(*state)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,13 +143,13 @@ func (p *Process) Kill(why string) Exit {
 	return p.Stop(why)
 }
 
-// hasten is Kill that does not wait.
+// hasten is Kill without waiting.
 func (p *Process) hasten(why string) {
 	p.hurryOnce.Do(func() { close(p.hurry) })
 	p.request(why)
 }
 
-// outgrown is hasten for a process that is over its memory limit.
+// outgrown is hasten for a process that exceeds its memory limit.
 func (p *Process) outgrown(m MemoryUse) {
 	if p.advance(stopping, func(s *state) { s.why, s.memory = m.String(), m }) {
 		p.hurryOnce.Do(func() { close(p.hurry) })
@@ -165,7 +163,7 @@ func (p *Process) request(why string) {
 	}
 }
 
-// supervise owns the end of the process.
+// supervise is the goroutine that waits for the end of the process, and completes it.
 func (p *Process) supervise() {
 	if p.in != nil {
 		defer p.in.over(p) // after done is closed: it may write a file
@@ -286,7 +284,7 @@ func (p *Process) emptyWithin(grace time.Duration, hurry <-chan struct{}) bool {
 	return true
 }
 
-// patience waits for ch, but no longer than d, and not at all in a hurry.
+// patience waits until ch is closed, but at most for d, and not at all after Kill.
 func (p *Process) patience(ch <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

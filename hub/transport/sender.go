@@ -55,7 +55,7 @@ func (s *sender) close() {
 	}
 }
 
-// outgoing is one HTTP request, sent as often as it takes until the server accepts to look at it.
+// outgoing is one HTTP request, which is sent again until the server accepts it for processing.
 type outgoing struct {
 	method string
 	url    *url.URL    // nil for that of the sender
@@ -67,14 +67,14 @@ type outgoing struct {
 	alone  bool // on a connection of its own, where the RoundTripper is ours
 }
 
-// postClock bounds the time that a server has for a POST. It stands still while a person signs in.
+// postClock limits the time that a server has for a POST. It stops while a person signs in.
 type postClock struct {
 	*time.Timer
 	limit time.Duration
 }
 
-// send sends o and returns the first answer that is not about the sending itself. An error has no body to close. When
-// ctx has ended nothing further is sent.
+// send sends o, and returns the first final answer: not one after which o is signed in for, delayed or redirected, and
+// sent again. With an error there is no body to close. After the end of ctx nothing more is sent.
 func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPError) {
 	if s.url == nil {
 		return nil, &HTTPError{Text: "the server's URL cannot be used: http or https and a host are needed"}
@@ -183,8 +183,8 @@ func (o *outgoing) setBody(req *http.Request) {
 	req.Body, _ = req.GetBody()
 }
 
-// broken is a failure without an answer; "" is one of the HTTP client, whose errors name addresses, and neither headers
-// nor queries.
+// broken returns the error for a failure without an answer. A text of "" means a failure of the HTTP client, whose
+// errors contain addresses, but neither headers nor queries.
 func (o *outgoing) broken(ctx context.Context, text string, err error) *HTTPError {
 	e := &HTTPError{Text: text, Delivery: NotSent, Err: err}
 	var dial *net.OpError
@@ -214,7 +214,7 @@ func (o *outgoing) broken(ctx context.Context, text string, err error) *HTTPErro
 	return e
 }
 
-// unreachedHint says what to do about the most common reasons.
+// unreachedHint returns advice for the most common reasons.
 func unreachedHint(err error) string {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "proxyconnect" {
 		return `; its proxy cannot be reached: correct HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY`
@@ -241,7 +241,8 @@ func (c *postClock) restart() {
 	}
 }
 
-// tooMany gives up on a server that asked to wait. Only 429 says for sure that nothing was done.
+// tooMany returns the error for a server that asked to wait for too long or too often. Only 429 says for certain that
+// nothing was done.
 func tooMany(resp *http.Response, wait time.Duration, asked bool) *HTTPError {
 	_, e := readRefusal(resp)
 	_ = resp.Body.Close()
@@ -269,12 +270,12 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 	return 0, false
 }
 
-// redirects tells whether an answer leads elsewhere, wherever that is.
+// redirects reports whether the status is a redirect, to whatever place.
 func redirects(status int) bool {
 	return status >= 300 && status <= 399 && status != http.StatusNotModified
 }
 
-// redirect tells where to send the request once more: to the same origin, and only where the status keeps method and
+// redirect returns where to send the request again: within the same origin, and only if the status keeps method and
 // body. The headers of the config are meant for one server and are sent to no other.
 func redirect(first, target *url.URL, resp *http.Response) (*url.URL, *HTTPError) {
 	status := resp.StatusCode
@@ -329,7 +330,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unexpected is a success that is no answer.
+// unexpected returns the error for a success that is no answer.
 func unexpected(resp *http.Response, d Delivery) *HTTPError {
 	head, err := io.ReadAll(io.LimitReader(resp.Body, excerptSource))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && len(head) == 0 {

@@ -23,7 +23,7 @@ type SSE struct {
 	endpoint *url.URL // where messages go; written by Connect, before anything is sent
 }
 
-// NewSSE makes a connection that is not open yet.
+// NewSSE returns a connection that is not open yet.
 func NewSSE(o HTTPOptions) *SSE {
 	c := &SSE{}
 	c.begin(o, c)
@@ -69,7 +69,7 @@ func (c *SSE) connect(ctx context.Context) error {
 	return nil
 }
 
-// use counts work that Close has to wait for; false when the connection has ended.
+// use counts work that Close has to wait for. It returns false if the connection has ended.
 func (c *SSE) use() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *SSE) ending() error {
 	return c.st.why
 }
 
-// openingEndedError is the end of a connection whose Connect was given up.
+// openingEndedError is the end of a connection whose Connect was cancelled.
 type openingEndedError struct{ cause error }
 
 func (e *openingEndedError) Error() string { return "the opening was given up: " + e.cause.Error() }
@@ -167,8 +167,8 @@ func (c *SSE) unposted(resp *http.Response, _ binding, _ string) *HTTPError {
 	return failed
 }
 
-// received is a message of the stream. It ends the POST of a request that it answers: one that the server never answers
-// would else stay for the life of the connection.
+// received handles a message of the stream. If it answers a request, it ends the POST of that: a POST that the server
+// never answers would otherwise stay open as long as the connection.
 func (c *SSE) received(message []byte) Received {
 	r := Received{Body: message}
 	c.mu.Lock()

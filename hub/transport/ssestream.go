@@ -24,7 +24,7 @@ func (s *sseStream) close() {
 	_ = s.body.Close()
 }
 
-// openEndpoint sends the GET and reads up to the endpoint.
+// openEndpoint sends the GET and reads until the endpoint event.
 func (c *SSE) openEndpoint() (*sseStream, *HTTPError) {
 	header := binding{}.streamHeader(c.sender, "", "")
 	header["Accept-Encoding"] = []string{"identity"} // who compresses a stream holds events back
@@ -58,8 +58,8 @@ func (s *sseStream) readEndpoint(base *url.URL) (*url.URL, *HTTPError) {
 	}
 }
 
-// resolveEndpoint reads the address for messages. It has to be of the server's origin, or the server could have our
-// messages, and the rights that go with them, sent to somebody else.
+// resolveEndpoint returns the address for messages. It must be of the server's origin: otherwise the server could have
+// the client's messages, with its rights, sent to somebody else.
 func resolveEndpoint(base *url.URL, text string) (*url.URL, *HTTPError) {
 	text = strings.TrimSpace(text)
 	at, err := base.Parse(text)
@@ -75,8 +75,8 @@ func resolveEndpoint(base *url.URL, text string) (*url.URL, *HTTPError) {
 	return at, nil
 }
 
-// readStream brings what comes on the stream to Receive, and tells how the stream ended. A second endpoint means
-// nothing: what is on its way already went to the first.
+// readStream passes the messages of the stream to Receive, and returns how the stream ended. A second endpoint event is
+// ignored, since messages have been sent to the first.
 func (c *SSE) readStream(s *sseStream) error {
 	defer s.close()
 	var at place // nothing is resumed

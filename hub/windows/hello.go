@@ -9,7 +9,7 @@ import (
 // Root is a workspace folder.
 type Root struct{ URI, Name string }
 
-// Hello introduces a window.
+// Hello is how a window introduces itself.
 type Hello struct {
 	WindowID      string // "" = minted
 	Title         string
@@ -22,14 +22,14 @@ type Hello struct {
 	ActsFor       string // the program that acts in it by itself, "" = a person does
 }
 
-// Resume says what a window has seen.
+// Resume is the last event that a window has seen, and of which hub.
 type Resume struct {
 	HubID string
 	After uint64
 }
 
-// Start is what a window is given first: the events that it missed, or a snapshot and events with what was too long for
-// it.
+// Start is what a window is sent first: the events that it missed; or a snapshot, and events with what was too long for
+// the snapshot.
 type Start struct {
 	Resumed  bool
 	Events   []event.Event

@@ -7,7 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// start gives what the window missed, or a snapshot. w is not in the table yet.
+// start returns the events that w missed, or a snapshot. w is not in the table yet; before is the window of its id
+// until now, nil for none.
 func (t *Table) start(w *Window, hello *Hello, before *Window) *Start {
 	if resume := hello.Resume; resume != nil && before != nil && resume.HubID == t.HubID && resume.After <= t.seq {
 		if missed, ok := t.missed.After(resume.After, w.id); ok {
@@ -17,7 +18,8 @@ func (t *Table) start(w *Window, hello *Hello, before *Window) *Start {
 	return t.snapshot(w, hello.MaxHistory)
 }
 
-// resumed gives what w missed since it was before.
+// resumed returns a Start with the events that were missed, the prompts that w can show and before could not, and the
+// progress of open requests.
 func (t *Table) resumed(w, before *Window, missed []event.Event) *Start {
 	s := &Start{Resumed: true}
 	told := map[string]bool{}

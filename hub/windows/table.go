@@ -13,28 +13,28 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 )
 
-// House is the hub that the windows are in. All but Update is called with the lock.
+// House is the part of the hub that the windows need. All methods but Update are called with the lock held.
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
-	// MintWindow makes the id of the n-th window, which has brought none.
+	// MintWindow returns an id for the n-th window, which brought none.
 	MintWindow(n uint64) string
-	// WithTools tells whether an open question is sampling that brings tools.
+	// WithTools reports whether an open prompt is a sampling request with tools.
 	WithTools(promptID string) bool
-	// Prompts gives the open questions, oldest first.
+	// Prompts returns the open prompts, oldest first.
 	Prompts() []Prompt
-	// Requests gives the open requests, oldest first.
+	// Requests returns the open requests, oldest first.
 	Requests() []event.RequestInfo
-	// Servers gives the servers in config order, and the problems of no single one.
+	// Servers returns the servers in config order, and the problems of the config that belong to no single server.
 	Servers() ([]event.ServerInfo, []event.ConfigProblem)
-	// Subscriptions gives what a window is subscribed to.
+	// Subscriptions returns the subscriptions of a window.
 	Subscriptions(windowID string) []event.Subscription
 }
 
-// Prompt is an open question.
+// Prompt is an open prompt.
 type Prompt struct {
 	Info      event.PromptInfo
-	WithTools bool // sampling that brings tools
+	WithTools bool // a sampling request with tools
 }
 
 // Options of a Table. All are needed.
@@ -42,13 +42,13 @@ type Options struct {
 	House House
 	HubID string
 	Life  context.Context // ends with the hub
-	Work  *sync.WaitGroup // has every goroutine of the hub; one may begin for as long as a window is attached
+	Work  *sync.WaitGroup // counts the hub's goroutines; one may begin for as long as a window is attached
 }
 
-// maxGone bounds how many detached windows are remembered for a resume.
+// maxGone limits the windows that are remembered for a resume after they were detached for good.
 const maxGone = 256
 
-// Table has all windows of a hub, and the events that they are told. Make it with NewTable.
+// Table is the set of a hub's windows, and the events that they are sent. Make it with NewTable.
 type Table struct {
 	Options
 	History journal.History // of what has ended
@@ -57,25 +57,25 @@ type Table struct {
 	missed   journal.Missed
 	windows  map[string]*Window // attached ones, and detached ones that may come back
 	attached uint64             // counts attachments, for order
-	running  int                // what all windows have under way
+	running  int                // the orders of all windows under way
 }
 
-// NewTable makes the table of a hub.
+// NewTable returns a table without windows.
 func NewTable(o Options) *Table { return &Table{Options: o, windows: map[string]*Window{}} }
 
-// Seq is the number of the latest event.
+// Seq returns the number of the latest event.
 func (t *Table) Seq() uint64 { return t.seq }
 
-// Len counts the windows, detached ones that may come back among them.
+// Len counts the windows, including the detached ones that may come back.
 func (t *Table) Len() int { return len(t.windows) }
 
-// Gone tells whether a window is detached for good.
+// Gone reports whether a window is detached for good.
 func (t *Table) Gone(id string) bool {
 	w := t.windows[id]
 	return w != nil && w.gone
 }
 
-// Emit gives an event to the journal and to every attached window that wants it.
+// Emit sends an event to every attached window that wants it, and records it for those that resume later.
 func (t *Table) Emit(b event.Body) {
 	t.seq++
 	e := event.Event{Seq: t.seq, Time: time.Now(), Body: b}
@@ -93,7 +93,7 @@ func (t *Table) Emit(b event.Body) {
 	}
 }
 
-// private makes an event for one window alone; its number is used for nothing else.
+// private makes an event for one window. Its number is used for no other event.
 func (t *Table) private(w *Window, b event.Body) event.Event {
 	t.seq++
 	e := event.Event{Seq: t.seq, Time: time.Now(), Body: b}
@@ -101,8 +101,8 @@ func (t *Table) private(w *Window, b event.Body) event.Event {
 	return e
 }
 
-// Attach brings a window into the table, and gives what it missed, or a snapshot. What is delivered to the sink follows
-// the start without a gap. Error: ALREADY_EXISTS WINDOW_ID_IN_USE.
+// Attach adds a window to the table, and returns the events that it missed, or a snapshot. The events that the sink
+// gets follow the start without a gap. Error: ALREADY_EXISTS WINDOW_ID_IN_USE.
 func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	before := t.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == t.HubID {
@@ -139,7 +139,7 @@ func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	return w, start, nil
 }
 
-// Close ends every window because the hub shuts down. It gives their ids.
+// Close ends every window because the hub shuts down. It returns their ids.
 func (t *Table) Close() (ids []string) {
 	for _, w := range t.inOrder() {
 		if w.attached {

@@ -7,19 +7,19 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Shows tells whether w can show a question. withTools says that it is sampling that brings tools.
+// Shows reports whether w can show a prompt of that kind. withTools tells that it is a sampling request with tools.
 func (w *Window) Shows(kind event.PromptKind, withTools bool) bool {
 	return w.kinds[kind] && (!withTools || w.samplingTools)
 }
 
-// wants tells whether w is told of b.
+// wants reports whether w is sent the event b: every event but prompts that it cannot show.
 func (w *Window) wants(b event.Body) bool {
 	opened, ok := b.(*event.PromptOpened)
 	return !ok || w.Shows(opened.Prompt.Kind, w.table.House.WithTools(opened.Prompt.ID))
 }
 
-// CanShow tells whether a window can show a question. One that is expected back counts: a question waits for it as long
-// as it may take to come back.
+// CanShow reports whether any window can show such a prompt. A detached window that may come back counts: a prompt
+// waits for it.
 func (t *Table) CanShow(kind event.PromptKind, withTools bool) bool {
 	for _, w := range t.windows {
 		if !w.gone && w.Shows(kind, withTools) {
@@ -29,7 +29,7 @@ func (t *Table) CanShow(kind event.PromptKind, withTools bool) bool {
 	return false
 }
 
-// Capabilities are what the windows can serve.
+// Capabilities returns the client capabilities that the windows together have.
 func (t *Table) Capabilities() mcp.Capabilities {
 	return mcp.Capabilities{
 		Roots:           true, // an empty list is an answer, too
@@ -41,8 +41,8 @@ func (t *Table) Capabilities() mcp.Capabilities {
 	}
 }
 
-// extensions is what the attached windows can show of MCP's extensions. Of two windows that show the same one, the word
-// of the older counts.
+// extensions returns the MCP extensions that the attached windows show. If two windows show the same one, the settings
+// of the older window count.
 func (t *Table) extensions() map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	for _, w := range t.inOrder() {
@@ -59,8 +59,8 @@ func (t *Table) extensions() map[string]json.RawMessage {
 	return all
 }
 
-// Roots gives the workspace folders of all windows in the order of attachment, each URI once. A window that may come
-// back still counts.
+// Roots returns the workspace folders of all windows in the order of attachment, each URI once. Windows that may come
+// back count.
 func (t *Table) Roots() []Root {
 	var roots []Root
 	seen := map[string]bool{}
@@ -75,7 +75,7 @@ func (t *Table) Roots() []Root {
 	return roots
 }
 
-// Folders are the URIs of roots.
+// Folders returns the URIs of roots.
 func Folders(roots []Root) []string {
 	uris := make([]string, 0, len(roots))
 	for _, r := range roots {

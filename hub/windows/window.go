@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Window is one attached view.
+// Window is one view of an editor: an attached stream, or a detached one that may come back.
 type Window struct {
 	table         *Table
 	id, title     string
@@ -23,28 +23,28 @@ type Window struct {
 	gone          bool // detached for good; remembered for a resume only
 	farewell      *time.Timer
 
-	ctx        context.Context // of what is to end with the attachment
+	ctx        context.Context // ends with the attachment
 	endContext context.CancelCauseFunc
-	work       *work // what the user has asked for in it, over all attachments
+	work       *work // shared by all attachments under this id
 }
 
-// ID of the window. It never changes.
+// ID returns the id of the window. It never changes.
 func (w *Window) ID() string { return w.id }
 
-// Title of the window. It never changes.
+// Title returns the title of the window. It never changes.
 func (w *Window) Title() string { return w.title }
 
-// ActsFor is the program that acts in it by itself, "" = a person does. It never changes.
+// ActsFor returns the program that uses the window on its own; "" means that a person does. It never changes.
 func (w *Window) ActsFor() string { return w.actsFor }
 
-// Attached tells whether its stream is there.
+// Attached reports whether the window's stream is open.
 func (w *Window) Attached() bool { return w.attached }
 
-// Roots are its workspace folders.
+// Roots returns the workspace folders of the window.
 func (w *Window) Roots() []Root { return w.roots }
 
-// Replace puts other workspace folders in their place. counts tells whether w is the window of its id still, and not
-// gone.
+// Replace replaces the workspace folders. counts tells whether w is still the window of its id, and not detached for
+// good.
 func (w *Window) Replace(roots []Root) (counts bool) {
 	w.roots = roots
 	return w.counts()
@@ -52,8 +52,7 @@ func (w *Window) Replace(roots []Root) (counts bool) {
 
 func (w *Window) counts() bool { return w.table.windows[w.id] == w && !w.gone }
 
-// Declare replaces what an attached window can show. It is given the open prompts that it can show now and could not
-// before.
+// Declare replaces what an attached window can show, and sends it the open prompts that it could not show before.
 func (w *Window) Declare(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	old := Window{kinds: w.kinds, samplingTools: w.samplingTools}
 	w.declare(kinds)
@@ -72,33 +71,33 @@ func (w *Window) declare(kinds []event.PromptKind) {
 	}
 }
 
-// errStreamEnded is the cause of what ends with the attachment of its window.
+// errStreamEnded is the cause with which the context of an attachment ends.
 var errStreamEnded = event.Fail(event.CodeCancelled, event.ReasonCancelled, nil,
 	"the stream of the window that asked for it ended")
 
-// Part ends the attachment, and what the user has asked for that is for this attachment alone.
+// Part ends the attachment, and the orders that only it had a use for.
 func (w *Window) Part() { w.endAttachment(errStreamEnded) }
 
-// Expect waits for the window to come back. notBack is called when it has not, without the lock.
+// Expect calls notBack, without the lock, unless the window comes back in time.
 func (w *Window) Expect(within time.Duration, notBack func()) {
 	w.farewell = time.AfterFunc(within, notBack)
 }
 
-// endAttachment is the end of an attachment.
+// endAttachment marks w as detached, and ends its context with the cause why.
 func (w *Window) endAttachment(why error) {
 	w.attached = false
 	w.endContext(why)
 }
 
-// forget expects the window no longer.
+// forget stops the timer of Expect.
 func (w *Window) forget() {
 	if w.farewell != nil {
 		w.farewell.Stop()
 	}
 }
 
-// Depart is the end of a window that is detached for good. It stays in the table for a resume. false: it has come back,
-// or had departed.
+// Depart marks w as detached for good. It stays in the table for a resume. It returns false, and does nothing, if
+// another window has taken the place of w, or w had departed before.
 func (w *Window) Depart() bool {
 	if !w.counts() {
 		return false

@@ -8,20 +8,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Bounds of what may be under way at once: each is a goroutine, and most are a call.
+// Bounds of the orders under way at the same time. Each is a goroutine, and most are a call.
 const (
 	maxWork    = 256  // of one window
-	maxAllWork = 4096 // of all: a page that comes back under another id each time must not begin without end
+	maxAllWork = 4096 // of all windows, for a page that attaches under a new id each time
 )
 
-// work is what the user has asked for in one window and is under way.
+// work counts what the user has ordered in one window and is under way. It outlives the attachment.
 type work struct {
 	running   int
-	comparing int // answers whose content is compared with what was asked for
+	comparing int // answers that are being compared: see BeginComparing
 }
 
-// BeginComparing takes a place for an answer of w that is compared with what was asked for; EndComparing gives it back.
-// false: too many are being compared.
+// BeginComparing reserves a place for an answer of w whose content is compared with what was asked for. It returns
+// false if too many are being compared. EndComparing gives the place back.
 func (w *Window) BeginComparing() bool {
 	if w.work.comparing >= bounds.WindowAnswers {
 		return false
@@ -30,38 +30,38 @@ func (w *Window) BeginComparing() bool {
 	return true
 }
 
-// EndComparing gives a place back.
+// EndComparing gives back the place of BeginComparing.
 func (w *Window) EndComparing() { w.work.comparing-- }
 
-// Orders is what the user may ask for in a window. Its methods take the lock.
+// Orders runs what the user orders in a window. Its methods take the lock.
 type Orders struct{ w *Window }
 
-// Orders of w.
+// Orders returns the Orders of w.
 func (w *Window) Orders() Orders { return Orders{w} }
 
-// ID of the window. It takes no lock.
+// ID returns the id of the window. It takes no lock.
 func (o Orders) ID() string { return o.w.id }
 
-// Go runs f, which the user has asked for in w and which is to be carried out whatever becomes of the window, on a
-// goroutine of the hub. The context ends with the hub. What f returns is called once it no longer counts: it tells what
-// came of it.
+// Go runs f on a goroutine of the hub. It is for orders that are carried out even if the window closes: the context
+// ends with the hub. The function that f returns is called after the order has been taken off the window's count; it
+// reports the result.
 func (o Orders) Go(f func(ctx context.Context) (tell func())) error {
 	return o.w.run(o.w.table.Life, f)
 }
 
-// GoAttached is Go for what is of use to this attachment alone: the context ends with it.
+// GoAttached is Go for orders that only this attachment has a use for: the context ends with the attachment.
 func (o Orders) GoAttached(f func(ctx context.Context) (tell func())) error {
 	return o.w.run(o.w.ctx, f)
 }
 
-// Order is Go for an order that changes what is: it returns once that has taken effect, or is over. So the orders of
-// one window take effect in the order in which they are given, however long each goes on after that. The wait is for
-// the hub's lock and no longer: see TookEffect.
+// Order is Go for orders that change state. It returns as soon as f has called TookEffect or has returned, so the
+// orders of a window take effect in the order in which they were given, although the rest of each runs concurrently.
+// Since TookEffect is called before anything but the hub's lock is waited for, Order waits for that lock and no longer.
 func (o Orders) Order(f func(ctx context.Context) (tell func())) error {
 	return o.w.order(o.w.table.Life, f)
 }
 
-// OrderAttached is Order for what is of use to this attachment alone: the context ends with it.
+// OrderAttached is Order for orders that only this attachment has a use for: the context ends with the attachment.
 func (o Orders) OrderAttached(f func(ctx context.Context) (tell func())) error {
 	return o.w.order(o.w.ctx, f)
 }
@@ -79,11 +79,11 @@ func (w *Window) order(ctx context.Context, f func(ctx context.Context) (tell fu
 	return err
 }
 
-// effectKey is the key of what TookEffect calls.
+// effectKey is the context key of the function that TookEffect calls.
 type effectKey struct{}
 
-// TookEffect tells the window that has given an order, if one has, that it has taken effect. What starts, stops and
-// switches servers calls it before it waits for anything but the lock.
+// TookEffect tells Order, if ctx is from one, that the order has taken effect. The functions that start, stop and
+// switch servers call it before they wait for anything but the lock.
 func TookEffect(ctx context.Context) {
 	if told, ok := ctx.Value(effectKey{}).(func()); ok {
 		told()
@@ -99,11 +99,10 @@ func (w *Window) run(ctx context.Context, f func(ctx context.Context) (tell func
 	return nil
 }
 
-// Turn is one goroutine of the hub's that works for a window.
+// Turn is the right to one goroutine that works for a window.
 type Turn struct{ w *Window }
 
-// TakeTurn refuses when there are too many, or the window is gone. Whoever has got one calls Over as the last thing
-// that its goroutine does.
+// TakeTurn reserves a goroutine. It fails if there are too many, or if w is detached. The goroutine calls Over last.
 func (w *Window) TakeTurn() (t Turn, err error) {
 	w.table.House.Update(func() { t, err = w.takeTurn() })
 	return t, err
@@ -133,7 +132,7 @@ func (w *Window) takeTurn() (Turn, error) {
 	return Turn{w}, nil
 }
 
-// Over ends what counts, and then tells: who has been told may ask for the next. tell may be nil.
+// Over gives the turn back and then calls tell, which may be nil: whoever is told may begin the next order.
 func (t Turn) Over(tell func()) {
 	table := t.w.table
 	defer table.Work.Done()

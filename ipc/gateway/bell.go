@@ -8,14 +8,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// maxLogs is how many log messages of servers wait to be passed on; beyond it the oldest are lost.
+// maxLogs is how many log messages of servers may wait to be forwarded; beyond it the oldest are dropped.
 const maxLogs = 256
 
-// maxUpdates is how many changed resources wait to be told; beyond it changes are lost, which a client cannot tell from
-// a server that does not tell of them.
+// maxUpdates is how many resource updates may wait to be forwarded; beyond it updates are dropped. To a client that
+// looks like a server that does not announce them.
 const maxUpdates = 4096
 
-// bell takes the events of the hub, which may not wait, and keeps what is to be done about them: a windows.Sink.
+// bell is a windows.Sink. It collects the hub's events without blocking, for Gateway.tell to handle.
 type bell struct {
 	wake chan struct{} // cap 1
 
@@ -23,16 +23,16 @@ type bell struct {
 	rung rung
 }
 
-// rung is what has happened since somebody looked.
+// rung is what has been collected since it was last taken.
 type rung struct {
 	changes changes
-	tools   bool                // lists of tools changed
-	level   bool                // a client has said which logs it wants
-	config  bool                // the config was read anew
-	servers []event.ServerInfo  // that changed, each once, as it is now
-	gone    []string            // servers that were removed
-	again   map[string]struct{} // servers whose resources or prompts changed
-	updated map[origin]struct{} // resources
+	tools   bool                // a list of tools has changed
+	level   bool                // the lowest log level that clients want has changed
+	config  bool                // the config was reloaded
+	servers []event.ServerInfo  // the servers that changed, each once, in their latest state
+	gone    []string            // the servers that were removed
+	again   map[string]struct{} // the servers whose resources or prompts changed
+	updated map[origin]struct{} // the resources that changed
 	logs    []*event.LogMessage
 }
 
@@ -48,7 +48,7 @@ func (b *bell) ring(note func(r *rung)) {
 	}
 }
 
-// answer gives what has happened, but for what was logged.
+// answer takes what was collected, except the log messages.
 func (b *bell) answer() rung {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *bell) answer() rung {
 	return r
 }
 
-// takeLogs gives what was logged.
+// takeLogs takes the log messages that were collected.
 func (b *bell) takeLogs() []*event.LogMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *bell) takeLogs() []*event.LogMessage {
 	return logs
 }
 
-// Deliver takes one event.
+// Deliver collects one event.
 func (b *bell) Deliver(e event.Event) {
 	switch e := e.Body.(type) {
 	case *event.ServerChanged:
@@ -100,7 +100,7 @@ func (b *bell) Deliver(e event.Event) {
 	}
 }
 
-// Closed is the end of the hub, which closes the gateway as well.
+// Closed is called when the hub ends. There is nothing to do: whoever closes the hub closes the gateway before.
 func (b *bell) Closed(*event.Error) {}
 
 func (r *rung) look(server string) {
@@ -125,12 +125,12 @@ func (r *rung) server(e *event.ServerChanged) {
 	}
 }
 
-// gather is how long changes are gathered before others are told of them: a config that was read anew, or a server that
-// comes up, changes several lists, one after the other, and a client asks for a list again each time it is told; and a
-// client may want another level of logs all the time.
+// gather is how long changes are collected before clients and servers are told of them. A config reload or a server
+// that starts changes several lists in a row, and a client fetches a list each time it is told; and a client may change
+// its log level all the time.
 const gather = 20 * time.Millisecond
 
-// tell passes on what has happened until the gateway's life ends.
+// tell handles the hub's events, and tells the clients of them, until the gateway is closed.
 func (g *Gateway) tell() {
 	var lists changes // not told yet
 	var due <-chan time.Time
@@ -185,7 +185,8 @@ func (g *Gateway) tell() {
 	}
 }
 
-// configured looks at the servers anew: the profile may be another now. One that has gone counts as it was.
+// configured applies a config reload: the profile, and with it the set of servers, may have changed. A profile that was
+// removed stays in force.
 func (g *Gateway) configured() {
 	if profile, err := g.hub.ModelTools().Profile(g.o.Profile); err == nil {
 		g.shelf.choose(profile)
@@ -201,7 +202,7 @@ func (g *Gateway) configured() {
 	g.shelf.refresh()
 }
 
-// tellLists tells the clients that lists are others now.
+// tellLists notifies the clients of the lists that have changed.
 func (g *Gateway) tellLists(lists changes) {
 	var methods []string
 	news := g.shelf.news(g.life, lists)

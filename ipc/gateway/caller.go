@@ -15,22 +15,23 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// caller is a client in the course of one of its requests: a hub.Caller.
+// caller is the client of one request: a hub.Caller.
 type caller struct {
 	server *mcpserver.Server
 	call   *mcpserver.Call
 	client string // the id of its session
 
 	mu    sync.Mutex
-	over  bool                                  // the request has ended otherwise than by the server's answer
-	asked map[*context.CancelCauseFunc]struct{} // ends what a client of 2026-07-28 is asked
+	over  bool                                  // leave was called
+	asked map[*context.CancelCauseFunc]struct{} // cancels the open questions to a client of 2026-07-28
 }
 
-// errCallEnded is why a question that may be of several calls is taken back from the round of one of them.
+// errCallEnded is the cause with which a question is withdrawn from a call that has ended. Other calls may still ask
+// it.
 var errCallEnded = &event.CancelCause{Origin: event.OriginHost, Reason: "the call has ended"}
 
-// leave says that the request has ended, and not by an answer of the server: its client may never come back for a round
-// that it has, and what it was asked there can be asked in the course of another call.
+// leave is called when the request has ended without an answer of the server. It withdraws the request's questions: the
+// client may never send its answers, and the questions can be asked in the course of another call.
 func (c *caller) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +41,7 @@ func (c *caller) leave() {
 	}
 }
 
-// asking gives the context of a question, which ends with the request as well. stop must be called.
+// asking returns a context for a question that also ends with the request. The caller must call stop.
 func (c *caller) asking(ctx context.Context) (own context.Context, stop func()) {
 	own, end := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -60,17 +61,18 @@ func (c *caller) asking(ctx context.Context) (own context.Context, stop func()) 
 	}
 }
 
-// callerOf makes the caller of a request. All requests of one connection, or of one legacy session, are of one client.
-// Calls of 2026-07-28 over HTTP have nothing in common that a stranger could not have too, so each is one for itself.
+// callerOf returns the caller of a request. All requests of one connection, or of one legacy session, come from one
+// client. Calls of 2026-07-28 over HTTP share nothing that a stranger could not share as well, so each counts as a
+// client of its own.
 func (g *Gateway) callerOf(c *mcpserver.Call) *caller {
 	return &caller{server: g.server, call: c, client: c.Session.ID()}
 }
 
-// Client names who is behind the request.
+// Client identifies the client.
 func (c *caller) Client() string { return c.client }
 
-// Answers tells whether the client has declared the capability for a question of this kind. An elicitation capability
-// that says nothing means forms (client/elicitation, 2025-11-25).
+// Answers reports whether the client has declared the capability for such a question. An empty elicitation capability
+// means forms (client/elicitation, 2025-11-25).
 func (c *caller) Answers(kind event.PromptKind, withTools bool) bool {
 	switch kind {
 	case event.PromptSampling:
@@ -90,13 +92,13 @@ func (c *caller) Answers(kind event.PromptKind, withTools bool) bool {
 	return false
 }
 
-// Heard tells whether the client hears what is asked in the course of the request.
+// Heard reports whether the client receives what is sent in the course of the request.
 func (c *caller) Heard() bool { return c.call.Heard() }
 
-// Progress passes progress of the server on; the engine puts the client's token in the place of the hub's.
+// Progress forwards progress of the server; the engine replaces the hub's token by the client's.
 func (c *caller) Progress(params json.RawMessage) { c.call.Progress(params) }
 
-// Completed gives what tells the client that a page is done with that it was sent to.
+// Completed returns a function that tells the client that a URL elicitation is complete.
 func (c *caller) Completed() func(elicitationID string) {
 	server, client := c.server, c.client
 	return func(elicitationID string) {
@@ -108,7 +110,7 @@ func (c *caller) Completed() func(elicitationID string) {
 	}
 }
 
-// Ask puts a question of the server to the client.
+// Ask asks the client a question of the server.
 func (c *caller) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	if q.Waiting {
 		return c.askFinished(ctx, q)
@@ -138,13 +140,13 @@ func (c *caller) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	return mcp.Answer{}, errNoAction
 }
 
-// codeRejected is how a client tells that its user has refused a sampling request (client/sampling, "Error Handling").
+// codeRejected is the code of a client whose user has refused a sampling request (client/sampling, "Error Handling").
 const codeRejected = -1
 
 var errNoAction = errors.New("the client's answer to an elicitation has no action")
 
-// askFinished asks whether somebody has done what he was sent to a page for. The client was shown the page already, and
-// the server may say itself that it is done, which ends ctx: one that answers no forms just waits for that.
+// askFinished asks whether the user is done with the page of a URL elicitation, which the client has opened already.
+// The server may announce that as well, which ends ctx; a client that answers no forms just waits for that.
 func (c *caller) askFinished(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	if !c.Answers(event.PromptElicitationForm, false) {
 		<-ctx.Done()
@@ -184,7 +186,7 @@ func (c *caller) ask(ctx context.Context, key, method string, params json.RawMes
 	return result, err
 }
 
-// Roots is what the client says its roots are; nil when it has not declared any.
+// Roots returns the client's answer to roots/list; nil when it has not declared roots.
 func (c *caller) Roots(ctx context.Context, key string) (json.RawMessage, error) {
 	if !c.call.Client.Declares(protocol.MethodRoots) {
 		return nil, nil
@@ -196,8 +198,8 @@ func (c *caller) Roots(ctx context.Context, key string) (json.RawMessage, error)
 	return result, err
 }
 
-// withoutOurs takes out of a question's _meta what means something on the server's connection alone: its progress
-// token, and the keys that MCP reserves, such as the server's task.
+// withoutOurs removes from a question's _meta what has a meaning only on the server's connection: its progress token,
+// and the keys that MCP reserves.
 func withoutOurs(params json.RawMessage) json.RawMessage {
 	meta := jsontext.Get(params, "_meta")
 	if meta == nil {

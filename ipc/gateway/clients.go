@@ -13,27 +13,27 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// client is what the gateway keeps of a legacy client: one of 2026-07-28 says all with each request.
+// client is what the gateway keeps of a legacy client. A client of 2026-07-28 repeats everything in each request.
 type client struct {
-	level  string // that it has asked for, "" = none
-	asking bool   // for its roots
-	again  bool   // and has to ask once more
+	level  string // the log level that it has set, "" = none
+	asking bool   // it is being asked for its roots
+	again  bool   // its roots have changed meanwhile: ask once more
 }
 
 const (
-	// answerLimit is how long a client or a server may take to answer what the gateway asks by itself.
+	// answerLimit is how long a client or a server may take to answer a request of the gateway's own.
 	answerLimit = 30 * time.Second
-	// closeLimit is how long servers may take to hear that a gateway that closes is subscribed to nothing any more.
+	// closeLimit is how long servers may take to answer the unsubscribes when the gateway closes.
 	closeLimit = 2 * time.Second
-	// maxRoots is how many roots of one client count.
+	// maxRoots limits the roots of one client.
 	maxRoots = 256
 )
 
-// pace is how often at most the word of one client or server makes the gateway ask it, or others, for something: nobody
-// must pay for one that says all the time that something has changed.
+// pace is the shortest interval at which one client or server can make the gateway ask it, or others, for something. A
+// peer that announces changes all the time must not cost others anything.
 const pace = time.Second
 
-// rest lets pace pass, or the life of ctx.
+// rest waits for pace, or until ctx ends.
 func rest(ctx context.Context) {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
@@ -45,12 +45,12 @@ func rest(ctx context.Context) {
 
 var errTooLong = errors.New("it took too long")
 
-// within bounds what the gateway does by itself.
+// within returns a context for a request of the gateway's own.
 func (g *Gateway) within(limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(g.life, limit, errTooLong)
 }
 
-// of gives what is kept of a client; nil when the gateway is closing. The lock is held.
+// of returns the record of a client; nil when the gateway or the session is closing. The lock is held.
 func (g *Gateway) of(s *mcpserver.Session) *client {
 	if g.life.Err() != nil || s.Err() != nil {
 		return nil
@@ -63,7 +63,7 @@ func (g *Gateway) of(s *mcpserver.Session) *client {
 	return c
 }
 
-// forget is the end of a session: none of its requests runs any more.
+// forget is called at the end of a session, when none of its requests runs any more.
 func (g *Gateway) forget(s *mcpserver.Session) {
 	var c *client
 	g.levels(func() {
@@ -76,7 +76,8 @@ func (g *Gateway) forget(s *mcpserver.Session) {
 	}
 }
 
-// askRoots asks a client for its roots, if it has declared any: what servers ask in nobody's call needs them.
+// askRoots asks a client for its roots, if it has declared any. Servers that ask for roots outside of any call are
+// given them.
 func (g *Gateway) askRoots(s *mcpserver.Session) {
 	if !s.Client().Declares(protocol.MethodRoots) {
 		return

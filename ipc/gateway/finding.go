@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// What clients' names mean: which server has what they ask for.
+// Finding the server that has what a client asks for by name.
 
 func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	s.mu.Lock()
@@ -40,12 +40,12 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	return at, unknown
 }
 
-// ofPeople are the reasons for which a server did not start that a person can change.
+// ofPeople are the reasons of failed starts that a person can do something about.
 var ofPeople = []string{event.ReasonNoApprover, event.ReasonSignInFailed, event.ReasonSignInDeclined,
 	event.ReasonLaunchDeclined, event.ReasonInputMissing}
 
-// whyUnknown says why a tool is not listed that has the name of one of a server that could not be started to be known;
-// nil where that is not the reason.
+// whyUnknown looks for the server that name would belong to, if that server's start for its lists has failed. It
+// returns the server and the error, or nil.
 func (s *shelf) whyUnknown(name string) (server string, trouble *event.Error) {
 	before, _, _ := strings.Cut(name, "__")
 	s.mu.Lock()
@@ -58,8 +58,8 @@ func (s *shelf) whyUnknown(name string) (server string, trouble *event.Error) {
 	return "", nil
 }
 
-// ask starts a server to be known in the course of a call, which waits for whom the server needs. The error says why it
-// could not be started.
+// ask starts a server for its lists in the course of a call, which waits if a person has to be asked. It returns the
+// error of the start.
 func (s *shelf) ask(ctx context.Context, server string) *event.Error {
 	s.mu.Lock()
 	k := s.servers[server]
@@ -74,7 +74,7 @@ func (s *shelf) ask(ctx context.Context, server string) *event.Error {
 	return trouble
 }
 
-// schema is the input schema of a tool that may want arguments in headers; nil for all others.
+// schema returns the input schema of a tool that may want arguments repeated in headers; nil for other tools.
 func (s *shelf) schema(name string) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()

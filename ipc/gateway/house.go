@@ -15,32 +15,32 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// MaxOpen is how many gateways a House has open at once.
+// MaxOpen is how many gateways may be open in a House at the same time.
 const MaxOpen = 16
 
-// House holds the gateways that a host has opened. All methods are safe for concurrent use.
+// House is the set of gateways that a host has opened. All methods are safe for concurrent use.
 type House struct {
 	hub *hub.Hub
 	log *slog.Logger
 
 	mu     sync.Mutex
 	open   []*Opened // oldest first
-	count  int       // of them, and of those that are being opened
+	count  int       // the gateways in open, and those that are being opened or closed
 	closed bool
 	busy   sync.WaitGroup // opens and closes; added to with mu held, while closed is false
 }
 
-// Opened is an open gateway of a House.
+// Opened is an open gateway in a House.
 type Opened struct {
 	ID       string
 	Time     time.Time
 	Endpoint *Endpoint
 }
 
-// NewHouse makes a house without gateways over h.
+// NewHouse returns a House without gateways.
 func NewHouse(h *hub.Hub) *House { return &House{hub: h, log: h.Logger()} }
 
-// Open opens a gateway at a port of the loopback, 0 for a free one. Errors are *event.Error.
+// Open opens a gateway on a port of the loopback interface; 0 picks a free one. Errors are *event.Error.
 func (s *House) Open(o Options, port int) (*Opened, error) {
 	if err := s.reserve(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *House) reserve() error {
 	return nil
 }
 
-// openTheView is what helps where nobody can be asked at a gateway that a host has opened.
+// openTheView is the Advice of a gateway that a host has opened.
 const openTheView = "No window is open in which somebody could agree. Ask the user to open McpHub's view in the program " +
 	"that has opened this gateway, and call again."
 
@@ -90,14 +90,14 @@ func (s *House) make(o Options, port int) (*Opened, error) {
 	return &Opened{ID: "gateway-" + strings.ToLower(rand.Text()[:10]), Time: time.Now(), Endpoint: endpoint}, nil
 }
 
-// List gives the open gateways, oldest first.
+// List returns the open gateways, oldest first.
 func (s *House) List() []*Opened {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.open)
 }
 
-// Close closes one and waits for that; false: there is none of that id.
+// Close closes the gateway with that id and waits for its end. It returns false if there is none.
 func (s *House) Close(id string) bool {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.open, func(o *Opened) bool { return o.ID == id })
@@ -119,7 +119,8 @@ func (s *House) Close(id string) bool {
 	return true
 }
 
-// CloseAll closes every gateway, waits for that, and opens none any more. It must be called before the hub is closed.
+// CloseAll closes every gateway, waits for their end, and refuses to open others. It must be called before the hub is
+// closed.
 func (s *House) CloseAll() {
 	s.mu.Lock()
 	s.closed = true

@@ -13,10 +13,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// origin is where something comes from that clients know by another name: a server, and the name or URI there.
+// origin identifies a tool, prompt or resource: its server, and its name or URI there.
 type origin struct{ server, name string }
 
-// listing is one list as clients get it, and what their names mean.
+// listing is one list as clients get it, with the origin of each name in it.
 type listing struct {
 	entries []byte // of the array, with commas
 	from    map[string]origin
@@ -43,14 +43,14 @@ func (l *listing) add(name string, at origin, definition json.RawMessage) bool {
 	return true
 }
 
-// result is the whole list as the result of a request; member is the array's name.
+// result returns the list as the result of a request. member is the name of the array.
 func (l *listing) result(member string) json.RawMessage {
 	b := make([]byte, 0, len(l.entries)+len(member)+8)
 	b = append(append(append(b, `{"`...), member...), `":[`...)
 	return append(append(b, l.entries...), "]}"...)
 }
 
-// find gives what a name means, or an error that names what is near.
+// find returns the origin of a name, or an error that suggests a similar one.
 func (l *listing) find(what, name string) (origin, error) {
 	if at, ok := l.from[name]; ok {
 		return at, nil
@@ -58,13 +58,13 @@ func (l *listing) find(what, name string) (origin, error) {
 	return origin{}, invalid("there is no " + what + " " + quoted(name) + nearmiss.Hint(name, l.names))
 }
 
-// nameOf is the name of a tool or prompt as clients see it, which depends on where it comes from alone.
+// nameOf returns the name of a tool or prompt for clients. It depends on the origin alone.
 func nameOf(at origin) string {
 	return toolset.Style{Bytes: toolset.GatewayName}.Name(toolset.Named{
 		Identity: toolset.Identity{Server: at.server, Name: at.name}})
 }
 
-// toolsOf makes the list of tools. With plain, names stay as the servers gave them, as long as no two are alike.
+// toolsOf makes the list of tools. With s.plain, tools keep the servers' names where no two are equal.
 func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 	l := &listing{own: map[string]bool{readResult: s.bound}}
 	if s.mode != ToolsAll {
@@ -113,7 +113,7 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 	return l
 }
 
-// show puts a definition into the list that clients get.
+// show appends a definition to the list that clients get.
 func (l *listing) show(definition json.RawMessage) {
 	if len(l.entries) > 0 {
 		l.entries = append(l.entries, ',')
@@ -121,7 +121,7 @@ func (l *listing) show(definition json.RawMessage) {
 	l.entries = append(l.entries, definition...)
 }
 
-// define gives the definition of a tool that clients are not shown.
+// define returns the definition of a tool that is found by search_tools and not in the list.
 func (l *listing) define(name string) (json.RawMessage, error) {
 	if definition, ok := l.definitions[name]; ok {
 		return definition, nil
@@ -143,8 +143,8 @@ func promptsOf(prompts []event.McpPromptInfo, plain bool) *listing {
 	return l
 }
 
-// resourcesOf makes the list of resources. URIs stay; one that two servers have stands once as it is, for the first,
-// and by an address of ours for each other.
+// resourcesOf makes the list of resources. URIs stay. If two servers have the same URI, the first keeps it, and the
+// others get an address (addressOf).
 func resourcesOf(resources []event.ResourceInfo) *listing {
 	l := &listing{}
 	for _, r := range resources {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// levelChanged notes the log level that a client wants, and asks the servers for the most talkative one of all. What
-// goes to whom the engine decides.
+// levelChanged records the log level that a client has set, and passes the lowest level of all clients on to the
+// servers. The engine filters what each client gets.
 func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
 	g.levels(func() {
 		if c := g.of(s); c != nil {
@@ -20,7 +20,7 @@ func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
 	})
 }
 
-// levels makes a change of what clients want, with the lock.
+// levels runs change with the lock held, and has the servers told if the lowest level has changed.
 func (g *Gateway) levels(change func()) {
 	g.mu.Lock()
 	before := g.levelLocked()
@@ -32,8 +32,8 @@ func (g *Gateway) levels(change func()) {
 	}
 }
 
-// hearsLogs lets a call of 2026-07-28 hear what its server logs while it runs. stop must be called before it is
-// answered: what the server has logged before its answer is then passed on before that.
+// hearsLogs forwards what server logs to a call of 2026-07-28 while the call runs. stop must be called before the call
+// is answered: it forwards what the server logged before its answer.
 func (g *Gateway) hearsLogs(c *mcpserver.Call, server string) (stop func()) {
 	note := func(change func()) {
 		g.mu.Lock()
@@ -48,8 +48,7 @@ func (g *Gateway) hearsLogs(c *mcpserver.Call, server string) (stop func()) {
 	}
 }
 
-// passLogs passes on what servers have logged: to those legacy clients that want it, and in the course of the calls of
-// others.
+// passLogs forwards the log messages of servers: to the legacy clients that want them, and to the calls of hearsLogs.
 func (g *Gateway) passLogs() {
 	g.passing.Lock() // whoever waits for it may go on when all is passed on that had come by then
 	defer g.passing.Unlock()
@@ -77,8 +76,8 @@ func (g *Gateway) passLogs() {
 	}
 }
 
-// tellLevels tells the servers that another level is the most talkative one now. When nobody has asked for one any
-// more, they go on as they do.
+// tellLevels tells the servers the lowest level that clients want. When no client wants logs any more, servers keep
+// their level.
 func (g *Gateway) tellLevels() {
 	servers, _ := g.hub.Servers()
 	for _, info := range servers {
@@ -86,14 +85,15 @@ func (g *Gateway) tellLevels() {
 	}
 }
 
-// logging is the log level of one server: what is wanted of it, and what it was told. Guarded by Gateway.mu.
+// logging is the log level of one server: the level that it should have, and the one it was told. Guarded by
+// Gateway.mu.
 type logging struct {
 	want, told string
-	busy       bool // somebody tells it
+	busy       bool // tellLevel's goroutine runs
 }
 
-// setLevel tells a server that is connected and offers logging the level that clients want, if any does. anew says that
-// the connection is a new one, which was told nothing yet.
+// setLevel tells a connected server that offers logging the level that clients want, if any does. anew says that its
+// connection is new, so that it was told no level yet.
 func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
 	if info.State != event.ServerReady || jsontext.Get([]byte(info.Capabilities), "logging") == nil {
 		return
@@ -126,7 +126,7 @@ func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
 	g.work.Go(func() { g.tellLevel(info.Name, l) })
 }
 
-// tellLevel tells a server its level until it has been told what is wanted.
+// tellLevel tells a server its level until that is the one wanted.
 func (g *Gateway) tellLevel(server string, l *logging) {
 	for {
 		g.mu.Lock()
@@ -146,10 +146,10 @@ func (g *Gateway) tellLevel(server string, l *logging) {
 	}
 }
 
-// talkative are the levels of RFC 5424, the most talkative first.
+// talkative lists the levels of RFC 5424, the lowest (most talkative) first.
 var talkative = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// moreTalkative is that of two levels, either may be none, from which on more is logged.
+// moreTalkative returns the lower of two levels; an empty one does not count.
 func moreTalkative(a, b string) string {
 	i, j := slices.Index(talkative, a), slices.Index(talkative, b)
 	if i < 0 || j >= 0 && j < i {
@@ -158,7 +158,7 @@ func moreTalkative(a, b string) string {
 	return a
 }
 
-// levelLocked is the most talkative level that a client has asked for, "" when none has.
+// levelLocked returns the lowest level that a client has set, "" when none has. The lock is held.
 func (g *Gateway) levelLocked() (level string) {
 	for _, c := range g.clients {
 		level = moreTalkative(level, c.level)
@@ -166,7 +166,7 @@ func (g *Gateway) levelLocked() (level string) {
 	return level
 }
 
-// logParams are those of notifications/message; the logger names the server first.
+// logParams returns the params of notifications/message. The logger begins with the name of the server.
 func logParams(m *event.LogMessage) json.RawMessage {
 	logger := m.Server
 	if m.Logger != "" {

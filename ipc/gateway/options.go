@@ -10,34 +10,38 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// Options of a Gateway. The zero value is usable. Where they say nothing the profile counts, and then the default.
+// Options of a Gateway. The zero value is usable. A zero field takes its value from the profile, and then from the
+// default.
 type Options struct {
 	// Title names the gateway in windows and logs; "" is "gateway".
 	Title string
-	// Profile names a profile of the config: which servers and tools there are. "" is all.
+	// Profile names a profile of the config, which selects servers and tools. "" selects all of them.
 	Profile string
-	// Approval is "window" or "client": the client asks its user before a tool is called. What the config denies stays
-	// denied, and behind call_tool windows are asked all the same. Default "window".
+	// Approval is "window" or "client". With "client", the client is trusted to ask its user before it calls a tool. What
+	// the config denies stays denied, and tools that are called by call_tool are approved in windows all the same. Default
+	// "window".
 	Approval string
-	// Questions is who is asked what servers ask: "client", "window" or "either". Default "client".
+	// Questions says who answers the questions of servers: "client", "window" or "either". Default "client".
 	Questions string
 	// Tools is how tools are listed: "all", "search" or "auto". Default "all".
 	Tools string
 	// MaxTokens bounds the results of tools; 0 is no bound.
 	MaxTokens int
-	// PlainNames leaves the names of tools and prompts as the servers gave them where no two are alike.
+	// PlainNames keeps the servers' own names of tools and prompts, except where two are equal.
 	PlainNames bool
-	// CancelReason is what a server is told when a client cancels a request without a reason; "" is nothing.
+	// CancelReason is the reason sent to a server when a client cancels a request without giving one. "" sends none.
 	CancelReason string
-	// Bounds on what clients may take.
+	// Bounds limits what clients may use.
 	Bounds mcpserver.Bounds
-	// Advice says to a model what to do when nobody can approve; "": it names the command mcphub mcp.
+	// Advice tells a model what to do when a person has to approve and no window is open. "" advises the command mcphub
+	// mcp.
 	Advice string
-	// Problem is told what a profile names and is not there, once for each, as soon as that is known. It must not block
-	// for long. Nil: the log is told.
+	// Problem is called for each server or tool that a profile names and that does not exist, once, when that is found
+	// out. It must not block for long. If it is nil, the problem is logged.
 	Problem func(config.Problem)
-	// Trouble is told why a server could not be started of which it is not known what it offers: nobody can call what is
-	// not listed. It is told once for each reason, and must not block for long. Nil: the log is told.
+	// Trouble is called when a server had to be started so that its tools become known, and the start failed: until it
+	// succeeds, clients cannot call its tools. It is called again only for another error, and must not block for long. If
+	// it is nil, the error is logged.
 	Trouble func(server string, e *event.Error)
 	// Logger; nil discards. Payloads are never logged.
 	Logger *slog.Logger
@@ -55,7 +59,7 @@ const (
 // Questions are the words of Options.Questions.
 var Questions = map[string]hub.Questions{"client": hub.AskClient, "window": hub.AskWindows, "either": hub.AskEither}
 
-// filled gives the options with what the profile says, and the defaults.
+// filled returns the options, completed from the profile and then with the defaults.
 func (o Options) filled(p *config.Profile) Options {
 	if p != nil {
 		o.Approval, o.Questions, o.Tools = cmp.Or(o.Approval, p.Approval), cmp.Or(o.Questions, p.Questions),

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// The gateway's own tools: three in the place of all others, and one that reads long results on.
+// The gateway's own tools: three that replace the list of all others, and one that reads the rest of long results.
 const (
 	searchTools  = "search_tools"
 	describeTool = "describe_tool"
@@ -28,20 +28,20 @@ func mayBeOwn(name string) bool {
 	return name == searchTools || name == describeTool || name == callTool || name == readResult
 }
 
-// From so many tools, or tokens of their definitions, "auto" is "search".
+// ToolsAuto means ToolsSearch from this many tools, or tokens in their definitions, on.
 const (
 	manyTools  = 100
 	manyTokens = 10_000
 )
 
-// Bounds on what a search tells of tools.
+// Bounds on the text of a search result.
 const (
 	foundDescription = 300 // bytes of the description of one
 	foundArguments   = 200 // bytes of its arguments' names
 	namedServers     = 600 // bytes of the names of servers
 )
 
-// ownTool is the definition of a tool of the gateway's own.
+// ownTool returns the definition of one of the gateway's own tools.
 func ownTool(name, title, description, properties, required, annotations string) json.RawMessage {
 	b := jsontext.AppendString([]byte(`{"name":`), name)
 	b = jsontext.AppendString(append(b, `,"title":`...), title)
@@ -52,7 +52,7 @@ func ownTool(name, title, description, properties, required, annotations string)
 
 const readOnly = `"readOnlyHint":true,"openWorldHint":false`
 
-// searching gives the definitions of the three tools, given what there is to be found.
+// searching returns the definitions of the three tools that replace the list all.
 func searching(all *listing) []json.RawMessage {
 	servers, more := "", 0
 	for _, server := range all.servers {
@@ -86,7 +86,7 @@ var readingOn = ownTool(readResult, "Read a result on", "Reads a long result of 
 	`"id":{"type":"string","description":"as the result says"},`+
 		`"offset":{"type":"integer","minimum":0,"description":"where the piece begins, default 0"}`, `"id"`, readOnly)
 
-// ownCall answers a call of the gateway's own tools. Trouble is a result that a model can read.
+// ownCall answers a call of one of the gateway's own tools. Errors are results that a model can read.
 func (g *Gateway) ownCall(ctx context.Context, c *mcpserver.Call, name string,
 	arguments json.RawMessage) (json.RawMessage, error) {
 	switch name {
@@ -117,7 +117,7 @@ func (g *Gateway) ownCall(ctx context.Context, c *mcpserver.Call, name string,
 	return g.callAt(ctx, c, tool, inner, false)
 }
 
-// number is a whole number among arguments, 0 when it is not there; false when it is something else.
+// number returns the integer argument of that name, 0 when it is missing; ok is false when it is not an integer.
 func number(arguments json.RawMessage, name string) (n int64, ok bool) {
 	value := jsontext.Get(arguments, name)
 	return n, value == nil || json.Unmarshal(value, &n) == nil
@@ -189,7 +189,7 @@ func (g *Gateway) describe(ctx context.Context, name string) (json.RawMessage, e
 	return g.bounded(said(string(definition))), nil
 }
 
-// readOn gives the next piece of a long result, within the bound.
+// readOn returns the next piece of a long result that fits into the bound.
 func (g *Gateway) readOn(id string, offset int64) (json.RawMessage, error) {
 	room := toolset.BytesFor(max(g.o.MaxTokens, bounds.ViewTokens)) - 200 // of which the frame and the last line have some
 	p, err := g.hub.ModelTools().ReadResult(id, offset, room, false)
@@ -206,7 +206,7 @@ func (g *Gateway) readOn(id string, offset int64) (json.RawMessage, error) {
 	return said(text), nil
 }
 
-// bounded makes a result shorter that has more than the client wants, and keeps the whole.
+// bounded shortens a result that exceeds Options.MaxTokens, and keeps the whole for read_result.
 func (g *Gateway) bounded(result json.RawMessage) json.RawMessage {
 	if toolset.Within(result, g.o.MaxTokens) {
 		return result
@@ -217,7 +217,7 @@ func (g *Gateway) bounded(result json.RawMessage) json.RawMessage {
 	return v.Result()
 }
 
-// messageOf is an error in words for a model.
+// messageOf returns the text of an error for a model.
 func messageOf(err error) string {
 	if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) {
 		return refused.Message
@@ -225,12 +225,12 @@ func messageOf(err error) string {
 	return event.AsError(err).Message
 }
 
-// said is a text as the result of a tool.
+// said returns text as the result of a tool.
 func said(text string) json.RawMessage {
 	return append(jsontext.AppendString([]byte(`{"content":[{"type":"text","text":`), text), "}]}"...)
 }
 
-// errorResult is an error as the result of a tool, which a model can read.
+// errorResult returns text as the result of a tool that failed.
 func errorResult(text string) json.RawMessage {
 	b := jsontext.AppendString([]byte(`{"content":[{"type":"text","text":`), bounds.Cut(text, bounds.ErrorTextBytes))
 	return append(b, `}],"isError":true}`...)

@@ -15,23 +15,23 @@ import (
 	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
-// source is what the shelf needs of the hub.
+// source is the part of the hub that the shelf uses.
 type source interface {
 	Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
 	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
 	KnownRest(ctx context.Context, server string) (*offers.Rest, error)
 }
 
-// Limits of getting to know servers.
+// Limits on the starts of servers whose lists are unknown.
 const (
-	// atOnce is how many servers are started at once to be known.
+	// atOnce is how many such servers are started at the same time.
 	atOnce = 4
-	// patience is how long the first list of a client waits for servers that nobody knows yet.
+	// patience is how long the first list that a client asks for waits for such servers.
 	patience = 10 * time.Second
 )
 
-// shelf holds what the servers offer, as clients see it. Lists come from what is known: only a server of which it is
-// not known what it offers, from no earlier hub either, is started, once, to be known.
+// shelf holds the lists of what the servers offer, as clients see them. They are made of what the hub knows. A server
+// is started for them only if the hub does not know what it offers, not even from an earlier hub.
 type shelf struct {
 	hub     source
 	plain   bool
@@ -42,40 +42,40 @@ type shelf struct {
 	// changed hears, by method, of lists that are others now. It must not block.
 	changed func(lists changes)
 
-	places chan struct{} // a token for each server that is started to be known
+	places chan struct{} // has a token for each server that is being started for its lists
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
 	closed   bool
-	profile  *config.Profile // not changed once it is here
+	profile  *config.Profile // replaced as a whole, never modified
 	said     map[config.Problem]bool
 	servers  map[string]*known
-	pending  int           // servers of the start that are not known yet
-	settled  chan struct{} // closed when there are none
+	pending  int           // servers present at the start whose lists are still unknown
+	settled  chan struct{} // closed when pending has become 0, or patience is over
 	tools    *listing
 	rest     [3]*listing // resources, templates, prompts
-	revision uint64      // of what the lists are made of
-	made     uint64      // the revision that tools is made of
+	revision uint64      // counts changes of what tools is made of
+	made     uint64      // the revision when tools was made
 	told     struct {
 		tools told
 		rest  [3]told // as rest
 	}
 }
 
-// known is what is known of a server.
+// known is what the shelf knows of a server.
 type known struct {
 	place    int
 	ready    bool
-	begun    bool // it is up because it was started to be known: its lists are those of this connection
+	begun    bool // it was started for its lists, so they are those of the present connection
 	rest     *offers.Rest
-	trouble  *event.Error // why it could not be started to be known
-	learning bool         // somebody is at it
-	again    bool         // and has to look once more
-	of       time.Time    // when the connection became ready on which rest was listed
-	anew     time.Time    // when the connection became ready that came up while learning; rest may be of it already
+	trouble  *event.Error // why its start for its lists failed
+	learning bool         // learn's goroutine runs
+	again    bool         // learn's goroutine has to look once more
+	of       time.Time    // the ready time of the connection on which rest was listed
+	anew     time.Time    // the ready time of a connection that came up while learning; rest may be of it already
 }
 
-// changes are the lists that are others now, or may be, and the level of logs that clients want.
+// changes are the lists that have changed, or may have, and whether the log level that clients want has.
 type changes struct{ tools, resources, prompts, level bool }
 
 func (c *changes) add(o changes) {
@@ -90,7 +90,7 @@ func newShelf(h source, o *Options, profile *config.Profile, changed func(change
 		servers: map[string]*known{}, settled: make(chan struct{}), rest: [3]*listing{{}, {}, {}}}
 }
 
-// start gets to know the servers that there are.
+// start begins to learn what the servers in all offer.
 func (s *shelf) start(ctx context.Context, all []event.ServerInfo) {
 	s.mu.Lock()
 	s.pending = 1
@@ -117,22 +117,23 @@ func (s *shelf) oneSettled() {
 	}
 }
 
-// choose puts another profile in the place of the one that counts.
+// choose replaces the profile.
 func (s *shelf) choose(p *config.Profile) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.profile = p
 }
 
-// profileNow is the profile that counts; nil is everything.
+// profileNow returns the profile; nil selects everything.
 func (s *shelf) profileNow() *config.Profile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.profile
 }
 
-// see takes notice of a server as it is now, and tells whether it is connected anew. It does not block. One that is
-// beside another of its name is none of the gateway's: of two entries a client gets the one that counts.
+// see records the present state of a server, and reports whether it has a new connection. first tells that the server
+// was there when the gateway opened. see does not block. A server beside another one of its name is left out: of two
+// entries with one name, clients get the one that counts.
 func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (connected bool) {
 	if info.Beside() || info.State == event.ServerDisabled || !s.profileNow().HasServer(info.Name) {
 		s.drop(info.Name)
@@ -161,7 +162,7 @@ func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (con
 	return connected
 }
 
-// again looks once more at what a server offers.
+// again learns anew what a server offers.
 func (s *shelf) again(ctx context.Context, server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +183,7 @@ func (s *shelf) drop(server string) {
 	}
 }
 
-// outdated says that the list of tools may be another now.
+// outdated announces that the list of tools may have changed.
 func (s *shelf) outdated() {
 	s.mu.Lock()
 	s.revision++
@@ -190,7 +191,7 @@ func (s *shelf) outdated() {
 	s.changed(changes{tools: true})
 }
 
-// learn gets to know a server, on a goroutine of its own. The lock is held.
+// learn finds out what a server offers, on a goroutine of its own. The lock is held.
 func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) {
 	if s.closed || k.learning {
 		k.again = k.learning
@@ -225,7 +226,8 @@ func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) 
 	})
 }
 
-// look asks for what a server offers; nil: nothing is known beside its tools, or nothing new.
+// look returns what a server offers beside its tools; nil when that is unknown. It starts a server whose lists are
+// unknown.
 func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest {
 	tools, _, err := s.hub.KnownTools(ctx, server)
 	unknown := err == nil && len(tools) == 0
@@ -252,7 +254,7 @@ func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest 
 	return rest
 }
 
-// begin starts a server to be known, a few at a time. Its lists are asked for behind it.
+// begin starts a server for its lists; at most atOnce start at the same time.
 func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	select {
 	case s.places <- struct{}{}:
@@ -263,7 +265,7 @@ func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	<-s.places
 }
 
-// startToKnow lists the tools of a server, which starts it, and notes why that was not possible.
+// startToKnow lists the tools of a server, which starts it, and records the error if that fails.
 func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (trouble *event.Error) {
 	_, troubles, err := s.hub.Tools(ctx, server)
 	trouble = troubles[server]
@@ -285,7 +287,7 @@ func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (troub
 	return trouble
 }
 
-// close waits for what gets to know servers. The context of start has ended.
+// close waits for the goroutines of learn. The context of start has ended.
 func (s *shelf) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -293,7 +295,7 @@ func (s *shelf) close() {
 	s.work.Wait()
 }
 
-// refresh makes the lists of what there is beside tools anew.
+// refresh makes the lists of resources, templates and prompts again from what is known.
 func (s *shelf) refresh() {
 	var resources []event.ResourceInfo
 	var templates []event.ResourceTemplateInfo
@@ -316,7 +318,7 @@ func (s *shelf) refresh() {
 	}
 }
 
-// wait waits until the servers of the start are known, for as long as patience lasts.
+// wait waits until the lists of all servers that were there at the start are known, but not longer than patience.
 func (s *shelf) wait(ctx context.Context) {
 	select {
 	case <-s.settled:

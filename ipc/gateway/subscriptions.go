@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// subscriptions counts who wants to hear of which resource: a server is asked once, and told once that nobody wants it
-// any more.
+// subscriptions records which clients are subscribed to which resource. A server gets one subscribe for the first of
+// them, and one unsubscribe after the last.
 type subscriptions struct {
 	mu sync.Mutex
 	of map[origin]*subscription
@@ -23,17 +23,17 @@ type subscriptions struct {
 
 // subscription is one resource of a server that clients are subscribed to.
 type subscription struct {
-	turn     chan struct{}                         // a token for who speaks with the server about it: one after the other
-	waiting  int                                   // who has it or waits for it; guarded by subscriptions.mu, as all below
-	asked    bool                                  // the server tells of changes
-	sessions map[*mcpserver.Session]map[string]int // by the URI of the client: how often
+	turn     chan struct{}                         // has a token while somebody talks to the server about it
+	waiting  int                                   // holder and waiters of turn; as all below, guarded by subscriptions.mu
+	asked    bool                                  // the server has accepted the subscription
+	sessions map[*mcpserver.Session]map[string]int // how often each is subscribed, by the client's URI
 }
 
 func newSubscriptions() *subscriptions {
 	return &subscriptions{of: map[origin]*subscription{}}
 }
 
-// enter waits for the turn to speak about a resource; leave gives it back.
+// enter waits for the turn to talk to the server about a resource; leave gives it back.
 func (s *subscriptions) enter(ctx context.Context, at origin) (*subscription, error) {
 	s.mu.Lock()
 	sub := s.of[at]
@@ -69,7 +69,7 @@ func (s *subscriptions) locked(f func() bool) bool {
 	return f()
 }
 
-// subscribe asks the server when the first client wants to hear of a resource.
+// subscribe subscribes a client. It asks the server for the first client of a resource.
 func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
 	uri, err := required(c.Params, "uri")
 	if err != nil {
@@ -97,7 +97,7 @@ func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMes
 	return json.RawMessage("{}"), nil
 }
 
-// ask tells the server that somebody wants to hear of a resource, unless it knows.
+// ask subscribes the gateway to a resource at the server, unless it is.
 func (g *Gateway) ask(ctx context.Context, at origin, sub *subscription) error {
 	if g.subs.locked(func() bool { return sub.asked }) {
 		return nil
@@ -114,8 +114,8 @@ func (g *Gateway) ask(ctx context.Context, at origin, sub *subscription) error {
 	return nil
 }
 
-// join makes a session one that is subscribed, by no URI yet, if it may have one resource more of the server. Who has
-// the turn may call it.
+// join adds a session to sub, with no URI yet, if it may have one more resource of the server. Only the holder of the
+// turn calls it.
 func (s *subscriptions) join(at origin, sub *subscription, session *mcpserver.Session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +135,15 @@ func (s *subscriptions) join(at origin, sub *subscription, session *mcpserver.Se
 	return true
 }
 
-// dropIdle ends what join began, unless the session is subscribed by a URI.
+// dropIdle removes a session from sub if it is subscribed by no URI.
 func (sub *subscription) dropIdle(session *mcpserver.Session) {
 	if len(sub.sessions[session]) == 0 {
 		delete(sub.sessions, session)
 	}
 }
 
-// unsubscribe tells the server when the last client has gone. Without a subscription there is nothing to do.
+// unsubscribe unsubscribes a client, and the gateway at the server after the last client. Without a subscription there
+// is nothing to do.
 func (g *Gateway) unsubscribe(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
 	uri, err := required(c.Params, "uri")
 	if err != nil {
@@ -154,7 +155,7 @@ func (g *Gateway) unsubscribe(ctx context.Context, c *mcpserver.Call) (json.RawM
 	return json.RawMessage("{}"), nil
 }
 
-// held are the resources that a session is subscribed to by this URI, "" for any.
+// held returns the resources that a session is subscribed to by this URI; "" means any URI.
 func (s *subscriptions) held(session *mcpserver.Session, uri string) (all []origin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +167,7 @@ func (s *subscriptions) held(session *mcpserver.Session, uri string) (all []orig
 	return all
 }
 
-// release takes a subscription of a session back: one of that URI, or all; "" is every URI.
+// release removes one subscription of a session by that URI, or all of them; uri "" means every URI.
 func (g *Gateway) release(ctx context.Context, at origin, session *mcpserver.Session, uri string, all bool) {
 	sub, err := g.subs.enter(ctx, at)
 	if err != nil {
@@ -192,7 +193,7 @@ func (g *Gateway) release(ctx context.Context, at origin, session *mcpserver.Ses
 	g.subs.locked(func() bool { sub.asked = false; return true })
 }
 
-// forget takes all subscriptions of a session back, on a goroutine: a server may take long.
+// forget removes all subscriptions of a session, on a goroutine, since servers may take long to answer.
 func (s *subscriptions) forget(g *Gateway, session *mcpserver.Session) {
 	held := s.held(session, "")
 	if len(held) == 0 {
@@ -212,13 +213,13 @@ func (s *subscriptions) forget(g *Gateway, session *mcpserver.Session) {
 	})
 }
 
-// concerns tells whether a change of one URI is of interest to who is subscribed to another: a server may tell of what
-// lies below (server/resources, "Subscriptions").
+// concerns reports whether a change of one URI concerns a subscriber to another: a server may announce changes of
+// sub-resources (server/resources, "Subscriptions").
 func concerns(changed, subscribed string) bool {
 	return changed == subscribed || strings.HasPrefix(changed, strings.TrimSuffix(subscribed, "/")+"/")
 }
 
-// updated tells who is subscribed that a resource has changed.
+// updated tells the subscribed sessions that a resource has changed.
 func (s *subscriptions) updated(at origin) {
 	type told struct {
 		session   *mcpserver.Session

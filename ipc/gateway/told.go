@@ -8,13 +8,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// told is what clients were last given, or told, of a list.
+// told is the version of a list that all clients have, as far as the gateway knows.
 type told struct {
 	last    *listing // nil before the first client asked
-	strayed bool     // a client was given another one since
+	strayed bool     // some client has another version than last
 }
 
-// give takes notice that a client is given the list as it is now.
+// give records that a client gets the version now.
 func (o *told) give(now *listing) {
 	if o.last == nil {
 		o.last = now
@@ -22,7 +22,7 @@ func (o *told) give(now *listing) {
 	o.strayed = o.strayed || now != o.last && !bytes.Equal(now.entries, o.last.entries)
 }
 
-// differs tells whether a client may have another list than the one that is now; it is told of it then.
+// differs reports whether some client may have another version than now, and assumes that the caller tells them.
 func (o *told) differs(now *listing) bool {
 	if o.last == nil {
 		return false
@@ -32,7 +32,7 @@ func (o *told) differs(now *listing) bool {
 	return differs
 }
 
-// news are those of the changed lists that clients have to be told of, which the caller does.
+// news returns those of the changed lists that differ from what clients have. The caller notifies the clients.
 func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
 	var tools *listing
 	if changed.tools {
@@ -55,7 +55,8 @@ func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
 	return c
 }
 
-// giveTools is the list of tools for a client, and give one of the others.
+// giveTools returns the list of tools for a client, and records that the client has it. give does that for list i of
+// rest.
 func (s *shelf) giveTools(ctx context.Context) *listing {
 	now := s.toolList(ctx)
 	s.mu.Lock()
@@ -72,7 +73,7 @@ func (s *shelf) give(ctx context.Context, i int) *listing {
 	return s.rest[i]
 }
 
-// warn tells, once, which tools of a server the profile names and the server does not have.
+// warn reports, once each, the tools of a server that the profile names and the server does not have.
 func (s *shelf) warn(server string, tools []event.ToolInfo) {
 	there := make(map[string]bool, len(tools))
 	for _, t := range tools {
@@ -92,5 +93,5 @@ func (s *shelf) warn(server string, tools []event.ToolInfo) {
 	}
 }
 
-// maxSaid bounds what was said of profiles, which may change all the time.
+// maxSaid limits the record of reported problems, since profiles may change all the time.
 const maxSaid = 1000

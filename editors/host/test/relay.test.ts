@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { create } from '@bufbuild/protobuf';
-import { AttachResponseSchema, HubError } from '../dist/index.js';
+import { create, toJson } from '@bufbuild/protobuf';
+import { AttachRequestSchema, AttachResponseSchema, CancelOutcome, HubError, RequestState } from '../dist/index.js';
 import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
 import { FakeSource, settle } from './fakestream.js';
@@ -496,4 +496,54 @@ test('a program does not agree to the launch of what it wrote', async (t) => {
   say({ messageId: 'a3', answerPrompt: { promptId: 'another one', accept: { launchHash: 'h' } } });
   await settle();
   assert.equal(source.stream(0).sent.length, 2);
+});
+
+test('what a view asks goes to the hub as the page said it, and what comes of it comes back to the page', async (t) => {
+  const { source, say, told } = scene(t, { hello: (h) => ({ ...h, windowId: 'own page' }) });
+  say({ hello: { promptKinds: kinds, extensionsJson: '{"io.modelcontextprotocol/ui":{}}' } });
+  const stream = source.stream(0);
+  stream.welcome();
+  await settle();
+  told();
+
+  const ofView = { server: 's', appRequestId: 'shown', ownerWindowId: 'own page' };
+  const argumentsJson = '{"big":12345678901234567890,"a":1.0}';
+  const ofViews = [
+    { messageId: 'v1', callTool: { requestId: 'r1', tool: 'next', argumentsJson, ...ofView } },
+    { messageId: 'v2', readResource: { requestId: 'r2', uri: 'ui://s/data', ...ofView } },
+    { messageId: 'v3', callTool: { requestId: 'r3', tool: 'for models', ...ofView } },
+    { messageId: 'v4', cancelMcpRequest: { requestId: 'r2', reason: 'The view has closed.' } },
+  ];
+  for (const message of ofViews) {
+    say(message);
+  }
+  assert.deepEqual(
+    stream.sent.map((m) => toJson(AttachRequestSchema, m)),
+    ofViews,
+  );
+  assert.deepEqual(told(), []);
+
+  const ended = { requestId: 'r1', server: 's', tool: 'next' };
+  stream.say({ case: 'mcpRequestFinished', value: { ...ended, state: RequestState.DONE } });
+  stream.say({ case: 'reply', value: { messageId: 'v1' } });
+  const error = { code: 'PERMISSION_DENIED', reason: 'NOT_FOR_APPS', message: 'The tool is not for views.' };
+  stream.say({ case: 'reply', value: { messageId: 'v3', error } });
+  stream.say({ case: 'reply', value: { messageId: 'v4', cancelOutcome: CancelOutcome.CANCELLING } });
+  await settle();
+  assert.deepEqual(told(), [
+    { mcpRequestFinished: { ...ended, state: 'REQUEST_STATE_DONE' } },
+    { reply: { messageId: 'v1' } },
+    { reply: { messageId: 'v3', error } },
+    { reply: { messageId: 'v4', cancelOutcome: 'CANCEL_OUTCOME_CANCELLING' } },
+  ]);
+
+  say({ messageId: 'v5', readRequest: { requestId: 'r1', part: 'REQUEST_PART_RESULT' } });
+  assert.deepEqual(toJson(AttachRequestSchema, stream.sent.at(-1) ?? create(AttachRequestSchema)), {
+    messageId: 'v5',
+    readRequest: { requestId: 'r1', part: 'REQUEST_PART_RESULT' },
+  });
+  const text = '{"content":[{"type":"text","text":"é"}],"structuredContent":{"n":1.0}}';
+  stream.say({ case: 'reply', value: { messageId: 'v5', response: { case: 'readRequest', value: { text } } } });
+  await settle();
+  assert.deepEqual(told(), [{ reply: { messageId: 'v5', readRequest: { text } } }]);
 });

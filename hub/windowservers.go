@@ -6,8 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// What a user does to servers in a window. It is what the hub's methods of the same names do, but what it cancels was
-// cancelled by the user.
+// A window's orders to servers, given by its user. They are the hub's methods of the same names, but what they cancel
+// has the origin user.
 
 // StopServer is [Hub.StopServer] with origin user.
 func (w *Window) StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {

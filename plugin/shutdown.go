@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Every road to the end closes the hub the same way; they differ in how long that may take.
+// road is a reason for the end of the process. All close the hub in the same way, but within different budgets.
 type road struct {
 	why    string
 	budget time.Duration // what Close gets
@@ -24,13 +24,13 @@ var (
 )
 
 const (
-	// closeSlack is what Close gets beyond its budget, to kill what is left and to return.
+	// closeSlack is the time beyond the budget in which Close may kill what is left and return.
 	closeSlack = 250 * time.Millisecond
-	// stopTime is how long the end of the server is waited for, once it has been stopped.
+	// stopTime limits the wait for the gRPC server to end after it was stopped.
 	stopTime = 500 * time.Millisecond
-	// flushTime is how long the last log lines may take to a host that may not read any more.
+	// flushTime limits the wait for the last log lines to be written, since the host may no longer read them.
 	flushTime = 100 * time.Millisecond
-	// fatalFlushTime is how long the last line of a hub that cannot go on may take: it is all that a host learns.
+	// fatalFlushTime is flushTime for a hub that cannot go on: its last line is all that a host learns.
 	fatalFlushTime = time.Second
 )
 
@@ -39,8 +39,8 @@ var (
 	errNoClient  = errors.New("this side only serves")
 )
 
-// close closes the hub within the road's budget. A second SIGTERM ends the wait at once. A Close that hangs is left
-// behind: the process ends under it.
+// close closes the hub within the budget of r. A second SIGTERM ends the wait at once. If Close hangs, the process ends
+// without it.
 func (d *door) close(r road) int {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), r.budget,
 		errors.New("closing took longer than "+r.budget.String()))

@@ -6,12 +6,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// maxPages is how many pages of one connection are remembered; the oldest are forgotten.
+// maxPages limits the pages of one connection that are remembered; the oldest are forgotten first.
 const maxPages = 256
 
-// pages remembers who was sent to which page by a question of a server (elicitation, mode url), to be told when the
-// server reports that it is done with it. That may come long after the answer, and after the call. The zero value is
-// ready; it is safe for concurrent use.
+// pages remembers, by elicitation id, who was sent to a page by a URL elicitation of the server, to tell them when the
+// server reports that it is complete. That may come long after the answer, and after the call. The zero value is ready;
+// it is safe for concurrent use.
 type pages struct {
 	mu    sync.Mutex
 	of    map[string]func(id string) // by the elicitation's id
@@ -37,7 +37,7 @@ func (p *pages) sent(id string, tell func(id string)) {
 	p.of[id] = tell
 }
 
-// take gives what tells who was sent there, once; nil: nobody was.
+// take returns, once, the function that tells whoever was sent to the page; nil if nobody was.
 func (p *pages) take(id string) (tell func(id string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *pages) take(id string) (tell func(id string)) {
 	return tell
 }
 
-// ElicitationCompleted tells the client that was sent to a page that the server is done with it.
+// ElicitationCompleted tells the client that was sent to a page that the server has finished with it.
 func (c *connection) ElicitationCompleted(id string) {
 	if tell := c.pages.take(id); tell != nil {
 		tell(id)

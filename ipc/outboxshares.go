@@ -5,15 +5,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// shares counts what waits for a window, by server. A server may have as much as is left free: what it has and what is
-// free are the same at most, so that there is room for whoever comes next (package bounds, rule 3). The zero value is
-// empty.
+// shares counts what waits for a window, by server. A server may have at most as much as is left free for others, so
+// that there is room for whoever comes next (package bounds, rule 3). The zero value is empty.
 type shares struct {
 	all load
 	of  map[string]load
 }
 
-// take counts one more of a server, unless that is too much.
+// take counts one more for a server, and returns false if that exceeds its share.
 func (s *shares) take(server string, size, maxEntries, maxBytes int) bool {
 	mine := s.of[server]
 	if mine.entries >= maxEntries-s.all.entries || mine.entries > 0 && mine.bytes+size > maxBytes-s.all.bytes ||
@@ -29,7 +28,7 @@ func (s *shares) take(server string, size, maxEntries, maxBytes int) bool {
 	return true
 }
 
-// give takes one off the books.
+// give reverses one take.
 func (s *shares) give(server string, size int) {
 	mine := s.of[server]
 	mine.remove(size)
@@ -49,7 +48,7 @@ type shelf struct {
 
 func (l *shelf) len() int { return l.queue.len() }
 
-// put keeps a log message, unless its server has too many here, or the window's account has no room.
+// put queues a log message, unless its server has used its share or the window's account has no room.
 func (l *shelf) put(e *sharedEvent, on *bounds.Account) bool {
 	server, size := serverOfLog(e), event.PayloadSize(e.event.Body)
 	if !l.held.take(server, size, bounds.WindowLogs, bounds.WindowLogBytes) {
@@ -63,7 +62,7 @@ func (l *shelf) put(e *sharedEvent, on *bounds.Account) bool {
 	return true
 }
 
-// next takes the oldest, nil when there is none.
+// next removes and returns the oldest message, nil when there is none.
 func (l *shelf) next(on *bounds.Account) *sharedEvent {
 	if l.queue.len() == 0 {
 		return nil

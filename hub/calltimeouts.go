@@ -29,7 +29,7 @@ func (r *request) wind(now time.Time) {
 	r.clock.Stop(now)
 }
 
-// tick looks whether a clock has run out.
+// tick ends r if one of its clocks has run out.
 func (h *Hub) tick(r *request) {
 	st := h.lock()
 	defer st.unlock()
@@ -46,7 +46,7 @@ func (h *Hub) tick(r *request) {
 	}
 }
 
-// timeout is the cause of a clock that ran out. Its error names the setting to change.
+// timeout returns the cause of the end of r by a clock. Its error names the setting to change.
 func (r *request) timeout(idle bool) *event.CancelCause {
 	idleLimit, limit := r.clock.Limits()
 	what, setting, reason := "did not finish", "timeouts.total", event.ReasonTotalTimeout
