@@ -35,17 +35,15 @@ export function requester(page, { verb, name, home, message, extra, actions = []
   let requestId;
   let sending = false;
   const button = h('button', {
-    'type': 'button',
     'class': 'primary',
     'text': verb,
     'aria-label': `${verb} ${shortName(name)}`,
     'dataset': { testid: 'ask' },
     'onclick': () => void send(),
   });
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
   const where = h('button', {
-    'type': 'button',
     'class': 'link',
     'text': t('Show'),
     'aria-label': t('Show the request for {0} that runs', shortName(name)),
@@ -66,11 +64,11 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     if (sending) return;
     const mine = crypto.randomUUID();
     begun(true);
-    show(problem, false);
+    setText(problem, '');
     const order = await message(mine);
     if (typeof order === 'string') {
       begun(false);
-      say(order); // and what runs already is followed on
+      setText(problem, order); // and what runs already is followed on
       return;
     }
     requestId = mine;
@@ -85,14 +83,8 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     if (ended()) requestsChanged();
     else {
       show(status, false);
-      say(visible(error?.message));
+      setText(problem, visible(error?.message));
     }
-  }
-
-  /** @param {string} text */
-  function say(text) {
-    show(problem, text !== '');
-    setText(problem, text);
   }
 
   /** @param {boolean} now */
@@ -110,7 +102,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     show(where, open !== undefined);
     if (open) {
       begun(false);
-      show(problem, false);
+      setText(problem, '');
       show(status, true);
       setText(status, t('{0}: see Running.', stateWord(open.state)));
       return;
@@ -119,7 +111,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     if (!entry) return;
     requestId = undefined;
     begun(false);
-    show(problem, false);
+    setText(problem, '');
     show(status, true);
     setText(status, t('The last request: {0}.', outcomeWords[entry.outcome]));
     replace(outcome, extra?.(entry), endedDetails(page, entry, true));

@@ -136,7 +136,6 @@ export function samplingCard(ask, kit) {
   const limitShown = h('span', { text: most });
   const wrong = h('p', { class: 'field-error', role: 'alert' });
   const edit = h('button', {
-    'type': 'button',
     'class': 'link',
     'text': t('Edit'),
     'aria-pressed': 'false',

@@ -164,7 +164,7 @@ function comparison(page, entry, place, failed) {
     if (was.length + is.length > 2 * mostAgain) throw new Unread(t('They are too large to be compared here.'));
     replace(place, differenceView(pretty(was), pretty(is)));
   };
-  return h('button', { type: 'button', class: 'link', text, onclick: () => void compare().catch(failed) });
+  return h('button', { class: 'link', text, onclick: () => void compare().catch(failed) });
 }
 
 /** The arguments of a prompt, which are texts. @param {string} json @returns {Record<string, string>} */
@@ -192,7 +192,6 @@ export function againButton(page, entry, say) {
   };
   let busy = false;
   return h('button', {
-    'type': 'button',
     'class': 'secondary',
     'text': verb,
     'aria-label': t('{0}: {1}, with the same arguments', verb, shortName(tool || uri)),
@@ -221,12 +220,8 @@ export function againButton(page, entry, say) {
 export function reportAction(page, entry, say) {
   if (entry.earlier || entry.away) return undefined;
   const text = t('Save Bug Report…');
-  if (page.surface.kind !== 'web')
-    return page.surface.commands?.includes('mcphub.saveReport')
-      ? commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text)
-      : undefined;
+  if (page.surface.kind !== 'web') return commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text);
   return h('button', {
-    type: 'button',
     class: 'link',
     text,
     onclick: async () => {
