@@ -52,3 +52,24 @@ pageTest(
     assert.equal(await name.inputValue(), '', 'of a question that was closed');
   },
 );
+
+pageTest(
+  'the reason for a no outlives a reload, and is what Deny sends then',
+  { snapshot: { servers: [server('files')], prompts: [prompts.approval] } },
+  async ({ by, hub, page, pass, settle }) => {
+    const card = by('prompt-p-approval');
+    const field = card.getByLabel('Reason', { exact: true });
+    await card.getByText('Deny with a reason').click();
+    await field.fill('Not in this folder');
+    await pass(500);
+    await settle();
+    await page.reload();
+    await card.waitFor();
+    await settle();
+    assert.equal(await field.isVisible(), true, 'what holds a draft is open');
+    assert.equal(await field.inputValue(), 'Not in this folder');
+    await by('decline').click();
+    const { answerPrompt } = await hub.next('answerPrompt');
+    assert.deepEqual(answerPrompt.decline, { reason: 'Not in this folder' });
+  },
+);
