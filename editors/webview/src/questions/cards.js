@@ -242,7 +242,7 @@ export function promptCard(prompt, actions) {
   const dismiss = () => send({ dismiss: {} }, t('Dismissed'));
   reason?.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
 
-  const caller = prompt.parentRequestId ? actions.requestOf?.(prompt.parentRequestId) : undefined;
+  const call = actions.requestOf?.(prompt.parentRequestId || prompt.requestId || '');
   const deadline = h('p', { class: 'muted card-deadline' });
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
@@ -276,8 +276,9 @@ export function promptCard(prompt, actions) {
         'p',
         { class: 'muted' },
         `${t('Asked by the call')} `,
-        exact(shortName(caller?.title || caller?.tool || caller?.subject || prompt.parentRequestId)),
+        exact(shortName(call?.title || call?.tool || call?.subject || prompt.parentRequestId)),
       ),
+    call?.caller && h('p', { class: 'muted' }, `${t('Called by')} `, exact(shortName(call.caller))),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),
     problemLine,
