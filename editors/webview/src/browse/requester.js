@@ -4,7 +4,7 @@
 import { h, replace, setText, show } from '../elements/dom.js';
 import { endedDetails } from '../history/endeddetails.js';
 import { outcomeWords } from '../hub/ended.js';
-import { rowId } from '../running/requestrow.js';
+import { goToRequest } from '../running/requestrow.js';
 import { shortName, stateWord, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 
@@ -48,17 +48,9 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     'text': t('Show'),
     'aria-label': t('Show the request for {0} that runs', shortName(name)),
     'hidden': true,
-    'onclick': () => goToRunning(),
+    'onclick': () => goToRequest(page, requestId),
   });
   const outcome = h('div', {});
-
-  /** To the question that the request waits for, or else to its row among what runs. */
-  function goToRunning() {
-    const id = requestId ?? '';
-    const asks = [...page.state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
-    if (asks?.promptId) page.reveal(asks.promptId);
-    else document.getElementById(rowId(id))?.focus();
-  }
 
   async function send() {
     if (sending) return;

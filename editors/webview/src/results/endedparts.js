@@ -1,6 +1,7 @@
 // Of one request that is over: its arguments, its result, and what can be done with them.
 
-import { h, replace, setText } from '../elements/dom.js';
+import { h, replace, setText, show } from '../elements/dom.js';
+import { goToRequest } from '../running/requestrow.js';
 import { commandLink } from '../surface.js';
 import { indexJson } from '../words/jsonindex.js';
 import { objectOf, parse, stringOf } from '../words/jsontext.js';
@@ -181,8 +182,9 @@ export function againButton(page, entry, say) {
   const { server = '', tool = '', subject: uri = '', method } = entry.about;
   if (!isKept(entry) || !page.state.servers.has(server)) return undefined;
   const verb = { 'resources/read': t('Read Again'), 'prompts/get': t('Get Again') }[method ?? ''] ?? t('Call Again');
+  let requestId = '';
   const call = async () => {
-    const requestId = crypto.randomUUID();
+    requestId = crypto.randomUUID();
     if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
     const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
     const argumentsJson = given ? await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
@@ -191,24 +193,37 @@ export function againButton(page, entry, say) {
     return page.ask({ callTool: { requestId, server, tool, argumentsJson } });
   };
   let busy = false;
-  return h('button', {
+  const name = shortName(tool || uri);
+  const again = h('button', {
     'class': 'secondary',
     'text': verb,
-    'aria-label': t('{0}: {1}, with the same arguments', verb, shortName(tool || uri)),
+    'aria-label': t('{0}: {1}, with the same arguments', verb, name),
     'dataset': { testid: 'again' },
     'onclick': async () => {
       if (busy) return;
       busy = true;
       say('');
-      page.announce(t('Called again: see Running.'));
+      page.announce(called);
+      show(runs, true);
       try {
         say(visible((await call()).error?.message));
       } catch (error) {
         say(wordsOf(error));
       }
       busy = false;
+      if (document.activeElement === where) again.focus();
+      show(runs, false);
     },
   });
+  const called = t('Called again: see Running.');
+  const where = h('button', {
+    'class': 'link',
+    'text': t('Show'),
+    'aria-label': t('Show the request for {0} that runs', name),
+    'onclick': () => goToRequest(page, requestId),
+  });
+  const runs = h('span', { class: 'muted', hidden: true }, `${called} `, where);
+  return h('span', { class: 'actions' }, again, runs);
 }
 
 /**

@@ -13,7 +13,18 @@ import { plural, t } from '../words/t.js';
 const patience = 3000;
 
 /** The id of the element of a request. @param {string} requestId */
-export const rowId = (requestId) => `request-${requestId}`;
+const rowId = (requestId) => `request-${requestId}`;
+
+/**
+ * Goes to the question that a request waits for, or else to its row among what runs.
+ * @param {Pick<import('../page.js').Page, 'state' | 'reveal'>} page
+ * @param {string} [id]
+ */
+export function goToRequest({ state, reveal }, id = '') {
+  const asks = [...state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
+  if (asks?.promptId) reveal(asks.promptId);
+  else document.getElementById(rowId(id))?.focus();
+}
 
 /**
  * @typedef {object} RequestRow

@@ -4,7 +4,7 @@ import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from '../history/endeddetails.js';
-import { rowId } from '../running/requestrow.js';
+import { goToRequest } from '../running/requestrow.js';
 import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { toolPolicy } from '../adding/toolpolicy.js';
@@ -62,18 +62,15 @@ export function toolView(page, tool) {
   });
   const problem = h('p', { class: 'problem', role: 'alert' });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
-  const where = h('button', { class: 'link', text: t('Show'), hidden: true, onclick: goToRunning });
+  const where = h('button', {
+    class: 'link',
+    text: t('Show'),
+    hidden: true,
+    onclick: () => goToRequest(page, requestId),
+  });
   where.setAttribute('aria-label', t('Show the call of {0} that runs', shortName(name)));
   const outcome = h('div', {});
   const written = page.adding && toolPolicy(page, tool);
-
-  /** To the question that the call waits for, or else to its row among what runs. */
-  function goToRunning() {
-    const id = requestId ?? '';
-    const asks = [...page.state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
-    if (asks?.promptId) page.reveal(asks.promptId);
-    else document.getElementById(rowId(id))?.focus();
-  }
 
   function expand() {
     const open = body.hidden;
@@ -149,13 +146,7 @@ export function toolView(page, tool) {
     call.setAttribute('aria-disabled', String(now)); // and not disabled: that would throw the focus away
   }
 
-  const ended = () => {
-    for (let i = page.state.history.length - 1; i >= 0; i--) {
-      const entry = page.state.history[i];
-      if (entry?.requestId === requestId) return entry;
-    }
-    return undefined;
-  };
+  const ended = () => page.state.history.findLast((entry) => entry.requestId === requestId);
 
   function requestsChanged() {
     if (requestId === undefined) return;
