@@ -27,12 +27,8 @@ export function bannerPainter({ surface, state, announce }) {
         banner,
         h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': silent ? '!' : how === 'failed' ? '✕' : '…' }),
         h('span', { text }),
-        how === 'failed'
-          && surface.commands?.includes('mcphub.showLogs')
-          && commandLink(surface, 'mcphub.showLogs', [], t('Show the logs')),
-        silent
-          && surface.commands?.includes('mcphub.restartHub')
-          && commandLink(surface, 'mcphub.restartHub', [], t('Restart McpHub and end all that runs')),
+        how === 'failed' && commandLink(surface, 'mcphub.showLogs', [], t('Show the logs')),
+        silent && commandLink(surface, 'mcphub.restartHub', [], t('Restart McpHub and end all that runs')),
       );
     }
     // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back

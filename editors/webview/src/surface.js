@@ -30,15 +30,14 @@ export function readSurface() {
 }
 
 /**
- * A link that runs a command of the host; where the host has no such command, the text alone.
+ * A link that runs a command of the host; undefined where the host has no such command.
  * @param {Surface} surface
  * @param {string} command
  * @param {readonly unknown[]} args
  * @param {string} text
- * @returns {HTMLElement}
  */
 export function commandLink(surface, command, args, text) {
-  if (!surface.commands?.includes(command)) return h('span', { text });
+  if (!surface.commands?.includes(command)) return undefined;
   return h('a', { href: `command:${command}?${encodeURIComponent(JSON.stringify(args))}`, text });
 }
 
@@ -52,11 +51,11 @@ export function placeLink(surface, file, line) {
   if (!file) return undefined;
   const text = line ? `${file}:${line}` : file;
   const link = commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], visible(text));
-  if (link instanceof HTMLAnchorElement) return link;
+  if (link) return link;
   return h(
     'span',
     { class: 'place' },
-    link,
+    h('span', { text: visible(text) }),
     copyButton(t('Copy {0}', visible(text)), () => text, announce),
   );
 }

@@ -75,7 +75,6 @@ export function adding(page, place, list) {
     const said = h('span', { role: 'status' });
     let undoing = false;
     const undo = h('button', {
-      type: 'button',
       class: 'secondary',
       text: t('Undo'),
       dataset: { testid: 'undo' },

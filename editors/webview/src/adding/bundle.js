@@ -12,7 +12,6 @@ import { offers, waiting } from './offer.js';
  */
 export function bundleFile(page, propose) {
   const choose = h('button', {
-    type: 'button',
     class: 'primary',
     text: t('Choose a bundle…'),
     dataset: { testid: 'bundle-choose' },
@@ -60,7 +59,7 @@ export async function readBundle(page, wait, message, place, propose, back) {
   const { tools = [] } = read;
   replace(
     place,
-    back && h('button', { type: 'button', class: 'link', text: t('Back to the list'), onclick: back }),
+    back && h('button', { class: 'link', text: t('Back to the list'), onclick: back }),
     h('h4', { dir: 'auto', text: shortName(title) }),
     h('p', {
       class: 'muted',

@@ -123,7 +123,6 @@ export function removal(page, server, done, close) {
   const said = h('div', { class: 'fields' });
   const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
   const remove = h('button', {
-    type: 'button',
     class: 'primary',
     text: t('Remove'),
     dataset: { testid: 'remove-now' },

@@ -70,7 +70,6 @@ export function entryForm(page, target, { submit, done }) {
     dataset: { testid: 'adding-command' },
   });
   const split = h('button', {
-    type: 'button',
     class: 'link',
     hidden: true,
     text: t('Part it into command and arguments'),
@@ -126,7 +125,6 @@ export function entryForm(page, target, { submit, done }) {
   });
   const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
   const save = h('button', {
-    type: 'button',
     class: 'primary',
     text: submit,
     dataset: { testid: 'adding-save' },

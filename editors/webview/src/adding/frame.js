@@ -64,7 +64,7 @@ export function frame(title, parts, buttons, close) {
       'div',
       { class: 'card-buttons' },
       ...buttons,
-      h('button', { type: 'button', class: 'secondary', text: t('Cancel'), onclick: close }),
+      h('button', { class: 'secondary', text: t('Cancel'), onclick: close }),
     ),
   );
   return { element, heading, focus: () => heading.focus({ preventScroll: true }) };

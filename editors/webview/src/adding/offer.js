@@ -35,7 +35,6 @@ export function offers(page, about, offered, { propose, download }) {
   const values = h('div', { class: 'fields' });
   const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1 });
   const go = h('button', {
-    type: 'button',
     class: 'primary',
     dataset: { testid: 'offer-go' },
     onclick: () => void next(),
@@ -226,7 +225,6 @@ export function waiting(page) {
   /** @type {AbortController | undefined} of what is asked now */
   let asked;
   const stop = h('button', {
-    type: 'button',
     class: 'link',
     hidden: true,
     text: t('Stop'),

@@ -16,7 +16,6 @@ const mostText = 256 << 10;
 export function pastedText({ ask, announce }, propose) {
   const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
   const read = h('button', {
-    type: 'button',
     class: 'primary',
     text: t('Read it'),
     dataset: { testid: 'adding-read' },
@@ -83,7 +82,6 @@ export function pastedText({ ask, announce }, propose) {
           'div',
           { class: 'line' },
           h('button', {
-            'type': 'button',
             'class': 'secondary',
             'text': name,
             'aria-disabled': entry.form ? 'false' : 'true',

@@ -43,7 +43,6 @@ export function registrySearch(page, propose) {
       { class: 'row' },
       box,
       h('button', {
-        type: 'button',
         class: 'secondary',
         text: t('Search'),
         dataset: { testid: 'registry-search' },
@@ -56,7 +55,6 @@ export function registrySearch(page, propose) {
   results.setAttribute('aria-label', t('Servers of the registry'));
   const rows = roving(results, () => [...results.querySelectorAll('button')]);
   const more = h('button', {
-    type: 'button',
     class: 'link',
     hidden: true,
     text: t('Show more'),
@@ -106,7 +104,6 @@ export function registrySearch(page, propose) {
     const button = h(
       'button',
       {
-        type: 'button',
         class: 'found-server',
         dataset: { testid: `registry-${server.name ?? ''}` },
         onclick: () => {
@@ -153,7 +150,7 @@ export function registrySearch(page, propose) {
     });
     replace(
       one,
-      h('button', { type: 'button', class: 'link', text: t('Back to the list'), onclick: back }),
+      h('button', { class: 'link', text: t('Back to the list'), onclick: back }),
       h('h4', { dir: 'auto', text: shortName(about.title) }),
       h('p', {
         class: 'muted',

@@ -54,7 +54,6 @@ export function settingsFields(changed) {
   let rows = [];
   const list = h('ul', { class: 'lines' });
   const more = h('button', {
-    type: 'button',
     class: 'link',
     text: t('Add a tool'),
     onclick: () => {
@@ -77,7 +76,6 @@ export function settingsFields(changed) {
     name.setAttribute('aria-label', t('Tool, or a pattern with * and ?'));
     choice.setAttribute('aria-label', t('What happens to calls of {0}', tool || t('this tool')));
     const drop = h('button', {
-      'type': 'button',
       'class': 'link',
       'text': t('Remove'),
       'aria-label': t('Remove {0}', tool || t('this tool')),

@@ -210,7 +210,7 @@ export function pairs({ legend, one, add, key = (name) => name, changed }) {
   /** @type {ConfigFile | undefined} */
   let file;
   const list = h('ul', { class: 'lines' });
-  const more = h('button', { type: 'button', class: 'link', text: add, onclick: () => addRow('', '').name.focus() });
+  const more = h('button', { class: 'link', text: add, onclick: () => addRow('', '').name.focus() });
   const element = h('fieldset', { class: 'field' }, h('legend', { text: legend }), list, more);
 
   /** @param {string} given @param {string} value @param {boolean} [stands] */
@@ -218,7 +218,6 @@ export function pairs({ legend, one, add, key = (name) => name, changed }) {
     const name = textBox({ placeholder: t('NAME'), value: given });
     const control = valueControl(() => name.value.trim() || one, { value, stands, changed });
     const drop = h('button', {
-      type: 'button',
       class: 'link',
       text: t('Remove'),
       onclick: () => {

@@ -48,7 +48,7 @@ export function openView(page, of, { gone, fill, moves }) {
   const name = shortName(of.title || of.tool);
   const about = t('{0} of {1}', name, shortName(of.server));
   const status = h('p', { class: 'muted', role: 'status', text: t('Reading the view…') });
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const place = h('div', { class: 'view-frame' });
   const asks = h('div', { class: 'view-asks', role: 'group', hidden: true });
   const said = h('div', { class: 'view-said' });
@@ -140,7 +140,6 @@ export function openView(page, of, { gone, fill, moves }) {
   function fail(error) {
     if (over) return;
     show(status, false);
-    show(problem, true);
     setText(problem, visible(whyUnread(error, t('The view could not be read.'))));
   }
 
@@ -385,4 +384,4 @@ function whyNone(entry) {
 
 /** @param {string} text @param {string} label @param {string} testid @param {(event: MouseEvent) => void} onclick */
 const button = (text, label, testid, onclick) =>
-  h('button', { 'type': 'button', 'class': 'secondary', text, 'aria-label': label, 'dataset': { testid }, onclick });
+  h('button', { 'class': 'secondary', text, 'aria-label': label, 'dataset': { testid }, onclick });

@@ -19,7 +19,7 @@ export function viewsSection(page) {
   const { state, surface, announce } = page;
   const section = byId('views');
   const list = h('div', { class: 'views' });
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   section.append(list, problem);
   /** @typedef {ReturnType<typeof import('./appview.js').openView>} View */
   /** @type {Map<string, View | undefined>} undefined: it is being loaded */
@@ -49,7 +49,7 @@ export function viewsSection(page) {
 
   function count() {
     setCount('views', open.size);
-    show(section, open.size > 0 || !problem.hidden);
+    show(section, open.size > 0 || problem.textContent !== '');
   }
 
   /** @param {string} server */
@@ -67,7 +67,7 @@ export function viewsSection(page) {
 
   /** @param {ViewOf} of */
   async function openOne(of) {
-    show(problem, false);
+    setText(problem, '');
     if (open.has(of.requestId)) {
       open.get(of.requestId)?.focus();
       return;
@@ -104,7 +104,6 @@ export function viewsSection(page) {
   /** @param {string} text */
   function say(text) {
     setText(problem, text);
-    show(problem, true);
     count();
   }
 
@@ -113,7 +112,6 @@ export function viewsSection(page) {
     /** A button that is there once the tool of the call is known to have a view. @param {Call} call */
     offer: ({ requestId = '', server = '', tool = '', method = '' }) => {
       const button = h('button', {
-        'type': 'button',
         'class': 'link',
         'text': t('Show the view'),
         'aria-label': t('Show the view of {0}', shortName(tool)),

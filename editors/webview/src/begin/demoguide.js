@@ -54,12 +54,11 @@ const steps = [
  */
 export function demoGuide(page) {
   const { surface, state, ask, announce } = page;
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const rows = steps.map((step) => {
     const seen = h('p', { class: 'seen', hidden: true, dataset: { testid: `${step.testid}-seen` } });
     replace(seen, icon('check'), h('span', { text: step.seen }));
     const button = h('button', {
-      type: 'button',
       text: step.button,
       dataset: { testid: step.testid },
       onclick: () => run(step),
@@ -73,39 +72,35 @@ export function demoGuide(page) {
     h('h3', { text: t('The demo server') }),
     h('ol', { class: 'ways' }, ...rows.map(({ row }) => row)),
     problem,
-    h('div', { class: 'actions' }, ...leave()),
+    h('div', { class: 'actions' }, leave()),
   );
 
   /** @param {Step} step */
   async function run({ tool, given }) {
-    show(problem, false);
+    setText(problem, '');
     const requestId = crypto.randomUUID();
     const call = { requestId, server: surface.demo?.server ?? '', tool, argumentsJson: JSON.stringify(given) };
     const { error } = await ask({ callTool: call });
     // What has begun tells its end in the history; being cancelled is what it is for.
     const began = state.history.some((ended) => ended.requestId === requestId);
-    show(problem, error !== undefined && !began);
-    setText(problem, visible(error?.message));
+    setText(problem, began ? '' : visible(error?.message));
   }
 
   function leave() {
-    if (surface.commands?.includes('mcphub.removeDemoServer'))
-      return [commandLink(surface, 'mcphub.removeDemoServer', [], t('Remove the demo server'))];
     const text = t('Remove the demo server');
     const server = surface.demo?.server ?? '';
-    return [
-      h('button', {
-        type: 'button',
+    return (
+      commandLink(surface, 'mcphub.removeDemoServer', [], text)
+      ?? h('button', {
         class: 'link',
         text,
         dataset: { testid: 'remove-demo' },
         onclick: async () => {
           const { error } = await ask({ removeServer: { server } });
-          show(problem, error !== undefined);
           setText(problem, visible(error?.message));
         },
-      }),
-    ];
+      })
+    );
   }
 
   return {

@@ -17,9 +17,10 @@ import { t } from '../words/t.js';
  */
 export function firstStart(page, add) {
   const { surface, state } = page;
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const slot = h('div', {});
   const ways = surface.kind === 'vscode' ? waysInEditor(page, slot) : waysInBrowser(page, slot, problem);
+  const tour = commandLink(surface, 'mcphub.getStarted', [], t('Open the walkthrough'));
   const element = h(
     'div',
     { class: 'begin', role: 'group', hidden: true, dataset: { testid: 'first-start' } },
@@ -31,8 +32,7 @@ export function firstStart(page, add) {
     }),
     ways.some(Boolean) && h('ol', { class: 'ways' }, ...ways), // a host may offer none
     problem,
-    runs(surface, 'mcphub.getStarted')
-      && h('p', {}, commandLink(surface, 'mcphub.getStarted', [], t('Open the walkthrough'))),
+    tour && h('p', {}, tour),
   );
   return {
     element,
@@ -42,13 +42,10 @@ export function firstStart(page, add) {
       show(element, empty);
       if (empty && add.parentElement !== slot) slot.append(add);
       if (!empty && add.parentElement === slot) element.parentElement?.querySelector('h2')?.after(add);
-      if (!empty) show(problem, false);
+      if (!empty) setText(problem, '');
     },
   };
 }
-
-/** @param {import('../surface.js').Surface} surface @param {string} command */
-const runs = (surface, command) => surface.commands?.includes(command) === true;
 
 /** A way that leads nowhere is none. @param {string} title @param {string} text @param {...Child} acts */
 const way = (title, text, ...acts) =>
@@ -63,8 +60,8 @@ const way = (title, text, ...acts) =>
  * @param {string} testid
  */
 function act(surface, command, text, testid) {
-  if (!runs(surface, command)) return undefined;
   const link = commandLink(surface, command, [], text);
+  if (!link) return undefined;
   link.className = 'button';
   link.dataset['testid'] = testid;
   return link;
@@ -96,17 +93,15 @@ function waysInEditor({ surface }, slot) {
 function waysInBrowser({ surface, ask }, slot, problem) {
   const { demo } = surface;
   const add = h('button', {
-    type: 'button',
     class: 'primary',
     text: t('Try the Demo Server'),
     dataset: { testid: 'add-demo' },
     onclick: async () => {
       if (!demo?.entryJson) return;
-      show(problem, false);
+      setText(problem, '');
       const configFile = likeliestFile((await ask({ listConfigFiles: {} })).listConfigFiles?.files ?? [])?.path ?? '';
       const { error } = await ask({ addServer: { server: demo.server, entryJson: demo.entryJson, configFile } });
       const start = error ?? (await ask({ startServer: { server: demo.server } })).error;
-      show(problem, start !== undefined);
       setText(problem, visible(start?.message));
     },
   });

@@ -52,7 +52,6 @@ export function offerList(page, server, kind) {
   const note = h('p', { class: 'muted', role: 'status' });
   const list = h('ul', { 'class': 'offer-list', 'aria-label': of });
   const more = h('button', {
-    type: 'button',
     class: 'link',
     hidden: true,
     onclick: () => {

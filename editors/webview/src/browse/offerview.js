@@ -60,7 +60,7 @@ export function offerFrame({ name, title, definition, testid, build }) {
   const state = h('span', { class: 'state' });
   const head = h(
     'button',
-    { 'type': 'button', 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
+    { 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
     iconOf(definition),
     h('span', { class: 'name', dir: 'auto', text: shortName(title || name) }),
     title !== '' && title !== name && h('span', { class: 'of', dir: 'auto', text: shortName(name) }),

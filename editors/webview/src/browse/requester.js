@@ -4,7 +4,7 @@
 import { h, replace, setText, show } from '../elements/dom.js';
 import { endedDetails } from '../history/endeddetails.js';
 import { outcomeWords } from '../hub/ended.js';
-import { rowId } from '../running/requestrow.js';
+import { goToRequest } from '../running/requestrow.js';
 import { shortName, stateWord, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 
@@ -35,42 +35,32 @@ export function requester(page, { verb, name, home, message, extra, actions = []
   let requestId;
   let sending = false;
   const button = h('button', {
-    'type': 'button',
     'class': 'primary',
     'text': verb,
     'aria-label': `${verb} ${shortName(name)}`,
     'dataset': { testid: 'ask' },
     'onclick': () => void send(),
   });
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
   const where = h('button', {
-    'type': 'button',
     'class': 'link',
     'text': t('Show'),
     'aria-label': t('Show the request for {0} that runs', shortName(name)),
     'hidden': true,
-    'onclick': () => goToRunning(),
+    'onclick': () => goToRequest(page, requestId),
   });
   const outcome = h('div', {});
-
-  /** To the question that the request waits for, or else to its row among what runs. */
-  function goToRunning() {
-    const id = requestId ?? '';
-    const asks = [...page.state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
-    if (asks?.promptId) page.reveal(asks.promptId);
-    else document.getElementById(rowId(id))?.focus();
-  }
 
   async function send() {
     if (sending) return;
     const mine = crypto.randomUUID();
     begun(true);
-    show(problem, false);
+    setText(problem, '');
     const order = await message(mine);
     if (typeof order === 'string') {
       begun(false);
-      say(order); // and what runs already is followed on
+      setText(problem, order); // and what runs already is followed on
       return;
     }
     requestId = mine;
@@ -85,14 +75,8 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     if (ended()) requestsChanged();
     else {
       show(status, false);
-      say(visible(error?.message));
+      setText(problem, visible(error?.message));
     }
-  }
-
-  /** @param {string} text */
-  function say(text) {
-    show(problem, text !== '');
-    setText(problem, text);
   }
 
   /** @param {boolean} now */
@@ -110,7 +94,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     show(where, open !== undefined);
     if (open) {
       begun(false);
-      show(problem, false);
+      setText(problem, '');
       show(status, true);
       setText(status, t('{0}: see Running.', stateWord(open.state)));
       return;
@@ -119,7 +103,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     if (!entry) return;
     requestId = undefined;
     begun(false);
-    show(problem, false);
+    setText(problem, '');
     show(status, true);
     setText(status, t('The last request: {0}.', outcomeWords[entry.outcome]));
     replace(outcome, extra?.(entry), endedDetails(page, entry, true));

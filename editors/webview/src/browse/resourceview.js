@@ -18,10 +18,9 @@ export const longestProse = 4000;
 
 /** @param {import('../page.js').Page} page @param {string} server @param {string} uri */
 export function openResource(page, server, uri) {
-  if (!page.surface.commands?.includes('mcphub.openResource')) return undefined;
   const text = t('Open as Document');
   const link = commandLink(page.surface, 'mcphub.openResource', [server, uri], text);
-  link.setAttribute('aria-label', `${text}: ${shortName(uri)}`);
+  link?.setAttribute('aria-label', `${text}: ${shortName(uri)}`);
   return link;
 }
 

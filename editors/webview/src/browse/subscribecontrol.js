@@ -22,9 +22,8 @@ import { t } from '../words/t.js';
 export function subscribeControl(page, server, uri, offered) {
   let of = uri;
   let busy = false;
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', {
-    type: 'button',
     class: 'secondary',
     dataset: { testid: 'subscribe' },
     onclick: () => void turn(),
@@ -40,7 +39,6 @@ export function subscribeControl(page, server, uri, offered) {
     const { error } = await page.ask(on ? { subscribeResource: resource } : { unsubscribeResource: resource });
     busy = false;
     if (!error) page.subscribed(server, mine, on);
-    show(problem, error !== undefined);
     setText(problem, visible(error?.message));
     if (!error) page.announce(on ? t('Subscribed') : t('Unsubscribed'));
     update();

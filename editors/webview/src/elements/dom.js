@@ -9,7 +9,7 @@
 
 /**
  * An element. Props are attributes, but for class, text, dataset and on<event> functions; false, null and undefined
- * leave an attribute out.
+ * leave an attribute out. A button needs no type: the page has no form that it could submit.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Props} [props]

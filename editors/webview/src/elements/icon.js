@@ -44,11 +44,7 @@ export function icon(name) {
  */
 export function iconButton(name, label, props = {}) {
   const { class: more = '', ...rest } = props;
-  return h(
-    'button',
-    { 'type': 'button', 'class': `icon ${more}`.trim(), 'aria-label': label, 'title': label, ...rest },
-    icon(name),
-  );
+  return h('button', { 'class': `icon ${more}`.trim(), 'aria-label': label, 'title': label, ...rest }, icon(name));
 }
 
 /**

@@ -32,7 +32,7 @@ export function pageKeys({ editor, toQuestion }) {
     [t('Dismiss a question; leave a field for a reason'), [t('Esc')]],
     [t('Show these keys'), ['?']],
   ];
-  const close = h('button', { type: 'button', class: 'secondary', text: t('Close') });
+  const close = h('button', { class: 'secondary', text: t('Close') });
   const dialog = h(
     'dialog',
     { 'class': 'keys', 'aria-labelledby': 'keys-title', 'dataset': { testid: 'keys' } },

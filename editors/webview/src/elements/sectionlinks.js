@@ -10,7 +10,6 @@ export function sectionLinks(place) {
     const heading = section.querySelector('h2');
     const name = heading?.firstChild?.textContent?.trim() ?? '';
     const link = h('button', {
-      type: 'button',
       class: 'link',
       text: name,
       dataset: { testid: `to-${section.id}` },

@@ -13,7 +13,7 @@ import { t } from '../words/t.js';
 /** @typedef {import('./fields.js').About} About */
 
 /** @param {string} text @param {() => void} onclick */
-const button = (text, onclick) => h('button', { type: 'button', class: 'secondary small', text, onclick });
+const button = (text, onclick) => h('button', { class: 'secondary small', text, onclick });
 
 /**
  * An object. An optional one is drawn once the user adds it: its own required fields matter only then, and a schema

@@ -158,7 +158,6 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   const why = count ? t('These are {0} fields: too many to be drawn.', count) : t('No values are asked for.');
   const none = h('p', { class: 'muted', text: why, hidden: top !== undefined });
   const switcher = h('button', {
-    'type': 'button',
     'class': 'link',
     'aria-pressed': 'false',
     'text': t('Edit as JSON'),

@@ -48,7 +48,6 @@ export function endedDetails(page, entry, resultFirst = false) {
     });
   const trace = h('div', { class: 'trace' });
   const showTrace = h('button', {
-    type: 'button',
     class: 'link',
     text: t('Show the timeline'),
     onclick: async () => {
@@ -112,8 +111,7 @@ export function endedDetails(page, entry, resultFirst = false) {
       !entry.earlier && !entry.away && page.offerView({ ...about, requestId: entry.requestId }),
       againButton(page, entry, say),
       !entry.earlier && !entry.away && showTrace,
-      surface.commands?.includes('mcphub.showTrace')
-        && !entry.earlier
+      !entry.earlier
         && !entry.away
         && commandLink(surface, 'mcphub.showTrace', [entry.requestId], t('Open the timeline as a document')),
       reportAction(page, entry, say),

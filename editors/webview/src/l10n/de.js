@@ -255,6 +255,7 @@ export default {
   '“{0}”': '„{0}“',
   ', title “{0}”': ', Titel „{0}“',
   'Asked by the call': 'Gefragt vom Aufruf',
+  'Called by': 'Aufgerufen von',
   'Deny with a reason': 'Mit einem Grund verweigern',
   'Reason': 'Grund',
   'Press Escape again to dismiss.': 'Drücken Sie noch einmal Esc, um zu verwerfen.',

@@ -73,7 +73,6 @@ export function inputCard(ask, kit) {
     ask.secret
     && !options.length
     && h('button', {
-      'type': 'button',
       'class': 'secondary small',
       'aria-pressed': 'false',
       'aria-label': t('Show the value'),
@@ -123,7 +122,5 @@ export function inputCard(ask, kit) {
 export function sourceLink({ surface }, file, line) {
   if (!file) return undefined;
   const text = visible(line ? `${file}:${line}` : file);
-  return surface.commands?.includes('mcphub.openConfig')
-    ? commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], text)
-    : exact(text);
+  return commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], text) ?? exact(text);
 }

@@ -17,7 +17,7 @@ import { t } from '../words/t.js';
  * undefined} accept undefined: there is
  *   nothing to accept. content: undefined when the body shows why not. runs: the host runs its model first. opens: the
  * page opens this address.
- * @property {{ text: string, note: string, reason?: boolean }} decline
+ * @property {{ text: string, note: string, reason?: HTMLInputElement }} decline reason: the field for why, in the body
  * @property {Child[]} [choices] beside the buttons
  * @property {() => boolean} [edited] something would be lost
  * @property {(draft: string) => void} [restore] puts in what draft gave before a reload

@@ -203,7 +203,7 @@ export function promptCard(prompt, actions) {
    * @param {string} testid
    */
   const button = (text, className, onclick, testid) => {
-    const made = h('button', { type: 'button', class: className, text, dataset: { testid }, onclick });
+    const made = h('button', { class: className, text, dataset: { testid }, onclick });
     buttons.push(made);
     return made;
   };
@@ -229,13 +229,6 @@ export function promptCard(prompt, actions) {
   const subject = `${shortName(server)}: ${kind.title}`;
   const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
 
-  const reason = h('input', {
-    type: 'text',
-    id: `${id}-reason`,
-    autocomplete: 'off',
-    maxlength: 500,
-    dataset: { testid: 'decline-reason' },
-  });
   // The second click of a double one is for the question that the first has closed, whatever has moved up into its
   // place.
   const once =
@@ -243,12 +236,13 @@ export function promptCard(prompt, actions) {
     (/** @type {MouseEvent} */ { detail: clicks }) => {
       if (clicks < 2) act();
     };
-  const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
+  const { reason } = kind.decline;
+  const decline = () => send({ decline: reason?.value ? { reason: reason.value } : {} }, kind.decline.note);
   const silence = () => send({ decline: {}, muteServer: true }, t('Declined, and its questions are silenced'));
   const dismiss = () => send({ dismiss: {} }, t('Dismissed'));
-  reason.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
+  reason?.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
 
-  const caller = prompt.parentRequestId ? actions.requestOf?.(prompt.parentRequestId) : undefined;
+  const call = actions.requestOf?.(prompt.parentRequestId || prompt.requestId || '');
   const deadline = h('p', { class: 'muted card-deadline' });
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
@@ -282,20 +276,13 @@ export function promptCard(prompt, actions) {
         'p',
         { class: 'muted' },
         `${t('Asked by the call')} `,
-        exact(shortName(caller?.title || caller?.tool || caller?.subject || prompt.parentRequestId)),
+        exact(shortName(call?.title || call?.tool || call?.subject || prompt.parentRequestId)),
       ),
+    call?.caller && h('p', { class: 'muted' }, `${t('Called by')} `, exact(shortName(call.caller))),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),
     problemLine,
     status,
-    kind.decline.reason
-      && h(
-        'details',
-        { class: 'card-reason' },
-        h('summary', { text: t('Deny with a reason') }),
-        h('label', { for: reason.id, text: t('Reason') }),
-        reason,
-      ),
     h(
       'div',
       { class: 'card-buttons' },

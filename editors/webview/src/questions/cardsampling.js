@@ -86,6 +86,10 @@ export function samplingCard(ask, kit) {
   let chosen = own;
   const model = own?.name ?? kit.surface.model;
   const runs = (/** @type {string} */ name) => t('Run with {0}', shortName(name));
+  const choose = (/** @type {number} */ at) => {
+    chosen = models[at];
+    if (chosen) kit.label(runs(chosen.name));
+  };
   const select =
     models.length > 1
     && h(
@@ -94,8 +98,7 @@ export function samplingCard(ask, kit) {
         'aria-label': t('Model'),
         'dataset': { testid: 'model' },
         'onchange': (/** @type {Event} */ { currentTarget: me }) => {
-          chosen = me instanceof HTMLSelectElement ? models[me.selectedIndex] : own;
-          if (chosen) kit.label(runs(chosen.name));
+          if (me instanceof HTMLSelectElement) choose(me.selectedIndex);
         },
       },
       ...models.map((one) => h('option', { value: one.id, selected: one === own, text: shortName(one.name) })),
@@ -136,7 +139,6 @@ export function samplingCard(ask, kit) {
   const limitShown = h('span', { text: most });
   const wrong = h('p', { class: 'field-error', role: 'alert' });
   const edit = h('button', {
-    'type': 'button',
     'class': 'link',
     'text': t('Edit'),
     'aria-pressed': 'false',
@@ -159,6 +161,8 @@ export function samplingCard(ask, kit) {
     ...texts.map(({ path, was, field }) => ({ path, was, text: field.value })),
     { path: ['maxTokens'], was: most, text: limit.value.trim() },
   ];
+  /** @returns {[number, string][]} */
+  const changes = () => edits().flatMap(({ was, text }, i) => (was === text ? [] : [[i, text]]));
   const value = (/** @type {string} */ key, from = request) => from.has(key) && exact(stringify(from.get(key) ?? null));
 
   const answer = h('textarea', { class: 'grows', rows: 3, id: `${kit.id}-text` });
@@ -243,16 +247,28 @@ export function samplingCard(ask, kit) {
       : { text: t('Send the answer'), note: t('Answered by hand'), content: byHand },
     ...(select && { choices: [select] }),
     decline: { text: t('Decline'), note: t('Declined') },
-    draft: () => answer.value,
+    draft: () =>
+      JSON.stringify({
+        answer: answer.value,
+        by: by.value,
+        model: chosen?.id,
+        edits: Object.fromEntries(changes()), // what came is not kept: it may be large
+      }),
     restore: (draft) => {
-      answer.value = draft;
-      hand.open = true;
+      const kept = read(draft);
+      answer.value = stringOf(kept.get('answer'));
+      by.value = stringOf(kept.get('by')) || by.value;
+      hand.open ||= answer.value !== '';
+      const at = models.findIndex(({ id }) => id === kept.get('model'));
+      if (select && at >= 0) choose((select.selectedIndex = at));
+      const now = objectOf(kept.get('edits'));
+      [...texts.map(({ field }) => field), limit].forEach((field, i) => {
+        if (now.has(String(i))) field.value = stringOf(now.get(String(i)));
+      });
+      if (now.size > 0) edit.click();
     },
-    edited: () => answer.value !== '' || edits().some(({ was, text: now }) => was !== now),
-    typed: () =>
-      [answer.value, ...edits().flatMap(({ was, text: now }) => (was === now ? [] : [now]))]
-        .filter(Boolean)
-        .join('\n\n'),
+    edited: () => answer.value !== '' || by.value !== 'human' || chosen !== own || changes().length > 0,
+    typed: () => [answer.value, ...changes().map(([, now]) => now)].filter(Boolean).join('\n\n'),
     ...(model ? {} : { focus: () => answer.focus() }),
   };
 }

@@ -20,6 +20,21 @@ export function toolCard(ask, kit) {
     APPROVAL_SCOPE_WORKSPACE: [t('In this workspace'), t('Allow in this workspace')],
     APPROVAL_SCOPE_ALWAYS: [t('Always'), t('Allow always')],
   });
+  const reason = h('input', {
+    type: 'text',
+    id: `${kit.id}-reason`,
+    autocomplete: 'off',
+    maxlength: 500,
+    dataset: { testid: 'decline-reason' },
+  });
+  const why = h(
+    'details',
+    { class: 'card-reason' },
+    h('summary', { text: t('Deny with a reason') }),
+    h('label', { for: reason.id, text: t('Reason') }),
+    reason,
+  );
+  const typed = () => reason.value;
   const json = ask.argumentsJson || '{}';
   return {
     title: t('Call {0}?', shortName(ask.tool)),
@@ -45,9 +60,17 @@ export function toolCard(ask, kit) {
           prose(ask.description) || undefined,
           ask.definitionJson ? block(t('Definition'), pretty(ask.definitionJson), ask.definitionJson) : undefined,
         ]),
+      why,
     ],
     choices: [select],
     accept: { text: t('Allow once'), note: t('Allowed'), content: () => ({ scope: scope() }) },
-    decline: { text: t('Deny'), note: t('Denied'), reason: true },
+    decline: { text: t('Deny'), note: t('Denied'), reason },
+    edited: () => reason.value !== '',
+    typed,
+    draft: typed,
+    restore: (draft) => {
+      reason.value = draft;
+      why.open = true;
+    },
   };
 }

@@ -46,7 +46,6 @@ export function keepTyped(article, note, typed, over) {
   head?.querySelector('button')?.remove();
 
   const copy = h('button', {
-    type: 'button',
     class: 'secondary',
     text: t('Copy what you typed'),
     dataset: { testid: 'copy-typed' },
@@ -58,7 +57,6 @@ export function keepTyped(article, note, typed, over) {
     },
   });
   const close = h('button', {
-    type: 'button',
     class: 'secondary',
     text: t('Close'),
     dataset: { testid: 'close-typed' },

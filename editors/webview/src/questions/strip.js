@@ -44,7 +44,7 @@ export function questionStrip(reveal) {
           {},
           h(
             'button',
-            { type: 'button', dataset: { testid: `strip-${promptId}` }, onclick: () => reveal(promptId) },
+            { dataset: { testid: `strip-${promptId}` }, onclick: () => reveal(promptId) },
             h('span', { class: 'name' }),
             h('span', { class: 'of' }),
           ),

@@ -13,20 +13,18 @@ import { t } from '../words/t.js';
  * @param {Page} page
  * @param {{ requestId: string, part: RequestPart, name: string, what: string, failed: (error: unknown) => void }} of what:
  * for those who do not see where the button is
- * @returns {HTMLElement[]}
+ * @returns {(HTMLElement | undefined)[]}
  */
 export function partActions(page, { requestId, part, name, what, failed }) {
   const { surface, ask, announce } = page;
   const args = [requestId, part, name];
   const link = (/** @type {string} */ command, /** @type {string} */ text) => {
-    if (!surface.commands?.includes(command)) return [];
     const element = commandLink(surface, command, args, text);
-    element.setAttribute('aria-label', `${text}: ${what}`);
-    return [element];
+    element?.setAttribute('aria-label', `${text}: ${what}`);
+    return element;
   };
   const own = (/** @type {string} */ text, /** @type {() => Promise<void>} */ act) =>
     h('button', {
-      'type': 'button',
       'class': 'link',
       text,
       'aria-label': `${text}: ${what}`,
@@ -34,9 +32,9 @@ export function partActions(page, { requestId, part, name, what, failed }) {
     });
   if (surface.kind !== 'web')
     return [
-      ...link('mcphub.openPart', t('Open in Editor')),
-      ...link('mcphub.savePart', t('Save As…')),
-      ...link('mcphub.copyPart', t('Copy')),
+      link('mcphub.openPart', t('Open in Editor')),
+      link('mcphub.savePart', t('Save As…')),
+      link('mcphub.copyPart', t('Copy')),
     ];
   return [
     own(t('Download'), async () => download(`${name}.json`, await readPieces(ask, requestId, part, Infinity))),

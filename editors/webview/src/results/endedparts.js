@@ -1,6 +1,7 @@
 // Of one request that is over: its arguments, its result, and what can be done with them.
 
-import { h, replace, setText } from '../elements/dom.js';
+import { h, replace, setText, show } from '../elements/dom.js';
+import { goToRequest } from '../running/requestrow.js';
 import { commandLink } from '../surface.js';
 import { indexJson } from '../words/jsonindex.js';
 import { objectOf, parse, stringOf } from '../words/jsontext.js';
@@ -164,7 +165,7 @@ function comparison(page, entry, place, failed) {
     if (was.length + is.length > 2 * mostAgain) throw new Unread(t('They are too large to be compared here.'));
     replace(place, differenceView(pretty(was), pretty(is)));
   };
-  return h('button', { type: 'button', class: 'link', text, onclick: () => void compare().catch(failed) });
+  return h('button', { class: 'link', text, onclick: () => void compare().catch(failed) });
 }
 
 /** The arguments of a prompt, which are texts. @param {string} json @returns {Record<string, string>} */
@@ -181,8 +182,9 @@ export function againButton(page, entry, say) {
   const { server = '', tool = '', subject: uri = '', method } = entry.about;
   if (!isKept(entry) || !page.state.servers.has(server)) return undefined;
   const verb = { 'resources/read': t('Read Again'), 'prompts/get': t('Get Again') }[method ?? ''] ?? t('Call Again');
+  let requestId = '';
   const call = async () => {
-    const requestId = crypto.randomUUID();
+    requestId = crypto.randomUUID();
     if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
     const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
     const argumentsJson = given ? await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
@@ -191,25 +193,37 @@ export function againButton(page, entry, say) {
     return page.ask({ callTool: { requestId, server, tool, argumentsJson } });
   };
   let busy = false;
-  return h('button', {
-    'type': 'button',
+  const name = shortName(tool || uri);
+  const again = h('button', {
     'class': 'secondary',
     'text': verb,
-    'aria-label': t('{0}: {1}, with the same arguments', verb, shortName(tool || uri)),
+    'aria-label': t('{0}: {1}, with the same arguments', verb, name),
     'dataset': { testid: 'again' },
     'onclick': async () => {
       if (busy) return;
       busy = true;
       say('');
-      page.announce(t('Called again: see Running.'));
+      page.announce(called);
+      show(runs, true);
       try {
         say(visible((await call()).error?.message));
       } catch (error) {
         say(wordsOf(error));
       }
       busy = false;
+      if (document.activeElement === where) again.focus();
+      show(runs, false);
     },
   });
+  const called = t('Called again: see Running.');
+  const where = h('button', {
+    'class': 'link',
+    'text': t('Show'),
+    'aria-label': t('Show the request for {0} that runs', name),
+    'onclick': () => goToRequest(page, requestId),
+  });
+  const runs = h('span', { class: 'muted', hidden: true }, `${called} `, where);
+  return h('span', { class: 'actions' }, again, runs);
 }
 
 /**
@@ -221,12 +235,8 @@ export function againButton(page, entry, say) {
 export function reportAction(page, entry, say) {
   if (entry.earlier || entry.away) return undefined;
   const text = t('Save Bug Report…');
-  if (page.surface.kind !== 'web')
-    return page.surface.commands?.includes('mcphub.saveReport')
-      ? commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text)
-      : undefined;
+  if (page.surface.kind !== 'web') return commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text);
   return h('button', {
-    type: 'button',
     class: 'link',
     text,
     onclick: async () => {

@@ -245,7 +245,6 @@ function searchBox(index, label, go) {
   });
   const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {number} */ by) =>
     h('button', {
-      'type': 'button',
       'class': 'icon',
       'aria-label': label,
       'title': label,

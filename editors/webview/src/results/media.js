@@ -73,7 +73,7 @@ function pictureView(source, info, what) {
   }
 
   const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => void} */ act) =>
-    h('button', { 'type': 'button', 'class': 'icon', 'aria-label': label, 'title': label, text, 'onclick': act });
+    h('button', { 'class': 'icon', 'aria-label': label, 'title': label, text, 'onclick': act });
   frame.addEventListener('keydown', (event) => {
     const act = {
       '+': () => step(1),

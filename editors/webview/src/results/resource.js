@@ -16,7 +16,6 @@ export function resourceReader(page, server, uri, view) {
   const place = h('div', {});
   let busy = false;
   const read = h('button', {
-    'type': 'button',
     'class': 'secondary',
     'text': t('Read'),
     'aria-label': t('Read the resource {0}', shortName(uri)),

@@ -33,7 +33,6 @@ export function choiceOfViews(label, ways, first = 0) {
   let chosen = -1;
   const buttons = ways.map((way, at) =>
     h('button', {
-      'type': 'button',
       'class': 'tab',
       'aria-pressed': 'false',
       'text': way.name,
@@ -226,7 +225,7 @@ export async function resultView(of, json) {
 function listed(parts) {
   const list = h('div', { class: 'blocks' });
   let shown = 0;
-  const more = h('button', { type: 'button', class: 'link', onclick: () => add() });
+  const more = h('button', { class: 'link', onclick: () => add() });
   const add = () => {
     list.append(...parts.slice(shown, shown + mostBlocks).map((make) => make()));
     shown = Math.min(parts.length, shown + mostBlocks);

@@ -19,12 +19,12 @@ import { t } from '../words/t.js';
 export function saveContent({ page, requestId }, index, value, { kind, uri, mimeType }) {
   const about = shortName(uri || mimeType || t('the content'));
   if (page.surface.kind !== 'web') {
-    if (requestId === undefined || !page.surface.commands?.includes('mcphub.saveContent')) return undefined;
+    if (requestId === undefined) return undefined;
     const place = [index.starts.at(value) + 1, index.ends.at(value) - 1];
     const args = [requestId, ...place, kind, uri.slice(0, 2000), mimeType.slice(0, 200)];
     const link = commandLink(page.surface, 'mcphub.saveContent', args, t('Save Content As…'));
-    link.setAttribute('aria-label', t('Save Content As: {0}', about));
-    return h('div', { class: 'actions' }, link);
+    link?.setAttribute('aria-label', t('Save Content As: {0}', about));
+    return link && h('div', { class: 'actions' }, link);
   }
   const name =
     uri
@@ -44,7 +44,6 @@ export function saveContent({ page, requestId }, index, value, { kind, uri, mime
     'div',
     { class: 'actions' },
     h('button', {
-      'type': 'button',
       'class': 'link',
       'text': t('Download Content'),
       'aria-label': t('Download Content: {0}', about),

@@ -13,7 +13,18 @@ import { plural, t } from '../words/t.js';
 const patience = 3000;
 
 /** The id of the element of a request. @param {string} requestId */
-export const rowId = (requestId) => `request-${requestId}`;
+const rowId = (requestId) => `request-${requestId}`;
+
+/**
+ * Goes to the question that a request waits for, or else to its row among what runs.
+ * @param {Pick<import('../page.js').Page, 'state' | 'reveal'>} page
+ * @param {string} [id]
+ */
+export function goToRequest({ state, reveal }, id = '') {
+  const asks = [...state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
+  if (asks?.promptId) reveal(asks.promptId);
+  else document.getElementById(rowId(id))?.focus();
+}
 
 /**
  * @typedef {object} RequestRow
@@ -49,14 +60,13 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
   const preview = visible(request.argumentsPreview);
   const message = h('span', { class: 'prose', dir: 'auto', hidden: true });
   const cancelled = h('p', { class: 'cancelling', hidden: true });
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const children = h('ol', { 'class': 'requests', 'aria-label': t('Caused by {0}', about), 'hidden': true });
 
   const cancel = cancellable(request)
     ? stopControl({ label: t('Cancel'), about, testid: 'cancel', stop: (reason) => void send(reason, false) })
     : undefined;
   const stopWaiting = h('button', {
-    'type': 'button',
     'text': t('Stop waiting'),
     'aria-label': t('Stop waiting for {0}', about),
     'dataset': { testid: 'stop-waiting' },
@@ -80,7 +90,6 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
     act: async () => tell(await ask({ restartServer: { server } })),
   });
   const showQuestion = h('button', {
-    'type': 'button',
     'class': 'link',
     'text': t('Show the question'),
     'aria-label': t('Show the question of {0}', about),
@@ -123,7 +132,6 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
 
   /** @param {import('../page.js').Reply} reply */
   function tell(reply) {
-    show(problem, reply.error !== undefined);
     setText(problem, visible(reply.error?.message));
   }
 

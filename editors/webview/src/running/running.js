@@ -29,7 +29,7 @@ export function runningSection(page) {
       .../** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(':scope > :not(.requests) button')),
     ],
   );
-  const stopProblem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const stopProblem = h('p', { class: 'problem', role: 'alert' });
   const stopAll = stopControl({
     label: t('Stop everything'),
     about: '',
@@ -45,7 +45,6 @@ export function runningSection(page) {
     stopAll.disable(true);
     const reply = await ask({ cancelRequests: { all: true, ...(reason && { reason }) } });
     stopAll.disable(false);
-    show(stopProblem, reply.error !== undefined);
     setText(stopProblem, visible(reply.error?.message));
     const count = reply.cancelRequests?.requestIds?.length ?? 0;
     if (!reply.error) announce(plural(count, 'Cancelling {0} request.', 'Cancelling {0} requests.'));

@@ -22,7 +22,7 @@ export function stopControl({ label, about, testid, worded = false, stop }) {
     if (clicks < 2) finish('');
   };
   const button = worded
-    ? h('button', { type: 'button', class: 'stop', text: label, dataset: { testid }, onclick })
+    ? h('button', { class: 'stop', text: label, dataset: { testid }, onclick })
     : iconButton('stop', what, { class: 'stop', dataset: { testid }, onclick });
   const field = h('input', {
     'type': 'text',
@@ -84,7 +84,6 @@ export function confirmButton({ label, about, testid, glyph, question, act }) {
   let asked = false;
   let busy = false;
   const button = h('button', {
-    'type': 'button',
     'class': glyph ? 'icon' : '',
     'aria-label': t('{0} {1}', label, about),
     'title': glyph && label,

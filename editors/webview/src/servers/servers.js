@@ -24,7 +24,6 @@ export function serversSection(page) {
   const guide = demoGuide(page);
   const add = (/** @type {string} */ testid) =>
     h('button', {
-      type: 'button',
       class: 'secondary',
       text: t('Add a server…'),
       dataset: { testid },

@@ -109,13 +109,13 @@ export function serverView(page, name) {
   const word = h('span', { class: 'state' });
   const head = h(
     'button',
-    { 'type': 'button', 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
+    { 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
     icon,
     h('span', { class: 'name', text: shownName }),
     word,
   );
   const trouble = h('p', { class: 'problem', hidden: true });
-  const refused = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const refused = h('p', { class: 'problem', role: 'alert' });
   const problems = h('div', {});
   const facts = h('div', {});
   // Tools are what people come for. All else is folded, but for a server that does not run, or of which
@@ -143,7 +143,6 @@ export function serverView(page, name) {
       question: () => (action.loses && calls() ? action.loses(calls()) : ''),
       act: async () => {
         const reply = await ask(action.message(name));
-        show(refused, reply.error !== undefined);
         setText(refused, visible(reply.error?.message));
       },
     }),
@@ -155,7 +154,6 @@ export function serverView(page, name) {
     { label: t('Remove…'), testid: 'remove-entry', act: () => page.adding?.openRemove(name) },
   ].map(({ label, testid, act }) =>
     h('button', {
-      'type': 'button',
       'text': label,
       'aria-label': `${label.replace('…', '')} ${shownName}`,
       'dataset': { testid },

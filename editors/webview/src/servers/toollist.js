@@ -27,14 +27,12 @@ export function toolList(page, server) {
   const note = h('p', { class: 'muted', role: 'status' });
   const list = h('ul', { 'class': 'tools', 'aria-label': t('Tools of {0}', shortName(server)) });
   const connect = h('button', {
-    type: 'button',
     class: 'secondary',
     text: t('Connect and list its tools'),
     hidden: true,
     onclick: () => void listTools(false),
   });
   const more = h('button', {
-    type: 'button',
     class: 'link',
     hidden: true,
     dataset: { testid: 'all-tools' },

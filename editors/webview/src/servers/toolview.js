@@ -4,7 +4,7 @@ import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from '../history/endeddetails.js';
-import { rowId } from '../running/requestrow.js';
+import { goToRequest } from '../running/requestrow.js';
 import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { toolPolicy } from '../adding/toolpolicy.js';
@@ -43,7 +43,7 @@ export function toolView(page, tool) {
   const policy = h('span', { class: 'state' });
   const head = h(
     'button',
-    { 'type': 'button', 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
+    { 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
     h('span', { class: 'name', text: shortName(name) }),
     tool.title && h('span', { class: 'of', dir: 'auto', text: shortName(tool.title) }),
     policy,
@@ -55,26 +55,22 @@ export function toolView(page, tool) {
   /** Made when it is opened first. @type {ReturnType<typeof schemaForm> | undefined} */
   let form;
   const call = h('button', {
-    'type': 'button',
     'class': 'primary',
     'text': t('Call'),
     'aria-label': t('Call {0}', shortName(name)),
     'dataset': { testid: 'call' },
   });
-  const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'problem', role: 'alert' });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
-  const where = h('button', { type: 'button', class: 'link', text: t('Show'), hidden: true, onclick: goToRunning });
+  const where = h('button', {
+    class: 'link',
+    text: t('Show'),
+    hidden: true,
+    onclick: () => goToRequest(page, requestId),
+  });
   where.setAttribute('aria-label', t('Show the call of {0} that runs', shortName(name)));
   const outcome = h('div', {});
   const written = page.adding && toolPolicy(page, tool);
-
-  /** To the question that the call waits for, or else to its row among what runs. */
-  function goToRunning() {
-    const id = requestId ?? '';
-    const asks = [...page.state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
-    if (asks?.promptId) page.reveal(asks.promptId);
-    else document.getElementById(rowId(id))?.focus();
-  }
 
   function expand() {
     const open = body.hidden;
@@ -126,7 +122,7 @@ export function toolView(page, tool) {
     if (sending) return;
     const mine = (requestId = crypto.randomUUID());
     begun(true);
-    show(problem, false);
+    setText(problem, '');
     replace(outcome);
     show(status, true);
     show(where, false);
@@ -141,7 +137,6 @@ export function toolView(page, tool) {
       return;
     }
     show(status, false);
-    show(problem, error !== undefined);
     setText(problem, visible(error?.message));
   }
 
@@ -151,13 +146,7 @@ export function toolView(page, tool) {
     call.setAttribute('aria-disabled', String(now)); // and not disabled: that would throw the focus away
   }
 
-  const ended = () => {
-    for (let i = page.state.history.length - 1; i >= 0; i--) {
-      const entry = page.state.history[i];
-      if (entry?.requestId === requestId) return entry;
-    }
-    return undefined;
-  };
+  const ended = () => page.state.history.findLast((entry) => entry.requestId === requestId);
 
   function requestsChanged() {
     if (requestId === undefined) return;
@@ -166,7 +155,7 @@ export function toolView(page, tool) {
     show(where, open !== undefined);
     if (open) {
       begun(false); // it is among the running ones: another may be called beside it
-      show(problem, false);
+      setText(problem, '');
       show(status, true);
       setText(status, t('{0}: see Running.', stateWord(open.state)));
       return;
@@ -175,7 +164,7 @@ export function toolView(page, tool) {
     if (!entry) return;
     requestId = undefined;
     begun(false);
-    show(problem, false);
+    setText(problem, '');
     show(status, true);
     setText(status, t('The last call: {0}.', outcomeWords[entry.outcome]));
     replace(outcome, endedDetails(page, entry));

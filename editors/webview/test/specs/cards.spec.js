@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
-import { prompts, server } from '../harness/world.js';
+import { prompts, request, server } from '../harness/world.js';
 
 pageTest(
   'an approval shows the arguments whole, and numbers as they are spelled',
@@ -298,5 +298,26 @@ pageTest(
       await by('prompt-p-sampling').getByRole('list', { name: 'Messages' }).locator('h4').first().innerText(),
       'constructor',
     );
+  },
+);
+
+pageTest(
+  'a card names who asked for the call: the call to approve, and the call that a question comes from',
+  {
+    snapshot: {
+      prompts: [prompts.approval, prompts.form, { ...prompts.url, parentRequestId: 'r-own' }],
+      requests: [
+        request('r-write', { tool: 'write_file', caller: 'Some <b>agent</b>' }),
+        request('r-book', { server: 'booking', tool: 'book', caller: 'A client' }),
+        request('r-own', { server: 'booking', tool: 'pay' }),
+      ],
+    },
+  },
+  async ({ by }) => {
+    assert.match(await by('prompt-p-approval').innerText(), /Called by Some <b>agent<\/b>\n/);
+    assert.match(await by('prompt-p-form').innerText(), /Asked by the call book\s+Called by A client\n/);
+    const own = await by('prompt-p-url').innerText();
+    assert.match(own, /Asked by the call pay\s/);
+    assert.doesNotMatch(own, /Called by/);
   },
 );

@@ -184,3 +184,29 @@ pageTest(
     assert.equal((await page.content()).includes('hunter2'), false);
   },
 );
+
+pageTest(
+  'an approval that is withdrawn while the reason for a no is typed stays with what was typed, and Escape is asked twice',
+  { snapshot: { servers: [server('files')], prompts: [prompts.approval] }, frozen: true },
+  async ({ by, hub, page, settle }) => {
+    const card = by('prompt-p-approval');
+    const field = card.getByLabel('Reason', { exact: true });
+    await card.getByText('Deny with a reason').click();
+    await field.focus();
+    await page.keyboard.type('Not in this folder');
+    await page.keyboard.press('Escape');
+    await settle();
+    assert.match(await card.innerText(), /Press Escape again to dismiss/);
+    await hub.say({ promptClosed: { ...withdrawn, promptId: 'p-approval', cause: 'PROMPT_CAUSE_PARENT' } });
+    await settle();
+    assert.match(await card.innerText(), /cancelled: changed my mind/i);
+    assert.equal(await field.inputValue(), 'Not in this folder');
+    assert.equal(await field.evaluate((element) => element === document.activeElement), true, 'the focus stays');
+    assert.equal(await card.locator('[data-testid="accept"], [data-testid="decline"]').count(), 0);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await by('copy-typed').click();
+    await card.getByText('Copied', { exact: true }).waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'Not in this folder');
+    assert.deepEqual(hub.all('answerPrompt'), []);
+  },
+);

@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
-import { busySnapshot, filesTools, prompts, promptNames, request, server } from '../harness/world.js';
+import {
+  at,
+  busySnapshot,
+  filesTools,
+  finished,
+  prompts,
+  promptNames,
+  request,
+  server,
+  tool,
+} from '../harness/world.js';
 
 const everything = () => ({ ...busySnapshot(), prompts: promptNames.map((name) => prompts[name]) });
 
@@ -45,6 +55,49 @@ for (const [name, setup] of /** @type {const} */ ([
       await unfoldAll(page);
       await settle();
       assert.deepEqual(await overflow(page), { wide: false, out: [] });
+    },
+  );
+}
+
+for (const language of ['en', 'de']) {
+  pageTest(
+    `215 px wide, ${language}: a name is no narrower than what stands beside it`,
+    {
+      viewport: { width: 215, height: 900 },
+      surface: { language },
+      snapshot: {
+        servers: [server('continuous-integration', { state: 'SERVER_STATE_CONNECTING' })],
+        requests: [
+          request('r-1', { server: 'continuous-integration', tool: 'create_pull_request', startTime: at(-4000) }),
+          request('r-2', { server: 'continuous-integration', tool: 'create_pull_request', parentRequestId: 'r-1' }),
+        ],
+        history: [finished('r-0', { server: 'continuous-integration', tool: 'create_pull_request' })],
+      },
+      tools: {
+        'continuous-integration': [
+          tool('continuous-integration', 'create_pull_request', undefined, { title: 'Create a pull request' }),
+        ],
+      },
+    },
+    async ({ by, settle }) => {
+      await by('server-continuous-integration').locator('.head').first().click();
+      await by('tool-create_pull_request').waitFor();
+      await settle();
+      for (const row of [
+        'server-continuous-integration',
+        'tool-create_pull_request',
+        'request-r-1',
+        'request-r-2',
+        'ended-r-0',
+      ]) {
+        const line = by(row).locator('.head, .line').first();
+        const box = await line.locator('.name').boundingBox();
+        for (const beside of await line.locator('.state, .time, .of').all()) {
+          const other = await beside.boundingBox();
+          if (!box || !other || other.y >= box.y + box.height) continue; // below it, or not shown
+          assert.ok(box.width >= other.width, `${row}: ${box.width} px beside ${other.width} px`);
+        }
+      }
     },
   );
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { ended, hostileMarkdown, markdown, png, wav, withHistory } from '../harness/results.js';
-import { finished, server } from '../harness/world.js';
+import { finished, prompts, request, server } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
@@ -276,8 +276,27 @@ pageTest(
     const call = await hub.next('callTool');
     assert.equal(call.callTool.argumentsJson, '{"n":1.0, "big":12345678901234567890}');
     assert.equal(call.callTool.tool, 'read_file');
+    const { requestId = '' } = call.callTool;
+    const where = page.getByRole('button', { name: 'Show the request for read_file that runs' });
+    await hub.say({ mcpRequestStarted: { request: request(requestId, { tool: 'read_file' }) } });
+    await settle();
+    assert.match(await where.locator('..').innerText(), /Called again: see Running\. Show/);
+    await where.click();
+    const row = by(`request-${requestId}`);
+    assert.equal(await row.evaluate((element) => element === document.activeElement), true, 'the new row is shown');
+    await hub.say({
+      promptOpened: { prompt: { ...prompts.approval, requestId, promptId: 'p-again' } },
+    });
+    await settle();
+    await where.click();
+    await settle();
+    const asks = await by('prompt-p-again').evaluate((card) => card.contains(document.activeElement));
+    assert.equal(asks, true, 'the question that it waits for is shown');
+    await where.focus();
     await hub.reply(call, { error: { code: 'NOT_FOUND', reason: 'TOOL_NOT_FOUND', message: 'No such tool.' } });
     await page.getByText('No such tool.').waitFor();
+    assert.equal(await where.isVisible(), false, 'it runs no more');
+    assert.equal(await by('again').evaluate((element) => element === document.activeElement), true);
     await result.getByRole('button', { name: 'Compare with Previous' }).click();
     const difference = result.getByRole('group', { name: 'Differences: 2 lines' });
     await difference.waitFor();

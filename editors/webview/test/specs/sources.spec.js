@@ -51,6 +51,11 @@ test('no source makes markup of text, runs text, or sets a style attribute', asy
   }
 });
 
+test('no source makes a form, which a button without a type would submit', async () => {
+  for (const { name, text } of await shipped())
+    if (name !== sandboxName) assert.doesNotMatch(text, /['"`]form['"`],\s*\{|<form/, name);
+});
+
 test('page.html has neither inline styles nor inline scripts, and every token of hosts', async () => {
   const html = await readFile(join(pageFolder, 'page.html'), 'utf8');
   assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|javascript:/i);
