@@ -168,6 +168,8 @@ export class Editor {
   typed: string | undefined;
   picked = 0; // of a quick pick
   picks = 0; // quick picks that were shown
+  /** Items of the latest of them. */
+  offered: readonly unknown[] = [];
   /** Files of other file systems. */
   readonly written = new Map<string, string>();
 }
@@ -248,6 +250,7 @@ export const window = {
   setStatusBarMessage: () => new Disposable(() => undefined),
   showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => {
     editor.picks++;
+    editor.offered = items;
     return Promise.resolve(items[editor.picked]);
   },
   async withProgress<T>(
