@@ -243,6 +243,7 @@ export const window = {
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,
+  registerWebviewViewProvider: () => new Disposable(() => undefined),
   showOpenDialog: () => Promise.resolve(editor.toOpen),
   showInputBox: () => Promise.resolve(editor.typed),
   showTextDocument: (what: unknown) => Promise.resolve(void editor.shown.push(what)),
