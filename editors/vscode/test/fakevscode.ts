@@ -125,7 +125,7 @@ export class Editor {
   readonly foldersChanged = new EventEmitter<void>();
   readonly trustGranted = new EventEmitter<void>();
   readonly settingsChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
-  /** Titles of the notifications with progress that are open. */
+  /** Titles, or else texts, of the notifications with progress that are open. */
   readonly notifications = new Set<string>();
   /** The Cancel button of all of them. */
   readonly stopPressed = new EventEmitter<void>();
@@ -255,15 +255,28 @@ export const window = {
     return Promise.resolve(items[editor.picked]);
   },
   async withProgress<T>(
-    { title }: { title: string },
-    work: (progress: object, token: { onCancellationRequested: Editor['stopPressed']['event'] }) => Promise<T>,
+    { title }: { title?: string },
+    work: (
+      progress: { report(step: { message?: string }): void },
+      token: { onCancellationRequested: Editor['stopPressed']['event'] },
+    ) => Promise<T>,
   ): Promise<T> {
     const here = editor;
-    here.notifications.add(title);
+    let text = title;
+    const say = (now: string | undefined): void => {
+      here.notifications.delete(text ?? '');
+      text = now;
+      if (now !== undefined) {
+        here.notifications.add(now);
+      }
+    };
+    say(title);
+    // One without a title has what was reported last for its text, and is not there before.
+    const report = ({ message }: { message?: string }): void => (title === undefined ? say(message) : undefined);
     try {
-      return await work({ report: () => undefined }, { onCancellationRequested: here.stopPressed.event });
+      return await work({ report }, { onCancellationRequested: here.stopPressed.event });
     } finally {
-      here.notifications.delete(title);
+      say(undefined);
     }
   },
 };
