@@ -51,24 +51,18 @@ export interface McpHub {
    * unless `preapproved`.
    */
   callTool(call: McpToolCall): Promise<McpToolResult>;
-
   /** Stops a request, in whatever state. What is unknown or over is an outcome and no error. */
   cancel(requestId: string, reason?: string): Promise<'cancelling' | 'already_finished' | 'unknown'>;
-
   /** Stops every request with this label, or of this server; the ids of those that were still open. */
   cancelAll(of: { readonly label: string } | { readonly server: McpServerName }, reason?: string): Promise<string[]>;
 
-  /**
-   * The configured servers, in the order of the config. Of two of one name one has it by itself, the other is NAME@SOURCE.
-   */
+  /** All, in the order of the config. Of two of one name one has it by itself, the other is NAME@SOURCE. */
   listServers(): Promise<McpServer[]>;
-
   /**
    * The tools of one server, or of all that could be asked, but for those beside another one of their name. A server that
    * is not connected is connected first.
    */
   listTools(server?: McpServerName): Promise<McpTool[]>;
-
   /** What the server lists, all pages. One that is not connected is connected first, as by all that asks a server. */
   listResources(server: McpServerName): Promise<McpResource[]>;
   listResourceTemplates(server: McpServerName): Promise<McpResourceTemplate[]>;
@@ -80,7 +74,6 @@ export interface McpHub {
   getPrompt(request: McpPromptRequest): Promise<McpResult>;
   /** What the server proposes for an argument of a prompt or of a resource template. */
   complete(request: McpCompletionRequest): Promise<string[]>;
-
   /** Connects a server, or waits until it is connected. A server of a workspace asks for consent first. */
   startServer(server: McpServerName): Promise<McpServer>;
   /** Its calls are cancelled. It is started again when it is next needed. */
@@ -281,6 +274,10 @@ export interface McpServer {
   readonly lastExit: string;
   /** 0: no limit. */
   readonly memoryLimitBytes: number;
+  /** Odd traffic on the present connection that harmed nobody, by its kind: `lateResponses`, `badLines` and others. */
+  readonly counters: Readonly<Record<string, number>> | undefined;
+  /** Another one when the entry has gone from the config and come back: what you keep of it by name is of the former one. */
+  readonly incarnation: string;
   /** The user has silenced its questions: they are declined without being shown. */
   readonly questionsMuted: boolean;
   /** Entries of the same name that this one goes before. */
@@ -303,10 +300,8 @@ export interface McpConfigPlace {
 }
 
 /** What is wrong or odd in a config entry. */
-export interface McpConfigProblem {
-  readonly file: string;
+export interface McpConfigProblem extends Pick<McpConfigPlace, 'file' | 'line'> {
   /** From 1. */
-  readonly line: number;
   readonly column: number;
   /** '' for the entry as a whole. */
   readonly key: string;
@@ -320,6 +315,11 @@ export interface McpTool extends McpOffer {
   readonly policy: 'allow' | 'ask' | 'deny';
   /** It is as an earlier connection listed it; the server is not connected. */
   readonly cached: boolean;
+  /** It is for views alone (MCP Apps): leave it out of what a model is told. The other: a call from a view is refused. */
+  readonly hiddenFromModels: boolean;
+  readonly hiddenFromApps: boolean;
+  /** The resource (`ui://`) that draws its calls and results, '' when it has none. Of the server: untrusted. */
+  readonly uiResourceUri: string;
 }
 
 /** What a server lists. */
@@ -345,7 +345,7 @@ export interface McpResourceTemplate extends McpOffer {
 }
 
 export interface McpPromptTemplate extends McpOffer {
-  readonly arguments: readonly { readonly name: string; readonly description: string; readonly required: boolean }[];
+  readonly arguments: readonly (Pick<McpOffer, 'name' | 'title' | 'description'> & { readonly required: boolean })[];
 }
 
 export interface McpResourceRequest extends McpRequestOptions {

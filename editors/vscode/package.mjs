@@ -3,7 +3,7 @@
 //     npm run package -- --target linux-x64 [--out FILE] [--version 1.2.3] [--binary FILE [--notices FILE]]
 //
 // --notices are the licences of what is linked into that program.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -73,14 +73,37 @@ try {
   const out = resolve(values.out ?? join(here, `mcphub-${target}.vsix`));
   await mkdir(dirname(out), { recursive: true });
   const vsce = createRequire(import.meta.url).resolve('@vscode/vsce/vsce');
-  execFileSync(process.execPath, [vsce, 'package', '--no-dependencies', ...links, '--target', target, '--out', out], {
-    cwd: stage,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  pack([vsce, 'package', '--no-dependencies', ...links, '--target', target, '--out', out], stage);
   const { size } = await stat(join(here, 'bin', program));
   console.log(`${out}: bundle ${bundle} bytes, page ${page} bytes, program ${size} bytes`);
 } finally {
   await rm(stage, { recursive: true, force: true });
+}
+
+/**
+ * What the packager warns of is seen by nobody in a long log: a part that is missing, or one that is too large.
+ *
+ * @param {string[]} command
+ * @param {string} cwd
+ */
+function pack(command, cwd) {
+  const { status, error, stdout, stderr } = spawnSync(process.execPath, command, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (error !== undefined) {
+    throw error;
+  }
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  if (status !== 0) {
+    throw new Error(`vsce has failed (${status}).`);
+  }
+  const warning = `${stdout}\n${stderr}`.split('\n').find((line) => /WARNING|^::warning/u.test(line)); // as a CI is told
+  if (warning !== undefined) {
+    throw new Error(`vsce warns: ${warning.trim()}`);
+  }
 }
 
 /** The manifest of the workspace without what only the workspace needs: everything is in the bundle. */

@@ -55,9 +55,11 @@ class Servers {
     return (await this.all()).filter(({ state }) => state !== 'disabled');
   }
 
-  /** What a model is told of the tools of all servers; one that cannot be reached has none. */
+  /** What a model is told of the tools of all servers, but for those that are for views; one that cannot be reached has none. */
   async describe() {
-    const tools = (await this.#mcphub.listTools()).filter(({ policy }) => policy !== 'deny');
+    const tools = (await this.#mcphub.listTools()).filter(
+      ({ policy, hiddenFromModels }) => policy !== 'deny' && !hiddenFromModels,
+    );
     return tools.map(({ server, name, description, definitionJson }) => {
       return { name: `${server}/${name}`, description, parameters: read(definitionJson).inputSchema };
     });

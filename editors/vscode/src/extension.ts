@@ -118,7 +118,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
       panel.rootsChanged();
     }),
     { dispose: stopServerLogs },
-    { dispose: watcher.listen({ changed: (_, { prompts }) => sidebar.count(prompts.size) }) },
+    { dispose: watcher.listen({ changed: (_, { prompts }) => sidebar.asks([...prompts.keys()]) }) },
     sidebar,
     panel,
     configFiles,

@@ -5,6 +5,7 @@ import {
   nextToShow,
   patienceMs,
   visiblePatienceMs,
+  waiting,
   type Noticed,
   type Surroundings,
 } from '../src/questions/attention.js';
@@ -47,4 +48,14 @@ test('what is put off, or is being answered, is passed over', () => {
   const list = [noticed('later', 0, true), noticed('kept value', 1), noticed('c', 2)];
   assert.equal(nextToShow(list, at(10_000), (p) => p.promptId === 'kept value').show?.promptId, 'c');
   assert.deepEqual(nextToShow([noticed('later', 0, true)], at(10_000), nobody), {});
+});
+
+test('all that could be shown is known, and when there will be more', () => {
+  const list = [noticed('a', 0), noticed('seen', 0), noticed('later', 0, true), noticed('b', 1), noticed('c', 9_900)];
+  const { due, lookAgainInMs } = waiting(list, at(10_000, ['seen'], false), nobody);
+  assert.deepEqual(
+    due.map(({ promptId }) => promptId),
+    ['a', 'b'],
+  );
+  assert.equal(lookAgainInMs, patienceMs - 100);
 });

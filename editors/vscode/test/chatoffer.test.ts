@@ -1,5 +1,7 @@
 // The offer to the editor's chat, with gateways that a test counts.
 import assert from 'node:assert/strict';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ServerState } from '@mcphub/host';
 import type { Hub, HubState, Server } from '@mcphub/host';
@@ -127,10 +129,10 @@ test('another setting and the end of the hub make another version, so that the e
 test('who turns the offer on is told which servers the editor starts itself', async () => {
   const scene = new Scene();
   scene.servers = [
-    { name: 'mine', configName: 'mine', configDialect: 'vscode', state: ServerState.READY },
-    { name: 'off', configName: 'off', configDialect: 'vscode', state: ServerState.DISABLED },
-    { name: 'elsewhere', configName: 'elsewhere', configDialect: 'cursor', state: ServerState.READY },
-    { name: 'mine@user', configName: 'mine', configDialect: 'vscode', state: ServerState.READY },
+    { name: 'mine', configName: 'mine', configFile: '/m', configDialect: 'vscode', state: ServerState.READY },
+    { name: 'off', configName: 'off', configFile: '/m', configDialect: 'vscode', state: ServerState.DISABLED },
+    { name: 'elsewhere', configName: 'elsewhere', configFile: '/e', configDialect: 'cursor', state: ServerState.READY },
+    { name: 'mine@user', configName: 'mine', configFile: '/m', configDialect: 'vscode', state: ServerState.READY },
   ];
   scene.set('chat.offerServers', true);
   await new Promise(setImmediate);
@@ -139,6 +141,42 @@ test('who turns the offer on is told which servers the editor starts itself', as
   assert.equal(startedTwice([]).length, 0);
   assert.doesNotMatch(twiceText('E', []), /twice/);
   assert.match(twiceText('E', ['a', 'b', 'c', 'd', 'e', 'f', 'g']), /a, b, c, d, e and 2 more\./);
+});
+
+test('the servers that the editor starts itself are those of its files, and of others as far as its setting goes', () => {
+  const editor = newEditor();
+  editor.folders = ['/repos/a', '/repos/b'];
+  const desktop = '/me/.config/Claude/claude_desktop_config.json';
+  const windsurf = '/me/.codeium/windsurf/mcp_config.json';
+  const everywhere = join(homedir(), '.cursor', 'mcp.json');
+  const rows: [string, string, unknown, boolean][] = [
+    ['/repos/a/.vscode/mcp.json', 'vscode', false, true],
+    ['/me/.config/Code/User/mcp.json', 'vscode', undefined, true],
+    ['/repos/b/.mcp.json', 'portable', false, true],
+    ['/repos/b/sub/.mcp.json', 'portable', true, false],
+    ['/elsewhere/.mcp.json', 'portable', true, false],
+    ['/repos/a/mcp.json', 'mcpServers', true, false],
+    ['/repos/a/.cursor/mcp.json', 'cursor', undefined, false],
+    ['/repos/a/.cursor/mcp.json', 'cursor', false, false],
+    ['/repos/a/.cursor/mcp.json', 'cursor', true, true],
+    ['/repos/a/.cursor/mcp.json', 'cursor', { 'cursor-workspace': true }, true],
+    ['/repos/a/.cursor/mcp.json', 'cursor', { 'cursor-workspace': false, 'cursor-global': true }, false],
+    ['/repos/a/.cursor/mcp.json', 'cursor', { 'cursor-workspace': 'yes' }, false],
+    ['/elsewhere/.cursor/mcp.json', 'cursor', true, false],
+    [everywhere, 'cursor', { 'cursor-global': true }, true],
+    [everywhere, 'cursor', { 'cursor-workspace': true }, false],
+    [desktop, 'claude-desktop', { 'claude-desktop': true }, true],
+    [desktop, 'claude-desktop', { windsurf: true }, false],
+    [desktop.replaceAll('/', '\\'), 'claude-desktop', true, true],
+    [windsurf, 'cursor', { windsurf: true }, true],
+    [windsurf, 'cursor', null, false],
+    ['/me/.codex/config.toml', 'codex', true, false],
+  ];
+  for (const [configFile, configDialect, enabled, twice] of rows) {
+    editor.settings['mcp.discovery.enabled'] = enabled;
+    const one = { name: 's', configName: 's', configFile, configDialect, state: ServerState.READY } as Server;
+    assert.equal(startedTwice([one]).length, Number(twice), `${configFile} with ${JSON.stringify(enabled)}`);
+  }
 });
 
 test('an editor that takes no servers from extensions goes on without, and says so to who turns the offer on', async () => {

@@ -125,7 +125,7 @@ export class Editor {
   readonly foldersChanged = new EventEmitter<void>();
   readonly trustGranted = new EventEmitter<void>();
   readonly settingsChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
-  /** Titles of the notifications with progress that are open. */
+  /** Titles, or else texts, of the notifications with progress that are open. */
   readonly notifications = new Set<string>();
   /** The Cancel button of all of them. */
   readonly stopPressed = new EventEmitter<void>();
@@ -168,6 +168,8 @@ export class Editor {
   typed: string | undefined;
   picked = 0; // of a quick pick
   picks = 0; // quick picks that were shown
+  /** Items of the latest of them. */
+  offered: readonly unknown[] = [];
   /** Files of other file systems. */
   readonly written = new Map<string, string>();
 }
@@ -241,6 +243,7 @@ export const window = {
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,
+  registerWebviewViewProvider: () => new Disposable(() => undefined),
   showOpenDialog: () => Promise.resolve(editor.toOpen),
   showInputBox: () => Promise.resolve(editor.typed),
   showTextDocument: (what: unknown) => Promise.resolve(void editor.shown.push(what)),
@@ -248,18 +251,32 @@ export const window = {
   setStatusBarMessage: () => new Disposable(() => undefined),
   showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => {
     editor.picks++;
+    editor.offered = items;
     return Promise.resolve(items[editor.picked]);
   },
   async withProgress<T>(
-    { title }: { title: string },
-    work: (progress: object, token: { onCancellationRequested: Editor['stopPressed']['event'] }) => Promise<T>,
+    { title }: { title?: string },
+    work: (
+      progress: { report(step: { message?: string }): void },
+      token: { onCancellationRequested: Editor['stopPressed']['event'] },
+    ) => Promise<T>,
   ): Promise<T> {
     const here = editor;
-    here.notifications.add(title);
+    let text = title;
+    const say = (now: string | undefined): void => {
+      here.notifications.delete(text ?? '');
+      text = now;
+      if (now !== undefined) {
+        here.notifications.add(now);
+      }
+    };
+    say(title);
+    // One without a title has what was reported last for its text, and is not there before.
+    const report = ({ message }: { message?: string }): void => (title === undefined ? say(message) : undefined);
     try {
-      return await work({ report: () => undefined }, { onCancellationRequested: here.stopPressed.event });
+      return await work({ report }, { onCancellationRequested: here.stopPressed.event });
     } finally {
-      here.notifications.delete(title);
+      say(undefined);
     }
   },
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { startEnvironment } from '../src/hub/hubplace.js';
+import { graceMilliseconds, graceSeconds, startEnvironment } from '../src/hub/hubplace.js';
 
 test('the hub hears of a start from a desktop, and of no other', () => {
   const desktop = { MCPHUB_DESKTOP: '1' };
@@ -9,4 +10,25 @@ test('the hub hears of a start from a desktop, and of no other', () => {
   assert.deepEqual(startEnvironment({ SHLVL: '1' }, 'linux'), {});
   assert.deepEqual(startEnvironment({ VSCODE_CLI: '1' }, 'darwin'), {});
   assert.deepEqual(startEnvironment({}, 'win32'), {});
+});
+
+test('a window is waited for as long as the user says; else longer for one whose extensions are on another machine', () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    contributes: { configuration: { properties: Record<string, { default: unknown }> } };
+  };
+  const defaultValue = manifest.contributes.configuration.properties['mcphub.reloadGraceSeconds']?.default;
+  const rows: [setting: Parameters<typeof graceSeconds>[0], remote: boolean, milliseconds: number][] = [
+    [{ defaultValue }, false, 20_000],
+    [{ defaultValue }, true, 120_000],
+    [{ defaultValue, globalValue: 45 }, false, 45_000],
+    [{ defaultValue, globalValue: 45 }, true, 45_000],
+    [{ defaultValue, globalValue: 0 }, true, 0],
+    [{ defaultValue, globalValue: 'long' }, false, 20_000],
+    [undefined, false, 20_000],
+    [undefined, true, 120_000],
+  ];
+  for (const [setting, remote, milliseconds] of rows) {
+    const told = `${JSON.stringify(setting)} ${remote ? 'on another machine' : 'here'}`;
+    assert.equal(graceMilliseconds(graceSeconds(setting, remote)), milliseconds, told);
+  }
 });

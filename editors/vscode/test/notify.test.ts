@@ -1,5 +1,6 @@
 // The notifications of questions, in an editor that a test turns.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
@@ -120,6 +121,50 @@ test('a card in view tells nobody who works in another program', async (t) => {
   editor.focusChanged.fire();
   await settle();
   assert.equal(editor.notifications.size, 0);
+});
+
+test('the one notification says how many other questions wait, as they come and go', async (t) => {
+  const { editor, change, inView, pages } = scene(t);
+  const text = (): string => [...editor.notifications].join('|');
+  change({ opened: [prompt('a')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.match(text(), /^\[Show\]/);
+  assert.doesNotMatch(text(), /more question/);
+  change({ opened: [prompt('b')] });
+  await settle();
+  assert.doesNotMatch(text(), /more question/, 'its page may come up');
+  t.mock.timers.tick(patienceMs);
+  assert.match(text(), /^\[Show\].*\) {2}\(1 more question waits\) {2}The server/);
+  change({ opened: [prompt('c'), prompt('d')] });
+  t.mock.timers.tick(patienceMs);
+  assert.match(text(), /\(3 more questions wait\)/);
+  assert.equal(editor.notifications.size, 1);
+  await editor.commands.get('mcphub.question.later')?.('c');
+  assert.match(text(), /\(2 more questions wait\)/, 'what is put off is counted by the status bar alone');
+  pages.visible = true;
+  inView('d');
+  t.mock.timers.tick(visiblePatienceMs);
+  assert.match(text(), /\(1 more question waits\)/, 'the other one is in view');
+  pages.visible = false;
+  inView();
+  change({ closed: [{ prompt: prompt('d'), end: undefined }] });
+  assert.match(text(), /\(1 more question waits\)/);
+  change({ closed: [{ prompt: prompt('a'), end: undefined }] });
+  await settle();
+  assert.match(text(), /question\.open\?%5B%22b%22%5D/);
+  assert.doesNotMatch(text(), /more question/);
+});
+
+test('the count is in the language of the editor, and in the text that is read aloud', async (t) => {
+  const { editor, change } = scene(t);
+  const german = JSON.parse(readFileSync('l10n/bundle.l10n.de.json', 'utf8')) as Record<string, string>;
+  Object.entries(german).forEach(([text, translated]) => editor.texts.set(text, translated));
+  editor.settings['accessibilitySupport'] = 'on';
+  change({ opened: [prompt('a'), prompt('b'), prompt('c')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.match(editor.messages[0] ?? '', /\(2 weitere Fragen warten\)$/);
 });
 
 test('Show leads to the card of the question itself, and its links come before its text', async (t) => {

@@ -1,6 +1,7 @@
 // What the build makes and the manifest says.
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { inflateSync } from 'node:zlib';
 
@@ -10,6 +11,7 @@ interface Manifest {
   contributes: {
     commands: { command: string; title: string; category: string }[];
     menus: Record<string, { command: string; when: string }[]>;
+    keybindings: { command: string; key: string; mac: string; when: string }[];
     configuration: { properties: Record<string, { scope: string; markdownDescription: string }> };
   };
 }
@@ -41,6 +43,34 @@ test('menus name commands that there are', () => {
   }
 });
 
+/** The names of context keys in a condition; what is compared with is none. */
+function keysOf(when: string): string[] {
+  const compared = when.replaceAll(/(?:[=!]=|[<>]=?)\s*(?:'[^']*'|[\w.]+)/gu, '');
+  return (compared.match(/[A-Za-z][\w.]*/gu) ?? []).filter((word) => word !== 'true' && word !== 'false');
+}
+
+test('keys lead to commands that there are, and they and menus depend on what somebody sets', () => {
+  const known = new Set(manifest.contributes.commands.map((c) => c.command));
+  const ours = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [...readFileSync(join('src', name), 'utf8').matchAll(/'setContext',\s*'([\w.]+)'/gu)])
+    .map(([, key = '']) => key);
+  const set = new Set([...ours, 'view']); // and of the editor
+  const { keybindings, menus } = manifest.contributes;
+  assert.ok(keybindings.length > 0);
+  for (const { command, key, mac } of keybindings) {
+    assert.ok(known.has(command), command);
+    assert.equal(mac, key.replace('ctrl', 'cmd'), command);
+  }
+  for (const { command, when } of [...keybindings, ...Object.values(menus).flat()]) {
+    const keys = keysOf(when);
+    assert.ok(keys.length > 0 || when === 'false', `${command}: ${when}`);
+    for (const key of keys) {
+      assert.ok(set.has(key), `${command} depends on ${key}, which nobody sets`);
+    }
+  }
+});
+
 test('no setting can be made by a workspace', () => {
   for (const [name, { scope, markdownDescription }] of Object.entries(manifest.contributes.configuration.properties)) {
     assert.equal(scope, 'machine', name);
@@ -64,20 +94,25 @@ test('a panel that was open when the window was reloaded activates it', () => {
   assert.match(readFileSync('src/page/panel.ts', 'utf8'), /const viewType = 'mcphub\.panel';/u);
 });
 
+/** The parts of a PNG: their names, and what is in them (PNG 3, section 5.3). */
+function chunks(file: string): { type: string; data: Buffer }[] {
+  const bytes = readFileSync(file);
+  const found: { type: string; data: Buffer }[] = [];
+  for (let at = 8; at < bytes.length;) {
+    const length = bytes.readUInt32BE(at);
+    found.push({ type: bytes.toString('latin1', at + 4, at + 8), data: bytes.subarray(at + 8, at + 8 + length) });
+    at += 12 + length;
+  }
+  return found;
+}
+
 /** The alpha of each dot of a PNG with 8 bits for each of four colours, as a browser writes it (PNG 3, section 9). */
 function alphas(file: string): number[][] {
   const bytes = readFileSync(file);
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   assert.deepEqual([bytes[24], bytes[25]], [8, 6], 'RGBA');
-  const parts: Buffer[] = [];
-  for (let at = 8; at < bytes.length;) {
-    const length = bytes.readUInt32BE(at);
-    if (bytes.toString('latin1', at + 4, at + 8) === 'IDAT') {
-      parts.push(bytes.subarray(at + 8, at + 8 + length));
-    }
-    at += 12 + length;
-  }
-  const lines = inflateSync(Buffer.concat(parts));
+  const parts = chunks(file).filter(({ type }) => type === 'IDAT');
+  const lines = inflateSync(Buffer.concat(parts.map(({ data }) => data)));
   const row = 4 * width;
   let above = new Uint8Array(row);
   return Array.from({ length: height }, (_, y) => {
@@ -119,4 +154,26 @@ test('the manifest says where to look, and the pictures of the README are files 
     assert.ok(statSync(path).size > 1000, path);
     assert.doesNotMatch(path, /\.svg$/u, 'the Marketplace takes none');
   }
+});
+
+test('the first picture of the README moves', () => {
+  const [, file = ''] = /!\[[^\]]+\]\(([^)]+)\)/u.exec(readFileSync('README.md', 'utf8')) ?? [];
+  assert.match(file, /docs\/images\/loop\.png$/u);
+  const types = chunks(file).map(({ type }) => type);
+  const control = chunks(file).find(({ type }) => type === 'acTL')?.data; // PNG 3, section 11.3.6.1
+  assert.ok(control !== undefined && types.indexOf('acTL') < types.indexOf('IDAT'), types.slice(0, 5).join());
+  const frames = types.filter((type) => type === 'fcTL').length;
+  assert.ok(frames > 1, `${frames} frames`);
+  assert.equal(control.readUInt32BE(0), frames);
+});
+
+test('the README says what leaves the machine, and the changelog what is in this version', () => {
+  const [, privacy = ''] = /^## Privacy\n([^]*?)^## /mu.exec(readFileSync('README.md', 'utf8')) ?? [];
+  assert.match(privacy, /no telemetry/u);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const headings = [...readFileSync('../../CHANGELOG.md', 'utf8').matchAll(/^## (.*)$/gmu)].map(
+    ([, text = '']) => text,
+  );
+  const named = headings.some((text) => text === 'Unreleased' || text.split(/[ ,]/u)[0] === version);
+  assert.ok(named, `neither Unreleased nor ${version}: ${headings.slice(0, 3).join()}`);
 });

@@ -1,6 +1,15 @@
 // From the contract to what other extensions are given.
 import { ApprovalPolicy, LaunchConsent, ServerStart, ServerState, ServerTransport, SignInState } from '@mcphub/host';
-import type { ConfigOrigin, ConfigProblem, McpPrompt, Resource, ResourceTemplate, Server, Tool } from '@mcphub/host';
+import type {
+  ConfigOrigin,
+  ConfigProblem,
+  ConnectionCounters,
+  McpPrompt,
+  Resource,
+  ResourceTemplate,
+  Server,
+  Tool,
+} from '@mcphub/host';
 import type {
   McpConfigPlace,
   McpConfigProblem,
@@ -77,6 +86,8 @@ export function server(s: Server): McpServer {
     nextStartTime: date(s.nextStartTime),
     lastExit: s.lastExit,
     memoryLimitBytes: Number(s.memoryLimitBytes),
+    counters: counters(s.counters),
+    incarnation: String(s.incarnation),
     questionsMuted: s.questionsMuted,
     shadows: s.shadows.map(place),
     waitingForConsent: s.waitingForConsent.map(place),
@@ -92,6 +103,20 @@ function source(scope: string): McpSource {
 
 function date(time: { readonly seconds: bigint; readonly nanos: number } | undefined): Date | undefined {
   return time && new Date(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6));
+}
+
+function counters(c: ConnectionCounters | undefined): McpServer['counters'] {
+  return (
+    c && {
+      lateResponses: Number(c.lateResponses),
+      unknownResponses: Number(c.unknownResponses),
+      badLines: Number(c.badLines),
+      unknownCancels: Number(c.unknownCancels),
+      malformedCancels: Number(c.malformedCancels),
+      suppressedResponses: Number(c.suppressedResponses),
+      droppedNotifications: Number(c.droppedNotifications),
+    }
+  );
 }
 
 function place({ file, line, scope, dialect }: ConfigOrigin): McpConfigPlace {
@@ -111,6 +136,9 @@ export function tool(t: Tool): McpTool {
     definitionJson: t.definitionJson,
     policy: policies[t.policy] ?? 'ask',
     cached: t.cached,
+    hiddenFromModels: t.hiddenFromModels,
+    hiddenFromApps: t.hiddenFromApps,
+    uiResourceUri: t.uiResourceUri,
   };
 }
 
@@ -132,6 +160,11 @@ export function promptTemplate(p: McpPrompt): McpPromptTemplate {
     title,
     description,
     definitionJson,
-    arguments: p.arguments.map((a) => ({ name: a.name, description: a.description, required: a.required })),
+    arguments: p.arguments.map((a) => ({
+      name: a.name,
+      title: a.title,
+      description: a.description,
+      required: a.required,
+    })),
   };
 }

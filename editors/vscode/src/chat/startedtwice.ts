@@ -2,15 +2,15 @@
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
+import { editorDiscovers, editorReads } from '../config/editorreads.js';
 
-/**
- * Those of the files that the editor reads as well: its own, and .vscode/mcp.json of the folders. What is beside another
- * server of its name is not offered to chat.
- */
+/** Those of the files that the editor reads as well. What is beside another server of its name is not offered to chat. */
 export function startedTwice(servers: readonly Server[]): Server[] {
   return servers.filter(
     (server) =>
-      server.configDialect === 'vscode' && server.state !== ServerState.DISABLED && server.name === server.configName,
+      (editorReads(server) || editorDiscovers(server))
+      && server.state !== ServerState.DISABLED
+      && server.name === server.configName,
   );
 }
 
@@ -23,7 +23,7 @@ export function twiceText(editor: string, names: readonly string[]): string {
   const first = names.slice(0, 5).join(', ');
   const shown = names.length > 5 ? vscode.l10n.t('{0} and {1} more', first, names.length - 5) : first;
   return `${offered} ${vscode.l10n.t(
-    'It starts some of them itself as well, from its own mcp.json, so that they run twice: {0}. Stop or disable them in its list of MCP servers.',
+    'It reads some of their config files, too, and starts those servers itself as well, so that they run twice: {0}. Stop or disable them in its list of MCP servers.',
     shown,
   )}`;
 }

@@ -8,8 +8,8 @@ import { callTool } from './calltool.js';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from '../hub/hubprocess.js';
 import { withStop } from './stoppable.js';
-import { pickRequest, pickServer, serversOf } from './picks.js';
-import { inMessage, inPick, quoted } from '../plaintext.js';
+import { pickRequest, pickServer, requestItem, serversOf } from './picks.js';
+import { inMessage, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
 import { showServer, showServerError, startServer, stopServer } from './servercommands.js';
 import { insertPrompt, insertPromptText, promptTextToChat } from './insertprompt.js';
@@ -178,17 +178,9 @@ async function showTrace(world: CommandWorld, requestId: unknown): Promise<void>
 
 async function pickTraced(world: CommandWorld): Promise<string | undefined> {
   const { traces } = await world.process.hub.requests.getTrace({ maxTraces: 100 });
-  const items = traces.reverse().flatMap(({ request }) =>
-    request === undefined
-      ? []
-      : [
-          {
-            label: inPick(request.title || request.tool || request.subject || request.method),
-            description: inPick([request.title && request.tool, request.server].filter(Boolean).join(' · ')),
-            id: request.requestId,
-          },
-        ],
-  );
+  const items = traces
+    .reverse()
+    .flatMap(({ request }) => (request === undefined ? [] : [{ ...requestItem(request), id: request.requestId }]));
   if (items.length === 0) {
     void vscode.window.showInformationMessage(vscode.l10n.t('No timeline is kept yet: nothing has been called.'));
     return undefined;

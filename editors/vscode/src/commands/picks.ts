@@ -53,6 +53,20 @@ export async function pickServer(
   return (await vscode.window.showQuickPick(items, { title }))?.server;
 }
 
+/** What was asked for, of which server, and by whom, where that is known. */
+export function requestItem(request: Request): { label: string; description: string } {
+  const { title, tool, subject, method, server, caller } = request;
+  const by = caller && vscode.l10n.t('by {0}', caller);
+  return {
+    label: inPick(title || tool || subject || method),
+    // Each is cut by itself: a long name of a tool hides nobody.
+    description: [title && tool, server, by]
+      .filter(Boolean)
+      .map((part) => inPick(part, 80))
+      .join(' · '),
+  };
+}
+
 /** A running request. One alone is no choice, but stopping it should be seen to be meant. */
 export async function pickRequest(world: CommandWorld, title: string): Promise<Request | undefined> {
   const requests = runningRequests(world.watcher.standing);
@@ -61,8 +75,7 @@ export async function pickRequest(world: CommandWorld, title: string): Promise<R
     return undefined;
   }
   const items = requests.map((request) => ({
-    label: inPick(request.title || request.tool || request.subject || request.method),
-    description: inPick([request.title && request.tool, request.server].filter(Boolean).join(' · ')),
+    ...requestItem(request),
     detail: inPick([request.argumentsPreview, request.progress?.message].filter(Boolean).join(' · ')),
     request,
   }));

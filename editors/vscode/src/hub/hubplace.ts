@@ -37,10 +37,22 @@ export function keepKey(folders: readonly string[], workspaceFile: string | unde
 }
 
 /** The default of mcphub.reloadGraceSeconds for a window whose extensions run on another machine. */
-export const remoteGraceSeconds = 120;
+const remoteGraceSeconds = 120;
+const localGraceSeconds = 20;
+
+/**
+ * The seconds of the setting, as the editor has it. Where the user has not made it, a window whose extensions run on
+ * another machine gets more: its way back leads over a network.
+ */
+export function graceSeconds(
+  setting: { readonly globalValue?: unknown; readonly defaultValue?: unknown } | undefined,
+  remote: boolean,
+): unknown {
+  return setting?.globalValue ?? (remote ? remoteGraceSeconds : (setting?.defaultValue ?? localGraceSeconds));
+}
 
 /** Milliseconds of the setting; what is no number is the default. */
 export function graceMilliseconds(seconds: unknown): number {
-  const value = typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : 20;
+  const value = typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : localGraceSeconds;
   return Math.round(Math.min(Math.max(value, 0), 300) * 1000);
 }

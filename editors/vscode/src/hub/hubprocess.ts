@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { Hub } from '@mcphub/host';
 import type { HubOptions, HubState } from '@mcphub/host';
-import { binaryPath, graceMilliseconds, remoteGraceSeconds, keepKey, startEnvironment } from './hubplace.js';
+import { binaryPath, graceMilliseconds, graceSeconds, keepKey, startEnvironment } from './hubplace.js';
 import type { Output } from '../log/output.js';
 
 /**
@@ -162,7 +162,8 @@ export class HubProcess implements vscode.Disposable {
   }
 
   #options(departureMs: number): HubOptions {
-    const graceMs = graceMilliseconds(graceSetting(vscode.env.remoteName !== undefined));
+    const grace = vscode.workspace.getConfiguration('mcphub').inspect('reloadGraceSeconds');
+    const graceMs = graceMilliseconds(graceSeconds(grace, vscode.env.remoteName !== undefined));
     const { workspaceFolders, workspaceFile } = vscode.workspace;
     const { binary } = this;
     const env = startEnvironment(process.env, process.platform);
@@ -186,15 +187,6 @@ export class HubProcess implements vscode.Disposable {
     this.#standing = { state, message, reason };
     this.#changed.fire(this.#standing);
   }
-}
-
-/**
- * The seconds of the setting. Where the user has not made it, a window whose extensions run on another machine gets
- * more: its way back leads over a network.
- */
-function graceSetting(remote: boolean): unknown {
-  const { globalValue, defaultValue } = vscode.workspace.getConfiguration('mcphub').inspect('reloadGraceSeconds') ?? {};
-  return globalValue ?? (remote ? remoteGraceSeconds : (defaultValue ?? 20));
 }
 
 /**

@@ -4,6 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
+import { editorReads } from '../config/editorreads.js';
 import { setting, type HubProcess } from '../hub/hubprocess.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { inPick } from '../plaintext.js';
@@ -125,7 +126,7 @@ function selectorOf(file: string): vscode.DocumentFilter {
 }
 
 function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens[] {
-  const { name, configFile, configDialect } = server;
+  const { name, configFile } = server;
   const lens = (said: string, command: string, ...args: unknown[]): vscode.CodeLens =>
     new vscode.CodeLens(range, { title: said, command, arguments: args });
   switch (role) {
@@ -136,7 +137,9 @@ function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens
     case 'waiting':
       return [lens(`McpHub: ${vscode.l10n.t('Waits for your consent')}`, 'mcphub.startServer', name, true)];
     default: {
-      const actions = hasLensesOfEditor(configFile, configDialect) ? [] : actionsOf(server);
+      // Over what it reads itself the editor has lenses of its own, with the same words: there one lens of ours leads to
+      // all that can be done.
+      const actions = editorReads(server) ? [] : actionsOf(server);
       return [
         server.state === ServerState.READY
           ? new StateLens(range, server)
@@ -145,14 +148,6 @@ function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens
       ];
     }
   }
-}
-
-/**
- * The editor has lenses of its own, with the same words, over the servers of its files, and lately (seen in 1.139) of
- * .mcp.json: there one lens of ours leads to all that can be done.
- */
-function hasLensesOfEditor(file: string, dialect: string): boolean {
-  return dialect === 'vscode' || path.basename(file) === '.mcp.json';
 }
 
 function stateCommand(server: Server, tools: number | undefined): vscode.Command {

@@ -12,7 +12,8 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #view: vscode.WebviewView | undefined;
   #page: PageView | undefined;
   #resolved = 0;
-  #questions = 0;
+  #questions: readonly string[] = []; // open ones
+  #led = 0; // times that it is being opened for something that is to be seen
   #toReveal: string | undefined; // until there is a view
   #toAdd = false; // the same
   #bundle: string | undefined; // what it is to be opened with
@@ -50,7 +51,10 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
       this.#toAdd = false;
     }
     page.onDidChangeInView(() => this.#viewChanged.fire());
-    view.onDidChangeVisibility(() => this.#viewChanged.fire());
+    view.onDidChangeVisibility(() => {
+      this.#revealQuestion();
+      this.#viewChanged.fire();
+    });
     view.onDidDispose(() => {
       page.webviewGone();
       if (this.#view === view) {
@@ -70,13 +74,20 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     return this.visible && this.#page?.inView.has(promptId) === true;
   }
 
+  /** Who opens it by its icon, with the number of questions on it, wants to see one of them. */
+  #revealQuestion(): void {
+    if (this.visible && this.#led === 0 && this.#questions.length > 0 && !this.#questions.some((id) => this.sees(id))) {
+      this.#page?.reveal('');
+    }
+  }
+
   /** With a question, its card is brought into view. */
   async show(promptId?: string): Promise<void> {
     if (promptId !== undefined && this.#page === undefined) {
       this.#toReveal = promptId;
     }
     const page = this.#page;
-    await vscode.commands.executeCommand(`${viewId}.focus`);
+    await this.#focus();
     if (promptId !== undefined) {
       page?.reveal(promptId);
     }
@@ -87,21 +98,32 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     const page = this.#page;
     this.#toAdd = page === undefined;
     this.#bundle = bundle;
-    await vscode.commands.executeCommand(`${viewId}.focus`);
+    await this.#focus();
     page?.openAddServer(bundle);
   }
 
-  /** How many questions are open: the number on the view's icon. */
-  count(questions: number): void {
-    if (questions !== this.#questions) {
-      this.#questions = questions;
+  /** For what its caller wants to be seen then. */
+  async #focus(): Promise<void> {
+    this.#led++;
+    try {
+      await vscode.commands.executeCommand(`${viewId}.focus`);
+    } finally {
+      this.#led--;
+    }
+  }
+
+  /** The questions that are open: how many is the number on the view's icon. */
+  asks(promptIds: readonly string[]): void {
+    const before = this.#questions.length;
+    this.#questions = promptIds;
+    if (promptIds.length !== before) {
       this.#paintBadge();
     }
   }
 
   #paintBadge(): void {
     if (this.#view !== undefined) {
-      const value = this.#questions;
+      const value = this.#questions.length;
       const tooltip =
         value === 1 ? vscode.l10n.t('1 question waits for you') : vscode.l10n.t('{0} questions wait for you', value);
       this.#view.badge = value === 0 ? undefined : { value, tooltip };

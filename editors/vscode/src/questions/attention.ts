@@ -24,9 +24,21 @@ export const visiblePatienceMs = 2_500;
 /** The prompt to show now; or when to look again; or neither. */
 export function nextToShow(
   noticed: Iterable<Noticed>,
-  { seen, pageVisible, now }: Surroundings,
+  surroundings: Surroundings,
   busy: (prompt: Prompt) => boolean,
 ): { readonly show?: Prompt; readonly lookAgainInMs?: number } {
+  const { due, lookAgainInMs } = waiting(noticed, surroundings, busy);
+  const [show] = due;
+  return show !== undefined ? { show } : lookAgainInMs === undefined ? {} : { lookAgainInMs };
+}
+
+/** All that could be shown now, the oldest first, and when there may be more of them. */
+export function waiting(
+  noticed: Iterable<Noticed>,
+  { seen, pageVisible, now }: Surroundings,
+  busy: (prompt: Prompt) => boolean,
+): { readonly due: readonly Prompt[]; readonly lookAgainInMs?: number } {
+  const due: Prompt[] = [];
   let wait: number | undefined;
   for (const { prompt, since, later } of noticed) {
     if (later || seen(prompt) || busy(prompt)) {
@@ -34,9 +46,10 @@ export function nextToShow(
     }
     const left = since + (pageVisible ? visiblePatienceMs : patienceMs) - now;
     if (left <= 0) {
-      return { show: prompt };
+      due.push(prompt);
+    } else {
+      wait = Math.min(wait ?? left, left);
     }
-    wait = Math.min(wait ?? left, left);
   }
-  return wait === undefined ? {} : { lookAgainInMs: wait };
+  return wait === undefined ? { due } : { due, lookAgainInMs: wait };
 }

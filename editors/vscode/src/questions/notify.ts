@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
-import { nextToShow, type Noticed } from './attention.js';
+import { waiting, type Noticed } from './attention.js';
 import { describe } from '../hub/hubprocess.js';
 import { commandLink, inMessage } from '../plaintext.js';
 import { goneSentence, question, questionLabel } from './question.js';
@@ -25,6 +25,7 @@ export interface Pages {
 interface Shown {
   readonly promptId: string;
   readonly takeBack: () => void; // nothing happens when it cannot be taken back
+  readonly beside?: (others: number) => void; // so many more wait: absent when its text cannot be changed
 }
 
 export class Notifier implements vscode.Disposable {
@@ -85,22 +86,24 @@ export class Notifier implements vscode.Disposable {
   // Brings what is shown in line with what is open. Called after every change.
   #look(): void {
     clearTimeout(this.#timer);
-    if (this.#shown !== undefined) {
-      const noticed = this.#noticed.get(this.#shown.promptId);
-      if (noticed === undefined || noticed.later || this.#seen(noticed.prompt)) {
-        this.#shown.takeBack();
-      }
+    const shown = this.#shown;
+    const noticed = shown && this.#noticed.get(shown.promptId);
+    if (shown !== undefined && (noticed === undefined || noticed.later || this.#seen(noticed.prompt))) {
+      shown.takeBack();
       return; // the next one comes when this one is gone
     }
-    const { show, lookAgainInMs } = nextToShow(
+    const { due, lookAgainInMs } = waiting(
       this.#noticed.values(),
       { seen: (p) => this.#seen(p), pageVisible: this.#pages.visible, now: Date.now() },
       (p) => this.#answers.looksFor(p),
     );
-    if (show !== undefined) {
-      this.#show(show);
-    } else if (lookAgainInMs !== undefined) {
+    if (lookAgainInMs !== undefined) {
       this.#timer = setTimeout(() => this.#look(), lookAgainInMs);
+    }
+    if (shown !== undefined) {
+      shown.beside?.(due.filter(({ promptId }) => promptId !== shown.promptId).length);
+    } else if (due[0] !== undefined) {
+      this.#show(due[0], due.length - 1);
     }
   }
 
@@ -108,14 +111,14 @@ export class Notifier implements vscode.Disposable {
     return vscode.window.state.focused && this.#pages.sees(prompt.promptId);
   }
 
-  #show(prompt: Prompt): void {
+  #show(prompt: Prompt, others: number): void {
     // Beside a page a dialog would be about what is in the strip there already, and stay when the card has come into view.
     const modal = question(prompt).form === 'modal' && !this.#pages.visible;
     const gone = modal
       ? this.#showModal(prompt)
       : readAloud()
-        ? this.#showButtons(prompt)
-        : this.#showNotification(prompt);
+        ? this.#showButtons(prompt, others)
+        : this.#showNotification(prompt, others);
     const over = (): void => {
       this.#shown = undefined;
       this.#look();
@@ -151,21 +154,32 @@ export class Notifier implements vscode.Disposable {
     await this.#choose(prompt, chosen?.choice ?? { kind: 'later' });
   }
 
-  async #showNotification(prompt: Prompt): Promise<void> {
-    const over = new Promise<void>((resolve) => {
-      this.#shown = { promptId: prompt.promptId, takeBack: resolve };
+  async #showNotification(prompt: Prompt, others: number): Promise<void> {
+    let text = this.#text(prompt, others);
+    let report: ((text: string) => void) | undefined; // once the editor has begun
+    const over = new Promise<void>((takeBack) => {
+      const beside = (more: number): void => {
+        const now = this.#text(prompt, more);
+        if (now !== text) {
+          text = now;
+          report?.(text);
+        }
+      };
+      this.#shown = { promptId: prompt.promptId, takeBack, beside };
     });
-    await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: this.#text(prompt) },
-      () => over,
-    );
+    // Without a title, which would stay as it is: the text is what was reported last.
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification }, (progress) => {
+      report = (message) => progress.report({ message });
+      report(text);
+      return over;
+    });
   }
 
   /**
    * For those who hear the editor: it would read the commands of links aloud, letter by letter. Buttons it reads by their
    * names, but the message stays when its question goes; its buttons say so then.
    */
-  async #showButtons(prompt: Prompt): Promise<void> {
+  async #showButtons(prompt: Prompt, others: number): Promise<void> {
     const over = new Promise<void>((resolve) => {
       this.#shown = { promptId: prompt.promptId, takeBack: resolve };
     });
@@ -180,20 +194,22 @@ export class Notifier implements vscode.Disposable {
       ...(decline === undefined ? [] : [{ title: decline.label, choice: decline.choice }]),
       { title: vscode.l10n.t('Later'), choice: { kind: 'later' } },
     ];
-    const answered = vscode.window.showInformationMessage<Button>(title, ...buttons).then(async (chosen) => {
-      const choice = chosen?.choice ?? { kind: 'later' };
-      if (!this.#noticed.has(prompt.promptId)) {
-        if (choice.kind !== 'later') {
-          void vscode.window.showInformationMessage(goneSentence(prompt));
+    const answered = vscode.window
+      .showInformationMessage<Button>(`${title} ${besideText(others)}`.trim(), ...buttons)
+      .then(async (chosen) => {
+        const choice = chosen?.choice ?? { kind: 'later' };
+        if (!this.#noticed.has(prompt.promptId)) {
+          if (choice.kind !== 'later') {
+            void vscode.window.showInformationMessage(goneSentence(prompt));
+          }
+        } else {
+          await (choice.kind === 'pick' ? this.#pick(prompt) : this.#choose(prompt, choice));
         }
-      } else {
-        await (choice.kind === 'pick' ? this.#pick(prompt) : this.#choose(prompt, choice));
-      }
-    });
+      });
     await Promise.race([over, answered]);
   }
 
-  #text(prompt: Prompt): string {
+  #text(prompt: Prompt, others: number): string {
     const { title, choices } = question(prompt);
     const link = (label: string, command: string): string =>
       commandLink(label, `mcphub.question.${command}`, prompt.promptId);
@@ -205,7 +221,7 @@ export class Notifier implements vscode.Disposable {
       link(vscode.l10n.t('Later'), 'later'),
     ];
     // The links first: the editor cuts a long text at the end of its line.
-    return `${links.join('  ')}  ${title}`;
+    return [...links, besideText(others), title].filter(Boolean).join('  ');
   }
 
   // A command may be run by anybody, with anything: only an open prompt counts.
@@ -287,6 +303,18 @@ export class Notifier implements vscode.Disposable {
     if (chosen !== undefined) {
       await this.#pick(chosen.prompt);
     }
+  }
+}
+
+/** How many other questions would be shown if this one were not; '' for none. */
+function besideText(others: number): string {
+  switch (others) {
+    case 0:
+      return '';
+    case 1:
+      return vscode.l10n.t('(1 more question waits)');
+    default:
+      return vscode.l10n.t('({0} more questions wait)', others);
   }
 }
 

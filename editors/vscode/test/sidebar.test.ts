@@ -1,0 +1,95 @@
+// The view in the side bar, in an editor that a test turns.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Hub, RelayOptions } from '@mcphub/host';
+import type * as vscode from 'vscode';
+import type { PageWorld } from '../src/page/pageview.js';
+import { Sidebar } from '../src/page/sidebar.js';
+import { EventEmitter, newEditor, Uri, type Editor } from './fakevscode.js';
+
+class Scene {
+  readonly editor: Editor = newEditor();
+  readonly revealed: string[] = [];
+  inView: (promptIds: readonly string[]) => void = () => assert.fail('there is no relay');
+  readonly sidebar: Sidebar;
+  readonly view: { visible: boolean; badge?: { value: number } };
+  readonly #visibility = new EventEmitter<void>();
+
+  constructor() {
+    const hub = {
+      relay: (_: unknown, options: RelayOptions) => {
+        this.inView = (promptIds) => options.inView?.([...promptIds]);
+        return {
+          reveal: (promptId: string) => void this.revealed.push(promptId),
+          openAddServer: () => void this.revealed.push('the form'),
+          dispose: () => undefined,
+        };
+      },
+    } as unknown as Hub;
+    this.sidebar = new Sidebar({
+      extensionUri: Uri.file('/extension'),
+      roots: () => [],
+      process: { onDidStart: new EventEmitter<Hub>().event, started: hub },
+      sampling: { look: () => new Promise(() => undefined) },
+      frames: { addresses: () => Promise.resolve([]) },
+      output: { hub: { error: () => undefined } },
+    } as unknown as PageWorld);
+    this.view = {
+      visible: true,
+      webview: { onDidReceiveMessage: () => ({ dispose: () => undefined }) },
+      onDidChangeVisibility: this.#visibility.event,
+      onDidDispose: () => undefined,
+    } as unknown as Scene['view'];
+    this.editor.commands.set('mcphub.view.focus', () => this.see(true));
+    this.sidebar.resolveWebviewView(this.view as unknown as vscode.WebviewView);
+  }
+
+  see(visible: boolean): void {
+    if (visible !== this.view.visible) {
+      this.view.visible = visible;
+      this.#visibility.fire();
+    }
+  }
+
+  /** Another view covers it for a while. */
+  reopen(): void {
+    this.see(false);
+    this.see(true);
+  }
+}
+
+test('a view that is opened while questions are open shows the oldest, unless the card of one is in view', () => {
+  const scene = new Scene();
+  scene.reopen();
+  assert.deepEqual(scene.revealed, [], 'no question is open');
+  scene.sidebar.asks(['a', 'b']);
+  assert.equal(scene.view.badge?.value, 2);
+  scene.see(false);
+  assert.deepEqual(scene.revealed, [], 'nobody looks');
+  scene.see(true);
+  assert.deepEqual(scene.revealed, ['']);
+  scene.inView(['b']);
+  scene.reopen();
+  assert.deepEqual(scene.revealed, [''], 'one is in view');
+  scene.sidebar.asks(['a']);
+  scene.reopen();
+  assert.deepEqual(scene.revealed, ['', ''], 'the one in view is over');
+  scene.sidebar.asks([]);
+  scene.reopen();
+  assert.deepEqual(scene.revealed, ['', '']);
+  assert.equal(scene.view.badge, undefined);
+});
+
+test('a view that is opened for something shows just that', async () => {
+  const scene = new Scene();
+  scene.sidebar.asks(['a', 'b']);
+  scene.see(false);
+  await scene.sidebar.show('b');
+  scene.see(false);
+  await scene.sidebar.addServer();
+  scene.see(false);
+  await scene.sidebar.show();
+  assert.deepEqual(scene.revealed, ['b', 'the form']);
+  scene.reopen();
+  assert.deepEqual(scene.revealed, ['b', 'the form', '']);
+});
