@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"cmp"
-
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -16,11 +14,11 @@ func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
 	if o.AppOf == "" {
 		return nil
 	}
-	tool, of, launched := "", "", ""
+	tool, of, launch := "", "", ""
 	if open := st.requests[o.AppOf]; open != nil && open.method == methodCallTool {
-		tool, of, launched = open.tool, open.server.name, cmp.Or(open.launched, open.server.Key())
+		tool, of, launch = open.tool, open.server.name, open.launch
 	} else if open == nil {
-		tool, of, launched = st.kept.Tool(o.AppOf)
+		tool, of, launch = st.kept.Tool(o.AppOf)
 	}
 	switch {
 	case tool == "":
@@ -32,7 +30,7 @@ func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
 		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
 			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
 			"a view of server %q has asked for something of server %q: views reach their own server alone", of, s.name)
-	case launched != s.Key():
+	case launch != s.Key():
 		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
 			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
 			"the view of %q is not of what runs as server %q now, whose entry has changed: call the tool again, and open "+

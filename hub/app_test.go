@@ -95,6 +95,10 @@ func TestViewsOfWhatRanBefore(t *testing.T) {
 		w.call(hub.CallRequest{ID: "view", Server: "s", Tool: "echo"}).ok(t)
 		ofView := hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "view"}
 		w.call(ofView).ok(t)
+		// A call that never reached its server has a view, too: it is told why there is no result.
+		w.call(hub.CallRequest{ID: "refused", Server: "s", Tool: "no such tool"}).want(t, event.CodeNotFound,
+			event.ReasonToolNotFound)
+		w.call(hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "refused"}).ok(t)
 		before := s.Count(fakeserver.Method("tools/call"))
 		w.load("s:" + allow + `,"args":["other"]`)
 		w.call(ofView).want(t, event.CodePermissionDenied, event.ReasonNotForApps)

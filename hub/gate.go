@@ -88,11 +88,8 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 		}
 	}
 	st.seekSession(r, &v)
-	if v.need == needNothing && v.err == nil {
-		r.launched = r.server.Key()
-		if !st.moveTo(r, event.StateRunning) && r.state != event.StateRunning {
-			v.err = context.Cause(r.ctx) // it was cancelled
-		}
+	if v.need == needNothing && v.err == nil && !st.moveTo(r, event.StateRunning) && r.state != event.StateRunning {
+		v.err = context.Cause(r.ctx) // it was cancelled
 	}
 	return v
 }

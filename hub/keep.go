@@ -10,7 +10,7 @@ import (
 // may contain secrets.
 func (st *state) keep(r *request, e ending) {
 	if r.carried {
-		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Launch: r.launched, Tool: r.tool,
+		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Launch: r.launch, Tool: r.tool,
 			Arguments: r.arguments, Result: e.raw, Share: r.inFlight.Share})
 	}
 }

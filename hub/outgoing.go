@@ -140,7 +140,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
 		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown, arguments: o.given,
 		questions: o.Questions,
-		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
+		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, launch: s.Key(), carried: true, ofWindow: o.ofWindow}
 	known, _ := s.Tools()
 	if tool, ok := servers.FindTool(known, r.tool); ok {
 		r.called(tool)

@@ -25,6 +25,7 @@ type request struct {
 	taskLabel, owner string
 	n                uint64 // order
 	server           *server
+	launch           string // the launch key of its server when it was made
 	uncancellable    bool   // the start of a session
 	carried          bool   // a goroutine is in carryThrough with it
 	ofWindow         bool   // a window asked for it: its result is told by the event of its end
@@ -48,8 +49,7 @@ type request struct {
 	timings      event.Timings
 	cancellation *event.Cancellation
 	cause        *event.CancelCause
-	handed       bool   // to the engine, which may have sent it
-	launched     string // the launch key of its server when it went there; "" = it has not gone
+	handed       bool // to the engine, which may have sent it
 	wireID       string
 	resent       int // how often it was sent again, on a new session: see transport.Repeats
 	progress     *event.Progress

@@ -23,7 +23,7 @@ const (
 // Request is one that has ended.
 type Request struct {
 	ID, Server string
-	Launch     string // the launch key of the server then; "" = it did not go there
+	Launch     string // the launch key of the server when the request was made
 	Tool       string // for a tool call
 	Arguments  string
 	Result     []byte // JSON text as it came; nil: none came
@@ -188,8 +188,8 @@ func (k *Requests) forget(e *entry) {
 	}
 }
 
-// Tool gives the tool that a kept request called, and its server with the launch key of then; "" when it is not kept,
-// or called none.
+// Tool gives the tool that a kept request called, and its server with the launch key that it had then; "" when it is
+// not kept, or called none.
 func (k *Requests) Tool(id string) (tool, server, launch string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

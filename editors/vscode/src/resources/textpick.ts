@@ -59,7 +59,7 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
         const found = await propose(pick.value, mine.signal);
         if (!mine.signal.aborted && found.join('\0') !== proposed.join('\0')) {
           proposed = found;
-          draw(); // never without need: it takes the focus back to where this side knew it last
+          draw(); // only for a change: it moves the focus to the row that was active when the editor told last
         }
       } catch (error) {
         if (!mine.signal.aborted) {

@@ -376,7 +376,11 @@ export function entryForm(page, target, { submit, done }) {
       headers.set(to.headers ?? {}, stands);
       settings.set(to.entry?.settings);
       // Somebody else's text must not get by its ids what a person has typed for another server. The hub's have their own.
-      values = inputFields(to.inputs ?? [], changed, to.proposalId === undefined ? idOf : undefined);
+      values = inputFields(
+        to.inputs ?? [],
+        changed,
+        to.proposalId === undefined ? (id) => idOf(`input:${id}`) : undefined,
+      );
       replace(valuesPlace, values.element);
       before = to.entry?.form ?? {};
       for (const field of [commandField, argsField, cwdField, urlField, viaField]) field.say('');

@@ -185,9 +185,12 @@ export function againButton(page, entry, say) {
   let requestId = '';
   const call = async () => {
     requestId = crypto.randomUUID();
-    if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
     const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
     const argumentsJson = given ? await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
+    // Not before what may fail: now it is sent.
+    page.announce(called);
+    show(runs, true);
+    if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
     if (method === 'prompts/get')
       return page.ask({ getMcpPrompt: { requestId, server, name: uri, arguments: textsOf(argumentsJson) } });
     return page.ask({ callTool: { requestId, server, tool, argumentsJson } });
@@ -203,8 +206,6 @@ export function againButton(page, entry, say) {
       if (busy) return;
       busy = true;
       say('');
-      page.announce(called);
-      show(runs, true);
       try {
         say(visible((await call()).error?.message));
       } catch (error) {

@@ -273,7 +273,7 @@ pageTest('a pasted config is read by the hub, and what the form does not show is
   assert.equal(addServer.entryJson, entryJson);
   // Under an id of its own: the file may have a "key" already, whose value is another server's.
   const [input] = addServer.inputs ?? [];
-  assert.match(input?.id ?? '', /^fetch-key-[0-9a-f]{8}$/);
+  assert.match(input?.id ?? '', /^fetch-input-key-[0-9a-f]{8}$/);
   assert.deepEqual(addServer.inputs, [{ id: input?.id, description: 'Your key', secret: true }]);
   assert.deepEqual(addServer.changedForm, {
     command: 'uvx',
