@@ -136,7 +136,7 @@ func TestMemoryLookerLivesWithItsServers(t *testing.T) {
 
 // Two looks in a row, and what is shared counts once.
 func TestMemoryLimitNeedsTwoLooks(t *testing.T) {
-	p := start(t, "exit-on-eof", withGrace(generous))
+	p := start(t, "ignore-eof", withGrace(generous)) // its input is closed before it is killed
 	ready(t, p.Stdout())
 	var use footprint
 	w := newMemoryWatch()
