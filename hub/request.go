@@ -21,11 +21,11 @@ import (
 type request struct {
 	id, tool, method string
 	subject          string // what is asked for, for the methods that have no tool
-	direction        event.Direction
 	taskLabel, owner string
 	n                uint64 // order
 	server           *server
 	launch           string // the launch key of its server when it was made
+	direction        event.Direction
 	uncancellable    bool   // the start of a session
 	carried          bool   // a goroutine is in carryThrough with it
 	ofWindow         bool   // a window asked for it: its result is told by the event of its end
@@ -45,11 +45,13 @@ type request struct {
 	children     map[*request]struct{}
 	prompts      map[*prompt]struct{}
 	state        event.RequestState
+	handed       bool      // to the engine, which may have sent it
+	leased       bool      // counts as a user of its server's connection
+	inHand       bool      // a question of the hub's own that a person has answered: its goroutine alone is awaited
 	since        time.Time // when state began
 	timings      event.Timings
 	cancellation *event.Cancellation
 	cause        *event.CancelCause
-	handed       bool // to the engine, which may have sent it
 	wireID       string
 	resent       int // how often it was sent again, on a new session: see transport.Repeats
 	progress     *event.Progress
@@ -57,11 +59,8 @@ type request struct {
 	clock        clock.Clock
 	human        time.Duration // limit of one prompt, 0 = none
 	// open prompts that stop the clocks: its own, its children's, and those of its server that name no request
-	holds    int
-	inFlight allowance.ResultHold
-	leased   bool // counts as a user of its server's connection
-	// a question of the hub's own that a person has answered: all that it waits for is its goroutine
-	inHand    bool
+	holds     int
+	inFlight  allowance.ResultHold
 	delivery  *outcome.Delivery // of its cancel, when that was on its way at its end
 	abandoned chan struct{}     // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
@@ -123,6 +122,9 @@ func (r *request) account(now time.Time) {
 }
 
 func (st *state) emitProgress(r *request) {
+	if st.windows.Len() == 0 {
+		return
+	}
 	st.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress,
 		WireID: r.wireID, Task: r.task})
 }
@@ -139,7 +141,9 @@ func (st *state) mint(prefix string) string {
 // ownID is an id that this hub gives out. A click on its way while a hub died and another took its place must find
 // nothing there: so the id names the hub as well.
 func (h *fixed) ownID(prefix string, n uint64) string {
-	return prefix + "-" + h.mark + "-" + strconv.FormatUint(n, 10)
+	var room [64]byte
+	id := append(append(append(append(room[:0], prefix...), '-'), h.mark...), '-')
+	return string(strconv.AppendUint(id, n, 10))
 }
 
 // register brings a request, whose id is free, into the table and tells the windows.
@@ -173,7 +177,9 @@ func (st *state) register(ctx context.Context, r *request) {
 		}
 	}
 	r.wind(r.start)
-	st.emit(&event.RequestStarted{Request: r.info()})
+	if st.windows.Len() > 0 {
+		st.emit(&event.RequestStarted{Request: r.info()})
+	}
 }
 
 // isOver is request.over of those that ended while nobody waited.

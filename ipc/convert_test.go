@@ -29,7 +29,7 @@ type protoEnum interface {
 // checkEnum goes through every value of both sides, as their sources list them, there and back.
 func checkEnum[H interface {
 	comparable
-	~int
+	~int | ~uint8
 }, P protoEnum](t *testing.T, e enum[H, P], typeName string, firstHub H) {
 	t.Run(typeName, func(t *testing.T) {
 		var unspecified P
@@ -128,7 +128,7 @@ func fill(v reflect.Value, depth int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(1)
-	case reflect.Uint64:
+	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(1)
 	case reflect.Float64:
 		v.SetFloat(1)

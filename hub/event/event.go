@@ -86,15 +86,15 @@ type RequestCancelDelivery struct {
 type RequestFinished struct {
 	RequestID, Server string
 	Direction         Direction
-	Method, Tool      string
-	Subject           string
-	Caller, Preview   string       // as in RequestInfo
-	Title             string       // as in RequestInfo
 	State             RequestState // StateDone or StateFailed
 	IsError           bool
+	ServerMayContinue bool // it has failed, and the protocol cannot promise that the server has stopped
+	Method, Tool      string
+	Subject           string
+	Caller, Preview   string // as in RequestInfo
+	Title             string // as in RequestInfo
 	McpError          *McpError
 	Err               *Error
-	ServerMayContinue bool // it has failed, and the protocol cannot promise that the server has stopped
 	Timings           Timings
 	Task              *TaskInfo
 	// JSON text, for a tool call of a window; "" when it is too long, or no longer kept. Untrusted

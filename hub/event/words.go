@@ -7,7 +7,7 @@ import (
 )
 
 // Direction tells who asks whom.
-type Direction int
+type Direction uint8
 
 // Directions.
 const (
@@ -24,7 +24,7 @@ func (d Direction) String() string {
 }
 
 // RequestState is where a request stands. StateDone, StateFailed and StateCancelled are terminal.
-type RequestState int
+type RequestState uint8
 
 // Request states, in the order of a request's life.
 const (
@@ -148,10 +148,10 @@ func (e *McpError) Shown() *McpError {
 type RequestInfo struct {
 	ID, Server      string
 	Direction       Direction
+	State           RequestState
 	Method, Tool    string
 	Title           string // of the tool, as far as it is known; untrusted
 	Subject         string // URI of a resource or name of a prompt template
-	State           RequestState
 	ParentRequestID string
 	TaskLabel       string
 	Caller          string // name of the MCP client that it is made for; untrusted

@@ -49,6 +49,11 @@ func (m *Missed) Add(e event.Event, only string) {
 	}
 }
 
+// Skip leaves out an event that no window can have missed, because there is none, and all before it.
+func (m *Missed) Skip(seq uint64) {
+	m.queue, m.bytes, m.floor = queue[missedEvent]{}, 0, seq
+}
+
 // After gives a window's events with a Seq above seq, oldest first; ok is false when some of them are gone.
 func (m *Missed) After(seq uint64, windowID string) (events []event.Event, ok bool) {
 	if seq < m.floor {

@@ -33,6 +33,7 @@ func Arguments(arguments string, r *redact.Redactor) string {
 	if begin, _ := w.tokens.next(); begin != "{" {
 		return ""
 	}
+	w.out.Grow(min(len(head), bounds.PreviewRunes))
 	w.members(1)
 	return w.out.String()
 }
@@ -82,7 +83,7 @@ func (w *line) members(depth int) bool {
 		if !ok {
 			return w.put(more) && false
 		}
-		name := jsontext.String([]byte(token))
+		name := unquoted(token)
 		if !w.name(name, i) {
 			return false
 		}
@@ -118,7 +119,7 @@ func (w *line) name(name string, place int) bool {
 	if place > 0 && !w.put(", ") {
 		return false
 	}
-	return w.put(shortened(bounds.Escape(w.clean(name)), nameRunes) + ": ")
+	return w.put(shortened(bounds.Escape(w.clean(name)), nameRunes)) && w.put(": ")
 }
 
 func (w *line) value(depth int) bool {
@@ -128,23 +129,32 @@ func (w *line) value(depth int) bool {
 	}
 	switch token[0] {
 	case '{', '[':
-		end := map[string]string{"{": "}", "[": "]"}[token]
 		switch {
+		case depth >= maxDepth && token == "{":
+			return w.put("{"+more+"}") && w.skipOpen(1)
 		case depth >= maxDepth:
-			return w.put(token+more+end) && w.skipOpen(1)
+			return w.put("["+more+"]") && w.skipOpen(1)
 		case token == "{":
 			return w.put(token) && w.members(depth+1)
 		default:
 			return w.put(token) && w.elements(depth+1)
 		}
 	case '"':
-		return w.text(jsontext.String([]byte(token)))
+		return w.text(unquoted(token))
 	}
 	return w.put(shortened(bounds.Escape(w.clean(token)), textRunes)) // a number, or one of three words
 }
 
 func (w *line) text(s string) bool {
-	return w.put(`"` + shortened(bounds.Escape(w.clean(s)), textRunes) + `"`)
+	return w.put(`"`) && w.put(shortened(bounds.Escape(w.clean(s)), textRunes)) && w.put(`"`)
+}
+
+// unquoted is the text of a token that is a text. Most have no escape, and cost no copy.
+func unquoted(token string) string {
+	if strings.IndexByte(token, '\\') < 0 && utf8.ValidString(token) {
+		return token[1 : len(token)-1]
+	}
+	return jsontext.String([]byte(token))
 }
 
 // cutText writes the beginning of a text that the end of the head has cut.

@@ -66,7 +66,8 @@ func NewTable(o Options) *Table { return &Table{Options: o, windows: map[string]
 // Seq returns the number of the latest event.
 func (t *Table) Seq() uint64 { return t.seq }
 
-// Len counts the windows, including the detached ones that may come back.
+// Len counts the windows, including the detached ones that may come back. Without one, of all events only the end of a
+// request is kept: nobody sees the others, now or later.
 func (t *Table) Len() int { return len(t.windows) }
 
 // Gone reports whether a window is detached for good.
@@ -79,7 +80,11 @@ func (t *Table) Gone(id string) bool {
 func (t *Table) Emit(b event.Body) {
 	t.seq++
 	e := event.Event{Seq: t.seq, Time: time.Now(), Body: b}
-	t.missed.Add(e, "")
+	if t.Len() == 0 {
+		t.missed.Skip(e.Seq)
+	} else {
+		t.missed.Add(e, "")
+	}
 	switch b.(type) {
 	case *event.RequestCancelled, *event.RequestFinished:
 		for _, without := range t.History.Add(e) {

@@ -210,6 +210,28 @@ func TestResume(t *testing.T) {
 	wantTexts(t, "with tools", back.start.Events, "? p2", "progress r3")
 }
 
+// Without a window nothing is kept for one that comes back, since none can. The ends of requests are, for the snapshot.
+func TestEventsWithoutAWindow(t *testing.T) {
+	h := newHouse(t)
+	h.Emit(&event.RequestStarted{Request: event.RequestInfo{ID: "r1"}})
+	h.Emit(finished("r1"))
+	hello := window("a")
+	hello.MaxHistory = 2
+	a := h.attach(hello)
+	if s := a.start.Snapshot; s == nil || len(s.History) != 1 {
+		t.Fatalf("the start is %+v", a.start)
+	}
+	seen := h.Seq()
+	h.Emit(finished("r2"))
+	a.Part()
+	a = h.attach(again(hello, seen))
+	wantTexts(t, "missed", a.start.Events, "finished r2")
+	a.Part()
+	if a = h.attach(again(hello, 0)); a.start.Snapshot == nil { // it says so; it cannot have seen what was before it
+		t.Errorf("the start is %+v", a.start)
+	}
+}
+
 // What a window says that it has seen is a stranger's word: what cannot be gets a snapshot.
 func TestResumeThatCannotBe(t *testing.T) {
 	for name, row := range map[string]struct {

@@ -1,0 +1,17 @@
+package preview
+
+import (
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/redact"
+)
+
+// BenchmarkArguments is the line of an ordinary call, which every call has made before it starts.
+func BenchmarkArguments(b *testing.B) {
+	var r redact.Redactor
+	r.Add("hunter2hunter2")
+	b.ReportAllocs()
+	for b.Loop() {
+		Arguments(`{"path":"src/cancel/request.go","pattern":"withdrawn","limit":50}`, &r)
+	}
+}
