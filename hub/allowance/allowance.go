@@ -13,19 +13,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
-// House is the hub that the servers are in.
+// House is the hub that the servers belong to.
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
 	// Go runs f on a goroutine that the hub waits for when it is closed. It is called with the lock.
 	Go(f func())
-	// Closed tells whether the hub's goroutines are being waited for: none may begin. It is called with the lock.
+	// Closed reports whether the hub is waiting for its goroutines, so that none may start any more. It is called with the
+	// lock.
 	Closed() bool
-	// Emit tells the windows. It is called with the lock.
+	// Emit sends an event to the windows. It is called with the lock.
 	Emit(b event.Body)
 }
 
-// Options of Budgets. All are needed.
+// Options are the options of Budgets. All are required.
 type Options struct {
 	House    House
 	Life     context.Context // ends with the hub
@@ -33,18 +34,18 @@ type Options struct {
 	Redactor *redact.Redactor
 }
 
-// Budgets are what all servers of a hub may cost together: package bounds says how they share it. Make them with
-// NewBudgets.
+// Budgets are what all servers of a hub may cost together. Package bounds says how the servers share a budget.
+// NewBudgets makes them.
 type Budgets struct {
 	Questions, Lists, Results, Checks, Answers *bounds.Budget
 
-	Free func() // gives memory back to the system: debug.FreeOSMemory; tests count
+	Free func() // returns memory to the system: debug.FreeOSMemory; tests replace it
 
 	options  Options
 	released releases
 }
 
-// NewBudgets makes the budgets of a hub. Close them.
+// NewBudgets returns the budgets of a hub. The caller must close them.
 func NewBudgets(o Options) *Budgets {
 	b := &Budgets{
 		options:   o,
@@ -62,11 +63,11 @@ func NewBudgets(o Options) *Budgets {
 	return b
 }
 
-// Close gives no memory back to the system any more.
+// Close makes sure that no more memory is returned to the system.
 func (b *Budgets) Close() { b.released.close() }
 
-// Allowance is that of one server, for as long as it is configured. Its parts are safe for concurrent use, but for
-// quiet and gone, which are guarded by the hub's lock. A method that takes that lock says so.
+// Allowance is what one server may cost and do, for as long as it is configured. Its parts are safe for concurrent use,
+// except quiet and gone, which are guarded by the hub's lock. The comment of a method says whether it takes that lock.
 type Allowance struct {
 	house    House
 	life     context.Context // of the hub
@@ -79,16 +80,16 @@ type Allowance struct {
 
 	logs, notices, asks, complaints *bounds.Rate
 
-	logsSoon atomic.Bool // it is told soon how many log messages were dropped
+	logsSoon atomic.Bool // the windows will be told how many log messages were dropped
 
-	unsaid      atomic.Uint32 // kinds of notices that did not pass, see noticeKind
-	noticesSoon atomic.Bool   // those are told soon
+	unsaid      atomic.Uint32 // kinds of the notices that were held back, see noticeKind
+	noticesSoon atomic.Bool   // the windows will be told of these
 
 	quiet quiet
 	gone  bool
 }
 
-// Of makes the allowance of a server. Close it with the server.
+// Of returns an allowance for a server. The caller closes it together with the server.
 func (b *Budgets) Of(server string) *Allowance {
 	a := &Allowance{
 		house: b.options.House, life: b.options.Life, log: b.options.Logger, redactor: b.options.Redactor, server: server,
@@ -104,7 +105,7 @@ func (b *Budgets) Of(server string) *Allowance {
 	return a
 }
 
-// Close gives back what a server that is gone still holds. It is called with the lock.
+// Close releases what a server that is gone still holds. It is called with the lock.
 func (a *Allowance) Close() {
 	a.gone = true
 	for _, one := range []*bounds.Account{a.Questions, a.Lists, a.Results, a.Checks} {

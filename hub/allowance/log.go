@@ -11,25 +11,25 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Logged passes a log notification on. It takes the lock.
+// Logged sends a log notification to the windows, unless the server sends too many. It takes the lock.
 func (a *Allowance) Logged(m mcp.LogMessage) {
 	a.logged(&event.LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes),
 		Logger: bounds.Cut(m.Logger, bounds.NameBytes), Data: shownData(m.Data)})
 }
 
-// Stderr shows a line of the server's stderr, which has no secrets in it any more, to the windows. It takes the lock.
+// Stderr sends a line of the server's stderr, from which secrets have been removed, to the windows. It takes the lock.
 func (a *Allowance) Stderr(line string) {
 	text, err := json.Marshal(line)
 	if err != nil {
-		return // cannot be: every string marshals
+		return // cannot happen: every string marshals
 	}
 	a.logged(&event.LogMessage{Level: "stderr", Data: string(text), Own: true})
 }
 
-// logged tells the windows of what the server logged, without secrets.
+// logged sends a log message of the server to the windows, without secrets. It takes the lock.
 func (a *Allowance) logged(m *event.LogMessage) {
 	if !a.logs.Allow(time.Now()) {
-		a.soon(&a.logsSoon, a.tellDropped) // no message may follow that would bring the count
+		a.soon(&a.logsSoon, a.tellDropped) // perhaps no message follows that would bring the count
 		return
 	}
 	m.Server = a.server
@@ -40,11 +40,11 @@ func (a *Allowance) logged(m *event.LogMessage) {
 	})
 }
 
-// droppedTold is how long after the first one at the latest the windows hear of what was dropped.
+// droppedTold is how long after the first dropped message the windows hear of the dropped messages at the latest.
 const droppedTold = time.Second
 
-// soon calls tell after droppedTold, with the lock: once for all calls until then, and not after the end of the hub,
-// which waits for it. pending tells that it is set.
+// soon calls tell after droppedTold, with the lock: once for all calls of soon until then, and not after the end of the
+// hub, which waits for the goroutine. pending is set as long as tell is to be called. soon takes the lock.
 func (a *Allowance) soon(pending *atomic.Bool, tell func()) {
 	if !pending.CompareAndSwap(false, true) {
 		return
@@ -66,7 +66,7 @@ func (a *Allowance) soon(pending *atomic.Bool, tell func()) {
 	})
 }
 
-// tellDropped tells the windows how many log messages were dropped since they were told last. The lock is held.
+// tellDropped tells the windows how many log messages were dropped since the last time. It is called with the lock.
 func (a *Allowance) tellDropped() {
 	if dropped := a.logs.Dropped(); dropped > 0 {
 		m := a.newNote("logMessagesDropped", map[string]string{
@@ -77,28 +77,28 @@ func (a *Allowance) tellDropped() {
 	}
 }
 
-// Note tells the windows something about the server that the hub did on its own, as a log message of the hub. It is
-// called with the lock.
+// Note sends the windows a log message of the hub about something that the hub did on its own with the server. The
+// message is a JSON object of more, to which Note adds name as "event". It is called with the lock.
 func (a *Allowance) Note(name string, more map[string]string) { a.house.Emit(a.newNote(name, more)) }
 
 func (a *Allowance) newNote(name string, more map[string]string) *event.LogMessage {
 	more["event"] = name
 	data, err := json.Marshal(more)
 	if err != nil {
-		data = []byte("{}") // cannot be: strings marshal
+		data = []byte("{}") // cannot happen: strings marshal
 	}
 	return &event.LogMessage{Server: a.server, Level: "notice", Logger: "mcphub", Data: string(data), Own: true}
 }
 
-// shownData is the data of a log message as it came, or the beginning of its text.
+// shownData returns the data of a log message as it came, or the beginning of its text if it is too long.
 func shownData(data json.RawMessage) string {
 	if len(data) <= bounds.LogTextBytes {
 		return string(data)
 	}
-	// a string in a string: what is escaped grows
+	// the text becomes a JSON string, in which escapes make it longer
 	text, err := json.Marshal(bounds.Cut(string(data), bounds.LogTextBytes/4))
 	if err != nil {
-		return `""` // cannot be: strings marshal
+		return `""` // cannot happen: strings marshal
 	}
 	return string(text)
 }

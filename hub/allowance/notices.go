@@ -18,8 +18,8 @@ const (
 	noticeUpdate // of one resource
 )
 
-// ToolsChanged is the notice that the tools are others: outdate, with the lock, forgets those that are known, whether
-// the windows are told at once or later. It takes the lock.
+// ToolsChanged handles the notice that the tools have changed. outdate is called with the lock, and forgets the known
+// tools, whether the windows are told now or later. ToolsChanged takes the lock.
 func (a *Allowance) ToolsChanged(outdate func()) {
 	tell := a.mayNotice(noticeTools)
 	a.house.Update(func() {
@@ -30,21 +30,22 @@ func (a *Allowance) ToolsChanged(outdate func()) {
 	})
 }
 
-// ResourcesChanged tells the windows. It takes the lock, as those below it do.
+// ResourcesChanged tells the windows that the resources have changed. It takes the lock.
 func (a *Allowance) ResourcesChanged() {
 	if a.mayNotice(noticeResources) {
 		a.emit(&event.ResourcesChanged{Server: a.server})
 	}
 }
 
-// PromptsChanged tells the windows.
+// PromptsChanged tells the windows that the prompt templates have changed. It takes the lock.
 func (a *Allowance) PromptsChanged() {
 	if a.mayNotice(noticePrompts) {
 		a.emit(&event.McpPromptsChanged{Server: a.server})
 	}
 }
 
-// ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
+// ResourceUpdated tells the windows that a resource has changed. The server chooses the URI: it may be one below the
+// URI that was subscribed to. ResourceUpdated takes the lock.
 func (a *Allowance) ResourceUpdated(uri string) {
 	switch {
 	case !a.mayNotice(noticeUpdate):
@@ -55,13 +56,13 @@ func (a *Allowance) ResourceUpdated(uri string) {
 	}
 }
 
-// Noticed is for notifications that mean nothing to the hub yet.
+// Noticed is called for notifications that the hub does not know. It ignores them.
 func (a *Allowance) Noticed(string) {}
 
 func (a *Allowance) emit(b event.Body) { a.house.Update(func() { a.house.Emit(b) }) }
 
-// mayNotice tells whether a notice of a change may pass. One that may not is told later: the windows look again then,
-// once for all that did not pass.
+// mayNotice reports whether a notice of a change may pass now. If it may not, the windows are told later, once for all
+// notices that were held back, and look again then. mayNotice may take the lock.
 func (a *Allowance) mayNotice(kind noticeKind) bool {
 	if a.notices.Allow(time.Now()) {
 		return true
@@ -71,8 +72,8 @@ func (a *Allowance) mayNotice(kind noticeKind) bool {
 	return false
 }
 
-// tellUnsaid tells the windows what has changed by notices that did not pass. Of resources that were updated only the
-// number is known. The lock is held.
+// tellUnsaid tells the windows what has changed according to the notices that were held back. Of updated resources only
+// the number is known. It is called with the lock.
 func (a *Allowance) tellUnsaid() {
 	kinds, n := noticeKind(a.unsaid.Swap(0)), a.notices.Dropped()
 	if kinds == 0 || a.gone {

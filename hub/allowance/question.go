@@ -10,13 +10,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// questionBytes is about what an open question holds.
+// questionBytes returns about how many bytes an open question takes.
 func questionBytes(q *mcp.Question) int {
 	return event.Overhead + len(q.Payload) + len(q.Message) + len(q.Schema) + len(q.URL) + len(q.ElicitationID)
 }
 
-// Admit takes the bytes of a question, or says why nobody is asked: with an answer, or with an error for the server.
-// release gives the bytes back. It takes the lock.
+// Admit takes the bytes of a question from the budget; release returns them. If nobody is to be asked, Admit returns an
+// answer (refused) or an error for the server instead. It takes the lock.
 func (a *Allowance) Admit(q *mcp.Question, kind event.PromptKind) (release func(), refused *mcp.Answer, err error) {
 	if !a.asks.Allow(time.Now()) {
 		return nil, nil, a.tooMuch("questionsTooFast", "the server asks more than "+strconv.Itoa(bounds.QuestionRate)+
@@ -40,7 +40,7 @@ func (a *Allowance) Admit(q *mcp.Question, kind event.PromptKind) (release func(
 	return func() { a.Questions.Give(n) }, nil, nil
 }
 
-// tooMuch tells of a question that goes over a bound, and is the error for its server.
+// tooMuch reports that a question goes over a bound, and returns the error for its server. It takes the lock.
 func (a *Allowance) tooMuch(name, text string) error {
 	a.OverBound(name, text)
 	return &mcp.BoundError{Code: jsonrpc.CodeTooManyRequests, Text: text}

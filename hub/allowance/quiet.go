@@ -7,15 +7,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// quiet keeps a server from asking: for a while after a person has said No again and again, or until that person wants
-// its questions back.
+// quiet keeps a server from asking: for a while after a person has said No several times in a row, or, if muted, until
+// the person wants its questions again.
 type quiet struct {
 	refused int       // in a row
 	until   time.Time // no question before that
 	muted   bool
 }
 
-// refuse tells whether a question that comes at now is answered without asking anybody, and how.
+// refuse reports whether a question that comes at now is answered without asking anybody: then why is not "", and as is
+// the answer.
 func (q *quiet) refuse(now time.Time) (as event.Action, why string) {
 	switch {
 	case q.muted:
@@ -26,8 +27,8 @@ func (q *quiet) refuse(now time.Time) (as event.Action, why string) {
 	return 0, ""
 }
 
-// Settled notes what became of a question that was shown. An end that nobody chose says nothing. It is called with the
-// lock.
+// Settled records how a question that was shown has ended. An end that no person chose changes nothing. It is called
+// with the lock.
 func (a *Allowance) Settled(cause event.PromptCause) {
 	q := &a.quiet
 	switch cause {
@@ -41,7 +42,7 @@ func (a *Allowance) Settled(cause event.PromptCause) {
 	}
 }
 
-// refusalPause is how long a server waits after the n-th No beyond those that are free.
+// refusalPause returns how long a server has to wait after the n-th No beyond the first bounds.RefusalsFree.
 func refusalPause(n int) time.Duration {
 	pause := bounds.RefusalPause
 	for range n - 1 {
@@ -53,18 +54,19 @@ func refusalPause(n int) time.Duration {
 	return min(pause, bounds.RefusalMaxPause)
 }
 
-// Called ends the pause after refusals, but no muting: somebody wants something of the server, which may need to ask
-// for it. It is called with the lock.
+// Called is called when somebody calls the server, which may have to ask questions for that. It ends the pause after
+// refusals, but does not unmute the server, and allows bounds.QuestionsPerCall more questions. It is called with the
+// lock.
 func (a *Allowance) Called() {
 	a.quiet.refused, a.quiet.until = 0, time.Time{}
 	a.asks.Credit(bounds.QuestionsPerCall)
 }
 
-// Muted tells whether the user wants no more questions of the server. It is called with the lock.
+// Muted reports whether the user wants no more questions of the server. It is called with the lock.
 func (a *Allowance) Muted() bool { return a.quiet.muted }
 
-// Mute switches the questions of the server off or on; changed tells whether they were not so before. It is called with
-// the lock.
+// Mute sets whether the user wants no more questions of the server. changed reports whether that is a change. It is
+// called with the lock.
 func (a *Allowance) Mute(muted bool) (changed bool) {
 	if !muted {
 		a.quiet.refused, a.quiet.until = 0, time.Time{}

@@ -7,20 +7,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// releases gives memory back to the system once much of it was let go of: the runtime keeps what it had, for a while
-// that has no end when nothing is allocated any more. Safe for concurrent use.
+// releases returns memory to the system once much of it was freed. Otherwise the Go runtime keeps it for a while, and
+// for ever if nothing is allocated any more. It is safe for concurrent use.
 type releases struct {
 	free func()
 
 	mu      sync.Mutex // guards what follows
-	bytes   int        // let go of since the last time
+	bytes   int        // freed since the last time
 	planned *time.Timer
 	last    time.Time
 	closed  bool
 }
 
-// note says that so many bytes are no longer held. It costs nothing, and may be called under any lock: what is done
-// about it is done later, elsewhere.
+// note records that so many bytes are no longer held. It is cheap, and may be called with any lock held: the memory is
+// returned later, on another goroutine.
 func (r *releases) note(bytes int) {
 	if bytes <= 0 {
 		return
@@ -35,14 +35,14 @@ func (r *releases) note(bytes int) {
 	r.planned = time.AfterFunc(wait, r.run)
 }
 
-// run is on a goroutine of its own.
+// run runs on the goroutine of the timer planned.
 func (r *releases) run() {
 	if free := r.due(); free != nil {
 		free()
 	}
 }
 
-// due gives what is to be done now; nil: nothing any more.
+// due returns the function to call now, nil after close.
 func (r *releases) due() func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *releases) due() func() {
 	return r.free
 }
 
-// close plans nothing any more.
+// close stops the planned release. No other is planned after it.
 func (r *releases) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

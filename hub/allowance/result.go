@@ -5,11 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// ResultHold ends the counting of the result that a request has in hand: it counts from the first part that was read of
-// it. The zero value is ready to use; safe for concurrent use.
+// ResultHold ends the accounting of a request's current result, which counts from the first part on that was read of
+// it. The zero value is ready to use. It is safe for concurrent use.
 type ResultHold struct{ release atomic.Pointer[func()] }
 
-// Set takes over what ends it. A result before it, of a round that asked for something, is over.
+// Set stores the function that ends the accounting of a new result. It ends that of the result before, which is of an
+// earlier round that asked a question.
 func (k *ResultHold) Set(release func()) {
 	if before := k.release.Swap(&release); before != nil {
 		(*before)()
@@ -22,8 +23,8 @@ func (k *ResultHold) end() {
 	}
 }
 
-// Share lets the result in hand count until what it returns has been called, too. It is called by whoever has the
-// request in hand, before Until.
+// Share makes the current result count until the returned function has been called, too. Whoever carries out the
+// request calls it, before Until.
 func (k *ResultHold) Share() (release func()) {
 	of := k.release.Load()
 	if of == nil {
@@ -36,15 +37,15 @@ func (k *ResultHold) Share() (release func()) {
 			(*of)()
 		}
 	}
-	if !k.release.CompareAndSwap(of, &one) { // it has ended meanwhile
+	if !k.release.CompareAndSwap(of, &one) { // the accounting has ended meanwhile
 		return func() {}
 	}
 	return one
 }
 
-// Until ends it with ctx, the caller's, if a result is handed to the caller: gRPC ends the context of a call once it
-// has queued the answer, or nobody wants it any more; a host that reads slowly lets it lie there, uncounted. A context
-// that never ends tells nothing of that.
+// Until ends the accounting. If the result is handed to the caller, the accounting ends with ctx, the caller's context:
+// gRPC ends the context of a call once it has queued the answer, or once nobody wants it any more. An answer that waits
+// there for a slow host is not counted. Otherwise, and if ctx never ends, the accounting ends at once.
 func (k *ResultHold) Until(ctx context.Context, handed bool) {
 	switch {
 	case k.release.Load() == nil:

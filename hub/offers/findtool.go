@@ -12,16 +12,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// FindTool lists the tools of a server for the claim of a request, and gives the one that the request calls, and the
-// session that has listed it. It asks also when the tools are known and the name is not among them: not every server
-// tells of new tools.
+// FindTool lists the tools of s and returns the tool that a request calls, and the session that has listed it. claim is
+// that of the request. FindTool asks the server even if its tools are known and name is not among them, since not every
+// server announces new tools. It takes the lock.
 func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, requestID,
 	name string) (*mcp.Tool, *mcp.Session, error) {
 	session, err := s.Acquire(ctx, claim)
 	if err != nil {
 		return nil, nil, err
 	}
-	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
+	session.DropCache() // a list that is kept because the server called it fresh lacks the name
 	has := func(tools []mcp.Tool) bool {
 		_, ok := servers.FindTool(tools, name)
 		return ok
@@ -44,7 +44,7 @@ func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, reque
 	return tool, session, nil
 }
 
-// listTools is the server's ListTools, with its errors in words for people.
+// listTools calls s.ListTools, and puts its errors into words for people.
 func listTools(ctx context.Context, s *servers.Server, session *mcp.Session,
 	enough func([]mcp.Tool) bool) ([]mcp.Tool, error) {
 	tools, err := s.ListTools(ctx, session, enough)

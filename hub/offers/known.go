@@ -13,18 +13,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Rest is what a server offers beside its tools.
+// Rest is what a server offers besides its tools.
 type Rest struct {
 	Resources []event.ResourceInfo
 	Templates []event.ResourceTemplateInfo
 	Prompts   []event.McpPromptInfo
-	// Ready is when the connection became ready that has listed it; zero: it is what was known before.
+	// Ready is when the connection that listed it became ready. It is zero if an earlier connection listed it.
 	Ready time.Time
 }
 
-// KnownRest lists what a server offers beside its tools; nil when that is not known. One that is not connected is not
-// connected for this: it is as it was listed last, perhaps by an earlier hub. What a server does not offer at all is an
-// empty list; the error is that of a list that it did not give.
+// KnownRest returns what a server offers besides its tools, nil if that is not known. It does not connect a server: for
+// one that is not connected it returns what was listed last, perhaps by an earlier hub. A kind that the server does not
+// offer at all is an empty list. The error is that of a list that a connected server did not give.
 func (o *Offers) KnownRest(ctx context.Context, name string) (*Rest, error) {
 	s, err := o.find(name)
 	if err != nil {
@@ -55,7 +55,7 @@ func (o *Offers) KnownRest(ctx context.Context, name string) (*Rest, error) {
 		err := list()
 		refused := (*jsonrpc.Error)(nil)
 		switch {
-		case err == nil || errors.As(err, &refused): // who has resources need not know of templates
+		case err == nil || errors.As(err, &refused): // a server with resources need not know templates
 		case ctx.Err() != nil:
 			return nil, event.StoppedWaiting(ctx, err)
 		case within.Err() != nil:
@@ -72,7 +72,7 @@ func (o *Offers) KnownRest(ctx context.Context, name string) (*Rest, error) {
 	return shown, nil
 }
 
-// restOf shows what a server offers.
+// restOf converts r to the form that clients see; nil stays nil.
 func restOf(server string, r *servers.Rest) *Rest {
 	if r == nil {
 		return nil

@@ -13,35 +13,36 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// House is the hub that the servers are in.
+// House is the hub that the servers belong to.
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
-	// Find finds a server by name or address; its Server is nil when there is none. It is called with the lock.
+	// Find returns the server with this name or address; its Server is nil if there is none. It is called with the lock.
 	Find(name string) Server
-	// NotFound is the error of a name that no server has. It is called with the lock.
+	// NotFound returns the error for a name that no server has. It is called with the lock.
 	NotFound(name string) *event.Error
-	// All gives the servers in config order. It is called with the lock.
+	// All returns the servers in config order. It is called with the lock.
 	All() []Server
 }
 
 // Server is a server of a house.
 type Server struct {
 	*servers.Server
-	// Policy is what the config says of a tool, and the consent to it. It is called with the lock.
+	// Policy returns the policy for a tool, from the config and the consent to it. It is called with the lock.
 	Policy func(tool string) config.Policy
 }
 
-// Offers is what the servers of a house offer. Make it with New. All methods may be called concurrently; they take the
+// Offers is what the servers of a house offer. New makes it. All methods may be called concurrently; they take the
 // lock.
 type Offers struct {
 	house  House
-	starts chan struct{} // holds a token for each server that a list of all starts
-	// of a resource whose subscription is being changed; closed, and out of here, once that is over. Guarded by the lock.
+	starts chan struct{} // holds a token for each server that a list of all is starting
+	// turns has a channel for each resource whose subscription is being changed. It is closed, and removed, once that is
+	// over. Guarded by the lock.
 	turns map[resource]chan struct{}
 }
 
-// New makes the offers of a house.
+// New returns the Offers of a house.
 func New(house House) *Offers {
 	return &Offers{house: house, starts: make(chan struct{}, servers.MaxEager), turns: map[resource]chan struct{}{}}
 }
@@ -55,7 +56,8 @@ func (o *Offers) find(name string) (s Server, err error) {
 	return s, err
 }
 
-// nameOf gives the name of the server that is meant, which stays its own whatever else changes.
+// nameOf returns the own name of the server that a name or an address means. Its own name stays the same when other
+// servers come and go.
 func (o *Offers) nameOf(name string) (string, error) {
 	s, err := o.find(name)
 	if err != nil {
@@ -64,9 +66,9 @@ func (o *Offers) nameOf(name string) (string, error) {
 	return s.Name(), nil
 }
 
-// ask runs something short with the session of a server: a list, a completion. It is no request of its own, as nobody
-// is told of it and no person is asked; the end of ctx ends it, and so does the time that the server has for its start.
-// doing completes "server x did not ...".
+// ask runs something short, such as a list or a completion, with the session of a server, which it connects if
+// necessary. That is no request of the hub: nobody is told of it, and no person is asked. It ends with ctx, and when
+// the time that the server has for its start is over. doing completes "server x did not ...".
 func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.Context, *mcp.Session) error) error {
 	s, err := o.find(name)
 	if err != nil {
@@ -102,7 +104,7 @@ func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.C
 	return outcome.Exchange(s.Server, fmt.Sprintf("server %q did not %s", name, doing), err)
 }
 
-// listed asks a server for a list and gives it as it is shown.
+// listed asks a server for a list, and returns the entries in the form that clients see.
 func listed[E, I any](ctx context.Context, o *Offers, name, doing string,
 	list func(*mcp.Session, context.Context) ([]E, error), show func(string, E) I) (infos []I, err error) {
 	if name, err = o.nameOf(name); err != nil {

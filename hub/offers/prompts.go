@@ -13,10 +13,10 @@ import (
 // Completion says what to complete: an argument of a prompt template, or a variable of a resource template.
 type Completion struct {
 	Server      string
-	McpPrompt   string // or
+	McpPrompt   string // a prompt template; or
 	URITemplate string
 	Argument    string
-	Value       string            // so far
+	Value       string            // what has been typed so far
 	Context     map[string]string // other arguments that are known
 }
 
@@ -35,7 +35,8 @@ func promptInfo(server string, p mcp.Prompt) event.McpPromptInfo {
 	return info
 }
 
-// Complete asks a server for values: what it answers, or its error.
+// Complete asks a server for values of an argument. It returns the JSON text of the result, or the server's JSON-RPC
+// error as refusal.
 func (o *Offers) Complete(ctx context.Context, c Completion) (result json.RawMessage, refusal *event.McpError,
 	err error) {
 	err = o.ask(ctx, c.Server, "complete an argument", func(ctx context.Context, session *mcp.Session) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Resources lists the resources of a server; one that has none to offer has none.
+// Resources lists the resources of a server. The list is empty if the server offers none.
 func (o *Offers) Resources(ctx context.Context, server string) ([]event.ResourceInfo, error) {
 	return listed(ctx, o, server, "list its resources", (*mcp.Session).ListResources, resourceInfo)
 }
@@ -35,14 +35,15 @@ func templateInfo(server string, t mcp.ResourceTemplate) event.ResourceTemplateI
 	}
 }
 
-// SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all
-// connections to come.
+// SubscribeResource asks for an event on each change of a resource. The subscription holds until UnsubscribeResource,
+// also on later connections of the server.
 func (o *Offers) SubscribeResource(ctx context.Context, name, uri string) error {
 	return o.SubscribeFor(ctx, "", name, uri, 0)
 }
 
-// SubscribeFor is SubscribeResource for a gateway or a window, by its name, which may have most resources of a server,
-// 0 is no bound of its own. What several are subscribed to, the server is asked for once.
+// SubscribeFor is SubscribeResource for a gateway or a window with the name by. most is how many resources of a server
+// by may be subscribed to; 0 means that by has no bound of its own. If several are subscribed to a resource, the server
+// is asked once.
 func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string, most int) error {
 	name, err := o.nameOf(name)
 	if err != nil {
@@ -71,11 +72,11 @@ func (o *Offers) SubscribeFor(ctx context.Context, by, name, uri string, most in
 	})
 }
 
-// resource is one of a server, by its name.
+// resource identifies a resource by the name of its server and its URI.
 type resource struct{ server, uri string }
 
-// inTurn is ask for a change of who is subscribed to a resource. They come one after the other: the end of one
-// subscription must not take along another that the server is just being asked for.
+// inTurn is ask for a change of the subscriptions to one resource. Such changes run one after the other: the end of one
+// subscription must not end another one that is just being requested.
 func (o *Offers) inTurn(ctx context.Context, name, uri, doing string,
 	ask func(context.Context, *mcp.Session) error) error {
 	of := resource{name, uri}
@@ -105,12 +106,13 @@ func (o *Offers) inTurn(ctx context.Context, name, uri, doing string,
 	})
 }
 
-// UnsubscribeResource ends a subscription; none is no error.
+// UnsubscribeResource ends a subscription. It is no error if there is none.
 func (o *Offers) UnsubscribeResource(ctx context.Context, name, uri string) error {
 	return o.UnsubscribeFor(ctx, "", name, uri)
 }
 
-// UnsubscribeFor is UnsubscribeResource for a gateway. The server is told when nobody is left.
+// UnsubscribeFor is UnsubscribeResource for a gateway or a window with the name by. The server is told when nobody is
+// subscribed any more.
 func (o *Offers) UnsubscribeFor(ctx context.Context, by, name, uri string) error {
 	s, err := o.find(name)
 	if err != nil {
@@ -132,7 +134,7 @@ func (o *Offers) UnsubscribeFor(ctx context.Context, by, name, uri string) error
 	})
 }
 
-// UnsubscribeAll ends what a gateway is subscribed to.
+// UnsubscribeAll ends all subscriptions of the gateway or window by.
 func (o *Offers) UnsubscribeAll(ctx context.Context, by string) {
 	held := map[string][]string{}
 	o.house.Update(func() {

@@ -7,20 +7,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Search says which entries of a list somebody wants to see. The zero value is all.
+// Search selects entries of a list. The zero value selects all.
 type Search struct {
-	Query string // words that each entry has, whatever the case
-	Limit int    // most entries that are given; 0: all
+	Query string // words that an entry must hold, in any case
+	Limit int    // most entries that are returned; 0: all
 }
 
 const (
-	// searchedBytes is how much of each text of an entry is looked through.
+	// searchedBytes is how much of each text of an entry is searched.
 	searchedBytes = 4 << 10
-	// someBytes bounds what is given of a list with a Limit: a person looks at it.
+	// someBytes bounds what is returned of a list with a Limit, since a person looks at it.
 	someBytes = 1 << 20
 )
 
-// Of gives the entries of a list that are wanted, and how many there are of them; of too many the first ones.
+// Of returns the entries of all that s selects, and how many entries match. If too many match, it returns the first
+// ones. texts returns what an entry is searched by, and its definition.
 func Of[I any](s Search, all []I, texts func(I) (searched []string, definition string)) (some []I, matched int) {
 	if s == (Search{}) {
 		return all, len(all)
@@ -34,7 +35,7 @@ func Of[I any](s Search, all []I, texts func(I) (searched []string, definition s
 		}
 		matched++
 		if s.Limit > 0 && !full {
-			size += 2 * len(definition) // the parts of it that have fields, and the whole
+			size += 2 * len(definition) // it is sent as a whole, and most of it again in fields
 			full = len(some) == s.Limit || size > someBytes && len(some) > 0
 		}
 		if !full {
@@ -61,17 +62,17 @@ func hasAll(texts, words []string) bool {
 	return true
 }
 
-// ResourceTexts are what a resource is found by.
+// ResourceTexts returns what a resource is searched by, and its definition, for Of.
 func ResourceTexts(r event.ResourceInfo) ([]string, string) {
 	return []string{r.URI, r.Name, r.Title, r.Description, r.MIMEType}, r.Definition
 }
 
-// TemplateTexts are what a resource template is found by.
+// TemplateTexts returns what a resource template is searched by, and its definition, for Of.
 func TemplateTexts(t event.ResourceTemplateInfo) ([]string, string) {
 	return []string{t.URITemplate, t.Name, t.Title, t.Description, t.MIMEType}, t.Definition
 }
 
-// PromptTexts are what a prompt template is found by.
+// PromptTexts returns what a prompt template is searched by, and its definition, for Of.
 func PromptTexts(p event.McpPromptInfo) ([]string, string) {
 	return []string{p.Name, p.Title, p.Description}, p.Definition
 }

@@ -13,17 +13,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// URI templates of servers (RFC 6570). The library says what is a template; it escapes code points where the RFC wants
-// the bytes of UTF-8 (section 3.1), so the expansion is made here, for values that are strings: lists have no place in
-// completion/complete and none in a form of one line each.
+// URI templates of servers (RFC 6570). The library only checks whether a text is a template. It escapes code points
+// where the RFC demands the bytes of UTF-8 (section 3.1), so templates are expanded here. Values are strings only:
+// completion/complete has no lists, and neither has a form with one line for each variable.
 
 const (
 	maxTemplateVariables = 100
-	// maxExpandedBytes bounds a URI that is asked for, as the contract does.
+	// maxExpandedBytes bounds a template and the URI that is made of it, as the contract bounds URIs.
 	maxExpandedBytes = bounds.URIBytes
 )
 
-// variables gives the names of a template's variables, each once, in their order; problem says why it is none.
+// variables returns the names of a template's variables, each once, in their order. If the text is no template, problem
+// says why.
 func variables(template string) (names []string, problem string) {
 	parts, err := partsOf(template)
 	if err != nil {
@@ -39,7 +40,7 @@ func variables(template string) (names []string, problem string) {
 	return names, ""
 }
 
-// Expand puts values into a URI template; a variable without one is undefined and left out.
+// Expand inserts values into a URI template. A variable without a value is undefined and left out.
 func Expand(template string, values map[string]string) (string, error) {
 	uri, err := expand(template, values)
 	if err != nil {
@@ -124,7 +125,7 @@ func partsOf(template string) (parts []templatePart, err error) {
 	return parts, nil
 }
 
-// expand is section 3.2 of the RFC, with the table of its appendix A.
+// expand implements section 3.2 of the RFC, with the table of its appendix A.
 func (p templatePart) expand(b *strings.Builder, values map[string]string) {
 	if p.literal != "" {
 		escape(b, p.literal, true)
@@ -159,7 +160,7 @@ func (p templatePart) expand(b *strings.Builder, values map[string]string) {
 	}
 }
 
-// startOf gives the first n characters of a text, all of it for 0.
+// startOf returns the first n characters of a text, all of it for 0.
 func startOf(text string, n int) string {
 	if n == 0 {
 		return text
@@ -178,8 +179,8 @@ const (
 	reserved   = ":/?#[]@!$&'()*+,;="
 )
 
-// escape writes a text as it may stand in a URI: bytes that are not unreserved as %XX. With allowReserved, reserved
-// ones and what is escaped already stay.
+// escape writes text with every byte that is not unreserved as %XX. With allowReserved, reserved characters and
+// existing escapes stay as they are.
 func escape(b *strings.Builder, text string, allowReserved bool) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]

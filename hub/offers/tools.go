@@ -10,14 +10,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot
-// be asked is among the troubles.
+// Tools lists the tools of one server, or of all that are switched on if name is "". For all, the map holds the errors
+// of the servers that could not be asked, by name.
 func (o *Offers) Tools(ctx context.Context, name string) ([]event.ToolInfo, map[string]*event.Error, error) {
 	return o.toolsBy(ctx, name, o.toolsOf, o.roomToStart)
 }
 
-// toolsBy collects what listOf gives for one server, or for all that are switched on: for each of these once there is
-// room.
+// toolsBy collects what listOf returns for one server, or for all that are switched on. For each of all, it waits for
+// room first.
 func (o *Offers) toolsBy(ctx context.Context, name string,
 	listOf func(context.Context, Server) ([]event.ToolInfo, error),
 	room func(context.Context, Server) (free func(), err error)) ([]event.ToolInfo, map[string]*event.Error, error) {
@@ -65,8 +65,9 @@ func (o *Offers) toolsBy(ctx context.Context, name string,
 	return all, troubles, nil
 }
 
-// roomToStart waits until one more lazy server may be started for a list of all: as with eager ones, a config of fifty
-// must not storm the machine, nor bury its user in questions. One that is connected needs no room. free gives it back.
+// roomToStart waits until one more lazy server may be started for a list of all. As with eager servers, a config of
+// fifty must not overload the machine, nor flood its user with questions. A connected server needs no room. The caller
+// must call free.
 func (o *Offers) roomToStart(ctx context.Context, s Server) (free func(), err error) {
 	var up bool
 	o.house.Update(func() { up = s.Up() || s.Usable() != nil })
@@ -99,16 +100,16 @@ func (o *Offers) toolsOf(ctx context.Context, s Server) ([]event.ToolInfo, error
 	return o.shown(s, tools, false), nil
 }
 
-// currentTools gives the tools of a session, from memory where the server would tell of a change.
+// currentTools returns the tools of a session, from memory if the server announces changes.
 func currentTools(ctx context.Context, s *servers.Server, session *mcp.Session) ([]mcp.Tool, error) {
-	// A modern server that tells of no changes says with each list how long it is good for; the session keeps it that
-	// long.
+	// A modern server that announces no changes says with each list how long it is valid; the session keeps it for that
+	// time.
 	told := session.Era() == mcp.Legacy || session.Info().ToolsListChanged
 	return listTools(ctx, s, session, func([]mcp.Tool) bool { return told })
 }
 
-// KnownTools is Tools, but a server that is not connected is not connected for this: its tools are as they were listed
-// last, perhaps by an earlier hub.
+// KnownTools is like Tools, but connects no server: the tools of a server that is not connected are those that were
+// listed last, perhaps by an earlier hub.
 func (o *Offers) KnownTools(ctx context.Context, name string) ([]event.ToolInfo, map[string]*event.Error, error) {
 	return o.toolsBy(ctx, name, o.knownToolsOf, func(context.Context, Server) (func(), error) { return func() {}, nil })
 }
@@ -139,7 +140,7 @@ func (o *Offers) knownToolsOf(ctx context.Context, s Server) ([]event.ToolInfo, 
 	return o.shown(s, s.Recall(), true), nil
 }
 
-// shown gives those of the tools that the user is to see.
+// shown returns the tools that the user is to see, in the form that clients see. It takes the lock.
 func (o *Offers) shown(s Server, tools []mcp.Tool, cached bool) []event.ToolInfo {
 	list := make([]event.ToolInfo, 0, len(tools))
 	o.house.Update(func() {
@@ -154,7 +155,7 @@ func (o *Offers) shown(s Server, tools []mcp.Tool, cached bool) []event.ToolInfo
 	return list
 }
 
-// ToolInfo shows a tool of a server. It is called with the lock.
+// ToolInfo converts a tool of s to the form that clients see. It is called with the lock.
 func ToolInfo(s Server, t mcp.Tool) event.ToolInfo {
 	return event.ToolInfo{
 		Server: s.Name(), Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,

@@ -18,55 +18,56 @@ import (
 )
 
 // Source is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file start
-// only after the user has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder is the
-// workspace folder that the file belongs to.
+// only after the user has agreed to each, unless the host vouches for the file (Trusted). Dialect may be empty. Folder
+// is the workspace folder that the file belongs to.
 type Source struct {
 	Path, JSON, Scope string
 	Trusted           bool
 	Dialect, Folder   string
-	MayBeMissing      bool // a place where servers can be added
+	MayBeMissing      bool // a missing file is no problem: servers can be added there
 }
 
-// Owner is what a config asks of the hub that it is of. All methods are called with the lock.
+// Owner is what a Config needs of its hub. All methods are called with the lock.
 type Owner interface {
-	// Launches are those of the servers, in config order.
+	// Launches returns the launches of the servers, in config order.
 	Launches() []*launch.Launch
-	// CarryOut does one step. The channel, if any, closes when a stop that it began is over.
+	// CarryOut carries out one step. If the step stops a server, the channel is closed when that stop is over; otherwise
+	// the channel is nil.
 	CarryOut(s Step) <-chan struct{}
-	// Arrange puts the servers in order, by their places from 1, once all steps have been done.
+	// Arrange sets the order of the servers, by their places, which count from 1. It is called after all steps.
 	Arrange(at map[string]int)
-	// Reloaded tells the windows.
+	// Reloaded sends e to the windows.
 	Reloaded(e *event.ConfigReloaded)
-	// Restart starts a server anew that runs.
+	// Restart restarts a running server. why is the reason, in words for people.
 	Restart(s *servers.Server, why string)
 }
 
-// Options of a Config. All are needed.
+// Options are the options of a Config. All are required, but StateDir may be "".
 type Options struct {
 	House      servers.House
 	Owner      Owner
 	Launches   *launch.Maker
 	Redactor   *redact.Redactor
 	Logger     *slog.Logger
-	NewWatcher func() FileWatcher                    // makes what watches files
-	Parse      func([]config.Source) config.Contents // config.Read; tests edit what it gives
+	NewWatcher func() FileWatcher                    // makes the watcher of files
+	Parse      func([]config.Source) config.Contents // config.Read; tests change its result
 	StateDir   string                                // where the last write is kept for an undo; "" = memory
 }
 
-// Config is the config of a hub.
+// Config is the config of a hub: its sources, what was read from them, and the watch over them. New makes it.
 type Config struct {
 	Options
-	loading chan struct{} // holds one token while somebody reads the config
+	loading chan struct{} // holds one token while the config is being read
 	files   *Files
 
 	// guarded by the lock of the house
 	sources  []Source
-	problems []event.ConfigProblem // of no single server
-	profiles []config.Profile      // a list is not changed once it is here
+	problems []event.ConfigProblem // those that concern no single server
+	profiles []config.Profile      // a list is not changed once it is stored here
 	watching watching
 }
 
-// New makes a config of no sources.
+// New returns a Config without sources.
 func New(o Options) *Config {
 	c := &Config{Options: o, loading: make(chan struct{}, 1)}
 	c.files = NewFiles(FilesOptions{StateDir: o.StateDir, Redactor: o.Redactor, Logger: o.Logger,
@@ -78,17 +79,19 @@ func New(o Options) *Config {
 	return c
 }
 
-// Problems are those of no single server. It is called with the lock.
+// Problems returns the problems that concern no single server. It is called with the lock.
 func (c *Config) Problems() []event.ConfigProblem { return c.problems }
 
-// Profiles are those of the config, by name. It is called with the lock.
+// Profiles returns the profiles of the config, sorted by name. It is called with the lock.
 func (c *Config) Profiles() []config.Profile { return c.profiles }
 
-// Load reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go, and
-// one whose launch changed is stopped and, if it ran, started anew. A change of approvals, timeouts or the like touches
-// no process. nil sources: the same as last time. One reads at a time, so that what was read last is what counts. waits
-// are closed when what had to be stopped has stopped. changed is the file that changed, "" when the host asks. The
-// error is the cause of ctx, or that the hub is draining.
+// Load reads the config and brings the servers in line with it: it adds new servers, stops and removes missing ones,
+// and stops a server whose launch changed, which is started again if it ran. A change of approvals, timeouts and the
+// like affects no process. A nil sources means the same sources as last time. Calls run one after the other, so that
+// what was read last counts.
+//
+// changed is the file that changed, "" if the host asks. stopped names the servers that had to be stopped, and waits
+// are closed when they have stopped. The error is the cause of ctx, or says that the hub is draining.
 func (c *Config) Load(ctx context.Context, sources []Source, changed string) (problems []event.ConfigProblem,
 	stopped []string, waits []<-chan struct{}, err error) {
 	select {
@@ -121,7 +124,7 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	read, missing := readSources(ctx, sources) // outside the lock
 	found := c.Parse(read)
 	want := found.Servers
-	writers := c.Launches.Grants.Writers() // after the files: what is in them was noted before
+	writers := c.Launches.Grants.Writers() // after the files: an entry is recorded before it is written to a file
 	for i := range want {
 		want[i].Origin.Writer = writers(want[i])
 		for n := range want[i].Behind {
@@ -134,8 +137,8 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	}
 	problems = append(problems, grants.LookAlikes(want)...)
 
-	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
-	// for what stays as it was.
+	// Work that may take as long as a stranger chooses is done here, without the lock. It includes the entries that stay
+	// as they were, since the folders may have changed.
 	keep := c.Launches.Anew(old)
 	var all []named
 	taken := map[string]bool{}
@@ -160,8 +163,8 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	return problems, stopped, waits, nil
 }
 
-// LookAnew looks at the entries of now once more, as what they find on this machine has changed. It waits for who reads
-// the config, within ctx.
+// LookAnew examines the present entries again, because what they find on this machine has changed. If the config is
+// being read, it waits for that, within ctx.
 func (c *Config) LookAnew(ctx context.Context) {
 	select {
 	case c.loading <- struct{}{}:
@@ -199,13 +202,13 @@ func (c *Config) apply(all []named, problems []event.ConfigProblem, sources []So
 	return problems, stopped, waits
 }
 
-// named are the entries of one name, and those of each scope if there are several (launch.Maker.Beside).
+// named holds the entries of one name, and those of each scope if there are several (launch.Maker.Beside).
 type named struct {
 	entries launch.Entries
 	beside  []launch.Entries
 }
 
-// wantedOf tells of each name which entry counts, and which are beside it.
+// wantedOf returns the entry that counts for each name, and the entries beside it.
 func (c *Config) wantedOf(all []named, have []*launch.Launch) (want []wanted) {
 	of := map[string]*launch.Launch{}
 	for _, l := range have {
@@ -221,8 +224,9 @@ func (c *Config) wantedOf(all []named, have []*launch.Launch) (want []wanted) {
 	return want
 }
 
-// Absolute gives the files that are read their whole paths, which begin where the hub runs: a server runs beside its
-// file, and what people have answered about a file holds for that one. The name of a text stays what it is.
+// Absolute returns sources with absolute paths for those that are files. Relative paths begin at the working directory
+// of the hub. The paths have to be absolute because a server runs beside its file, and because the answers of people
+// about a file apply to that file alone. The Path of a source that is a text stays as it is.
 func Absolute(sources []Source) []Source {
 	sources = slices.Clone(sources) // nil stays nil
 	for i := range sources {
@@ -244,15 +248,15 @@ func foldersOf(sources []Source) (folders []string) {
 	return folders
 }
 
-// readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it.
-// One that cannot be read is left to config.Load, which says why; its servers stay.
+// readSources reads the files. A missing file brings no servers: it may appear later, and whoever deleted it wants its
+// servers to go. A file that cannot be read is left to config.Read, which says why; its servers stay.
 func readSources(ctx context.Context, sources []Source) (read []config.Source, missing []config.Problem) {
 	for _, s := range sources {
 		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
 		if s.JSON != "" {
 			src.JSON = []byte(s.JSON)
 		} else if text, err := readFile(ctx, s.Path, s.Scope); err == nil {
-			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
+			src.JSON = append([]byte{}, text...) // never nil, since config.Read would then read the file
 		} else if errors.Is(err, fs.ErrNotExist) && s.MayBeMissing {
 			continue
 		} else if errors.Is(err, fs.ErrNotExist) {
@@ -264,10 +268,10 @@ func readSources(ctx context.Context, sources []Source) (read []config.Source, m
 	return read, missing
 }
 
-// readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives
-// hold a lock beside it.
+// readFile reads a file when no other program is writing it, as far as its writers show that: Cline and its relatives
+// hold a lock beside the file.
 func readFile(ctx context.Context, path, scope string) ([]byte, error) {
-	// a lock that stays says nothing; half a text is found out
+	// a lock that stays is ignored; config.Read detects a text that is only half written
 	_ = statefile.AwaitForeignLock(ctx, path)
 	return config.ReadFile(path, scope)
 }

@@ -14,26 +14,27 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// File is a source, for who is about to add a server.
+// File is a source, with what is needed to choose a file for a new server.
 type File struct {
 	Source
 	edit.Place
 	Exists bool
-	// NotWritable says why no server can be added, for people; Line is that of what it is about. "": one can.
+	// NotWritable says, in words for people, why no server can be added; it is "" if one can. Line is the line that
+	// NotWritable is about, 0 for none.
 	NotWritable string
 	Line        int
-	Default     bool // Add without a file takes this one
+	Default     bool // Add takes this file if none is named
 }
 
-// ConfigFiles are the sources in their order.
+// ConfigFiles returns the sources in their order. It reads their files.
 func (c *Config) ConfigFiles(ctx context.Context) []File { return c.files.List(ctx) }
 
-// ServerEntry gives the entry of a name as its file has it now, and that file.
+// ServerEntry returns the entry that to names, as its file has it now, and that file.
 func (c *Config) ServerEntry(ctx context.Context, to Target) (edit.Found, File, error) {
 	return c.files.Entry(ctx, to)
 }
 
-// List tells of each source whether a server can be added to it.
+// List returns all sources, and for each whether a server can be added to it.
 func (f *Files) List(ctx context.Context) (list []File) {
 	for _, s := range f.Sources() {
 		list = append(list, f.look(ctx, s))
@@ -74,7 +75,7 @@ func (f *Files) look(ctx context.Context, s Source) File {
 	return out
 }
 
-// Entry gives the entry of a name, and its file.
+// Entry returns the entry that to names, and its file.
 func (f *Files) Entry(ctx context.Context, to Target) (edit.Found, File, error) {
 	to.Server = bounded(to.Server)
 	src, to, err := f.sourceOf(ctx, to)
@@ -95,7 +96,7 @@ func (f *Files) Entry(ctx context.Context, to Target) (edit.Found, File, error) 
 	return found, f.look(ctx, src), nil
 }
 
-// Problems are those of a text, as people see them.
+// problems converts the problems of a text to the form that people see.
 func (f *Files) problems(list []config.Problem) (out []event.ConfigProblem) {
 	for _, p := range list {
 		out = append(out, f.problem(p))
@@ -103,11 +104,11 @@ func (f *Files) problems(list []config.Problem) (out []event.ConfigProblem) {
 	return out
 }
 
-// ReadText tells what servers are in a text.
+// ReadText returns the servers that a text holds, and the problems of the text.
 func (c *Config) ReadText(text, dialect string) ([]edit.Found, []event.ConfigProblem) {
 	found, problems := edit.Read(text, dialect)
 	return found, c.files.problems(problems)
 }
 
-// Shown is a problem of an entry as people see it.
+// Shown converts a problem of an entry to the form that people see.
 func (c *Config) Shown(p config.Problem) event.ConfigProblem { return c.files.problem(p) }

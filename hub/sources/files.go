@@ -14,58 +14,59 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// FilesOptions of Files.
+// FilesOptions are the options of Files.
 type FilesOptions struct {
-	Sources  func() []Source // where servers are; those that are no files are not written
-	AnyFile  bool            // an undo may be of a file that is none of Sources
+	Sources  func() []Source // returns the sources; only those that are files are written
+	AnyFile  bool            // Undo also accepts a file that is none of Sources
 	StateDir string          // where the last write is kept for an undo; "" = memory
 	Redactor *redact.Redactor
 	Logger   *slog.Logger
 }
 
-// Files are config files that are written, one change at a time. What is written by them alone is a person's own hand:
-// nobody is asked about it. Config asks.
+// Files changes config files, one change at a time. An entry that is written through Files alone counts as written by
+// the user, so nobody is asked about it. A Config also records the program that has an entry written, and then the user
+// is asked.
 type Files struct {
 	FilesOptions
-	// outdated tells whether an entry is another one than people have seen; nil: none is.
+	// outdated reports whether an entry differs from what people have seen of it. nil means that none does.
 	outdated func(src Source, now *config.Server, name string) bool
-	// note notes that a program writes an entry, before it is written, or tells, of a preview, what it would; nil: no
-	// program does.
+	// note records that a program writes an entry, before the entry is written. For a preview it records nothing, and
+	// returns what it would record. nil means that no program writes entries.
 	note func(src config.Source, before *config.Server, edited edit.Edited, to Target) (noted, error)
 
 	undone    *statefile.File
-	writing   chan struct{}          // holds one token while somebody writes
-	lastWrite atomic.Pointer[[]byte] // what undone would hold if it had a place; nil: it has
+	writing   chan struct{}          // holds one token while a file is being written
+	lastWrite atomic.Pointer[[]byte] // what undone would hold if there were a StateDir; nil if there is
 }
 
-// NewFiles makes Files.
+// NewFiles returns Files with these options.
 func NewFiles(o FilesOptions) *Files {
 	return &Files{FilesOptions: o, writing: make(chan struct{}, 1),
 		undone: statefile.Open(o.StateDir, "config-undo.json", statefile.Options{Logger: o.Logger})}
 }
 
-// Target is which entry is written, and for whom.
+// Target says which entry is read or written, and for whom.
 type Target struct {
 	Server string
 	File   string        // path of a source; "" where only one can be meant
 	By     config.Writer // its Name is never ""
-	// Preview: nothing is written or noted, and Written tells what would be.
+	// Preview means that nothing is written or recorded, and that Written describes what would be.
 	Preview bool
 }
 
-// Written is what was written, and applied.
+// Written describes a change that was written to a file.
 type Written struct {
 	Server  string
 	File    string
-	Line    int    // of the entry; 0: it is gone
+	Line    int    // of the entry; 0 if it was removed
 	Dialect string // of the file
-	MustAsk bool   // the server starts only after a yes to its form, as a program wrote it
-	// Problems are what there is to say of the entry. None keeps it from being used.
+	MustAsk bool   // the server starts only after the user's consent: a program or a workspace wrote it
+	// Problems are the problems of the entry. None of them keeps the entry from being used.
 	Problems []event.ConfigProblem
-	LeftOut  []string // keys of what was to be added that the dialect has no words for
+	LeftOut  []string // keys that were to be added and that the dialect does not have
 	CanUndo  bool
 	UndoID   string // of this write; "" when it cannot be undone
-	// Gone and Come are, of a preview, the lines that would go, and those that would come in their place.
+	// Gone and Come are set for a preview: the lines that would be removed, and the lines that would take their place.
 	Gone, Come string
 }
 
@@ -105,13 +106,14 @@ func (f *Files) Remove(ctx context.Context, to Target) (Written, error) {
 	})
 }
 
-// bounded keeps a name that cannot be one from going through messages and comparisons whole.
+// bounded cuts a name that is too long to be one, so that messages and comparisons do not have to handle all of it.
 func bounded(name string) string {
 	const most = 4096
 	return name[:min(len(name), most)]
 }
 
-// write changes a file, one change at a time, and applies it.
+// write changes a file, one change at a time. did completes "server x was not ..." in errors, and tells additions and
+// undos from other changes.
 func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	change func(config.Source) (edit.Edited, error)) (Written, error) {
 	select {
@@ -173,13 +175,14 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	return out, nil
 }
 
-// text is a source as its reader takes it.
+// text returns s with the content old, in the form of package config.
 func (s Source) text(old []byte) config.Source {
 	return config.Source{Path: s.Path, JSON: append([]byte{}, old...), Scope: s.Scope, Dialect: s.Dialect,
 		Folder: s.Folder, Trusted: s.Trusted}
 }
 
-// rewriting says how the file of a source is changed. What a folder brings must not lead to other files of the user.
+// rewriting returns how the file of a source is rewritten. A file of a workspace must not lead, by links, to files
+// outside of its folder.
 func rewriting(src Source, add bool) statefile.Rewriting {
 	r := statefile.Rewriting{Make: add}
 	if (config.Origin{Scope: src.Scope}).OfWorkspace() {
@@ -189,7 +192,7 @@ func rewriting(src Source, add bool) statefile.Rewriting {
 	return r
 }
 
-// problem is a problem as people see it.
+// problem converts a problem to the form that people see, without secrets.
 func (f *Files) problem(p config.Problem) event.ConfigProblem {
 	return event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
 		Message: f.Redactor.Text(p.Message), Fatal: p.Fatal}

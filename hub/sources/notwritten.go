@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// kinds of refusals, as a host gets them.
+// refusals maps the kind of a refusal to the code and the reason that a host gets.
 var refusals = map[edit.Kind]struct {
 	code   event.Code
 	reason string
@@ -24,7 +24,7 @@ var refusals = map[edit.Kind]struct {
 	edit.TooLarge:    {event.CodeResourceExhausted, event.ReasonBoundExceeded},
 }
 
-// notWritten says in words for people why a file was not changed.
+// notWritten puts into words for people why a file was not read or changed. did is that of Files.write.
 func (f *Files) notWritten(err error, file, server, did string) error {
 	what := fmt.Sprintf("server %q was not %s", bounds.Printable(server), did)
 	meta := []string{"server", bounds.Printable(server), "file", file}

@@ -8,15 +8,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/launch"
 )
 
-// placed is a server as it will stand in the config.
+// placed is a server with its place in the config after the steps.
 type placed struct {
-	name, of string // of: the server that it is beside, "" = none
+	name, of string // of: the server that this one is beside, "" = none
 	origin   config.Origin
 }
 
-// place tells each step where its server will stand, and all of them by name, from 1: in config order, which is by
-// source, then by line, broken entries among the sound ones; on one line as they were read. What is beside a server of
-// its name comes right after that. It comes before the steps, so that each server is told of once, with its place.
+// place sets the place of each step's server, and returns the places of all servers by name, from 1. The places are in
+// config order: by source, then by line, with broken entries among the others. Entries of one line stay in the order in
+// which they were read. A server that is beside another one of its name comes right after that one. place is called
+// before the steps are carried out, so that windows hear of each server once, with its place.
 func place(steps []Step, have []*launch.Launch, sources []Source, want []wanted) map[string]int {
 	next := map[string]Step{}
 	for _, a := range steps {
@@ -44,7 +45,7 @@ func place(steps []Step, have []*launch.Launch, sources []Source, want []wanted)
 		source[src.Path] = i
 	}
 	for i, w := range want {
-		read[w.counts.Conf.Name] = i - len(want) // a broken entry has 0: after them
+		read[w.counts.Conf.Name] = i - len(want) // a broken entry has 0, and comes after them
 	}
 	sort.SliceStable(all, func(i, j int) bool {
 		x, y := all[i].origin, all[j].origin
@@ -58,7 +59,7 @@ func place(steps []Step, have []*launch.Launch, sources []Source, want []wanted)
 	}
 	for _, p := range all {
 		if p.of != "" && there[p.of] {
-			continue // one that is beside none any more is of a file that cannot be read
+			continue // p gets its place with p.of; if p.of is gone, p is of a file that cannot be read
 		}
 		at[p.name] = len(at) + 1
 		for _, name := range beside[p.name] {

@@ -9,22 +9,22 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Step is what becomes of one server when the config changes. Have is nil for a new one.
+// Step is what happens to one server when the config changes. Have is nil for a new server.
 type Step struct {
 	Have     *launch.Launch
 	Conf     config.Server
-	Entry    *launch.Entry // that Conf is of; nil for a broken one
+	Entry    *launch.Entry // the entry that Conf is of; nil for a broken one
 	Entries  launch.Entries
-	Beside   []launch.Entries // of each scope: see launch.Maker.Beside
+	Beside   []launch.Entries // those of each scope: see launch.Maker.Beside
 	Problems []event.ConfigProblem
 	Broken   bool // the entry cannot be used
 	Remove   bool
-	Relaunch bool   // what is run changed: what runs has to be stopped
+	Relaunch bool   // the launch changed: a running server has to be stopped
 	Place    int    // among all servers: see place
-	Why      string // of the relaunch; "": the config changed
+	Why      string // reason of the relaunch; "": the config changed
 }
 
-// of is the server that this one is beside, "" = none.
+// of returns the name of the server that this one is beside, "" if there is none.
 func (s Step) of() string {
 	if s.Entry == nil {
 		return ""
@@ -32,7 +32,7 @@ func (s Step) of() string {
 	return s.Entry.Of
 }
 
-// Life is the entry of the step as a server takes it up.
+// Life returns the entry of the step, in the form of package servers.
 func (s Step) Life() servers.Entry {
 	e := servers.Entry{Conf: s.Conf, Problems: s.Problems, Broken: s.Broken}
 	if s.Entry != nil {
@@ -48,10 +48,10 @@ type wanted struct {
 	beside  []launch.Entries // of each scope
 }
 
-// reconcile compares what the config wants with what there is. It changes nothing. What is halfway through an edit ends
-// nothing that works: a file that cannot be read as a whole takes away none of the servers that it brought before, also
-// where another file has one of the same name, and an entry that cannot be used leaves its server, while that runs, as
-// it was.
+// reconcile compares the entries of the config with the existing servers, and returns the steps that bring the servers
+// in line. It changes nothing itself. A file in the middle of an edit must not end a server that works. So a file that
+// cannot be read as a whole removes none of the servers that it brought before, even if another file has a server of
+// the same name. And an entry that cannot be used leaves its server as it was while that runs.
 func reconcile(want []wanted, problems []event.ConfigProblem, have []*launch.Launch) []Step {
 	by := map[string]*launch.Launch{}
 	for _, l := range have {
@@ -82,8 +82,8 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*launch.Lau
 		}
 	}
 	var steps []Step
-	kept := map[string]bool{} // as they are, with those beside them
-	for _, w := range want {  // those beside one come after it
+	kept := map[string]bool{} // servers that stay as they are, with those beside them
+	for _, w := range want {  // want has the entries beside another one after it
 		c := w.counts.Conf
 		if kept[w.counts.Of] {
 			continue
@@ -118,7 +118,8 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*launch.Lau
 	return steps
 }
 
-// problemsOf gives those of an entry: beside the one that has the name by itself, those of its own file.
+// problemsOf returns the problems of an entry. For an entry beside the one that has the name by itself, it adds the
+// problems of that name in its own file.
 func problemsOf(e *launch.Entry, of map[string][]event.ConfigProblem) []event.ConfigProblem {
 	if e.Of == "" {
 		return of[e.Conf.Name]

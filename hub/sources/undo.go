@@ -13,26 +13,26 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// undo is the last write through a hub of this user, with the text before it. It is kept where only the user can read,
-// as that text may hold secrets; the next write takes its place.
+// undo is the last write through any hub of this user, with the text before it. It is kept in a file that only the user
+// can read, since that text may hold secrets. The next write replaces it.
 type undo struct {
 	Version int    `json:"version"`
 	ID      string `json:"id,omitempty"` // names the write
 	File    string `json:"file"`
 	Server  string `json:"server"`
-	Scope   string `json:"scope,omitempty"` // and what follows: as in Source
+	Scope   string `json:"scope,omitempty"` // this and the next two: as in Source
 	Dialect string `json:"dialect,omitempty"`
 	Folder  string `json:"folder,omitempty"`
 	Before  []byte `json:"before"`
-	Existed bool   `json:"existed"` // there was a file
+	Existed bool   `json:"existed"` // the file existed before
 	Noted   bool   `json:"noted"`   // a program had written the entry that was there before
 	After   string `json:"after"`   // sum of the text that was written
 }
 
-// maxUndo bounds the text that is kept.
+// maxUndo bounds the text that is kept, in bytes.
 const maxUndo = 8 << 20
 
-// keepUndo keeps what the last write did, and tells whether it can be undone.
+// keepUndo stores the last write, and reports whether it can be undone.
 func (f *Files) keepUndo(u undo) bool {
 	u.Version = 1
 	text, err := json.Marshal(u)
@@ -47,8 +47,8 @@ func (f *Files) keepUndo(u undo) bool {
 	return err == nil && len(u.Before) <= maxUndo
 }
 
-// Undo gives the file of the last write the text that it had before, if it still has the one that was written then. id
-// is the UndoID of the write that is meant, "" = whichever was the last.
+// Undo restores the text that a file had before the last write. It fails if the file has changed since. id is the
+// UndoID of the write that is meant; "" means the last one, whichever that is. by is who asks for it.
 func (f *Files) Undo(ctx context.Context, id string, by config.Writer) (Written, error) {
 	text, err := f.undone.Read()
 	if last := f.lastWrite.Load(); last != nil {

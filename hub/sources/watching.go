@@ -11,15 +11,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// FileWatcher tells which files changed. *watch.Watcher is one.
+// FileWatcher reports which files changed. *watch.Watcher implements it.
 type FileWatcher interface {
 	Set(files []string, globs []watch.Glob)
 	Events() <-chan watch.Change
 	Close()
 }
 
-// watching is the watch over the files of a config, and over those that its servers want to be restarted for. Guarded
-// by the lock of the house.
+// watching is the watch over the files of a config, and over the files whose changes restart servers. It is guarded by
+// the lock of the house.
 type watching struct {
 	on       bool
 	watcher  FileWatcher // nil until there is something to watch
@@ -27,20 +27,22 @@ type watching struct {
 	troubles []watchTrouble
 }
 
-// watchTrouble is what cannot be watched of what a server wanted then.
+// watchTrouble is a problem with watching the files of a server. patterns are those of the server at that time.
 type watchTrouble struct {
 	watch.Problem
 	patterns []string
 }
 
-// Watch says whether the files of the config are watched from the next Load on. They are not unless it is said. What
-// servers want to be restarted for (dev.watch, watchPaths) is watched all the same: no host can do that in its place.
+// Watch sets whether the files of the config are watched from the next Load on; the default is that they are not. The
+// files whose changes restart a server (dev.watch, watchPaths) are watched in any case, since no host can do that
+// instead.
 func (c *Config) Watch(on bool) { c.House.Update(func() { c.watching.on = on }) }
 
-// Close ends the watch, without waiting for that. It is called with the lock, once the hub is draining.
+// Close ends the watch without waiting for that. It is called with the lock, once the hub is draining.
 func (c *Config) Close() {
 	if w := c.watching.watcher; w != nil {
-		// Who closes the hub waits for it with all else: a file system that hangs must not keep it from killing what is left.
+		// Closing the hub waits for it together with everything else: a file system that hangs must not keep the hub from
+		// killing the processes that are left.
 		c.House.Go(w.Close)
 	}
 }
@@ -71,9 +73,9 @@ func (c *Config) watchFiles(sources []Source) {
 	}
 }
 
-// watchGlobs watches, besides the files of these sources, what the servers of now want to be restarted for. It is
-// called once the servers are known. Where the patterns of a workspace's server lead the workspace says, so the user
-// has to have agreed to it, or it runs, which comes to the same.
+// watchGlobs watches the files of these sources and the files whose changes restart one of the present servers. It is
+// called once the servers are known. The workspace decides where the patterns of its server lead. So they are watched
+// only if the user has agreed to that server, or if it runs, which implies the same.
 func (c *Config) watchGlobs(sources []Source) {
 	var same bool
 	c.House.Update(func() {
@@ -95,8 +97,7 @@ func (c *Config) watchGlobs(sources []Source) {
 	}
 }
 
-// Started watches what a server wants to be restarted for that the user has agreed to only now. It is called with the
-// lock.
+// Started watches the files whose changes restart s, if the user has agreed to s only now. It is called with the lock.
 func (c *Config) Started(s *servers.Server) {
 	if len(s.Conf().Watch) == 0 || !s.Conf().Origin.NeedsConsent() {
 		return
@@ -113,7 +114,8 @@ func (c *Config) Started(s *servers.Server) {
 	})
 }
 
-// beginWatching starts the watcher and what listens to it; Close ends both. It is called with the lock.
+// beginWatching starts the watcher and the goroutine that reads its events. Close ends both. It is called with the
+// lock.
 func (c *Config) beginWatching() {
 	w := c.NewWatcher()
 	c.watching.watcher = w
@@ -124,7 +126,7 @@ func (c *Config) beginWatching() {
 	})
 }
 
-// filesChanged brings the servers in line with what changed on the disk.
+// filesChanged brings the servers in line with a change on the disk.
 func (c *Config) filesChanged(change watch.Change) {
 	if len(change.Problems) > 0 {
 		c.House.Update(func() {
@@ -147,7 +149,7 @@ func (c *Config) filesChanged(change watch.Change) {
 	}
 }
 
-// server finds a server by name, nil when there is none.
+// server returns the server of this name, nil if there is none. It is called with the lock.
 func (c *Config) server(name string) *servers.Server {
 	for _, l := range c.Owner.Launches() {
 		if l.Server().Name() == name {
@@ -157,7 +159,7 @@ func (c *Config) server(name string) *servers.Server {
 	return nil
 }
 
-// noteTrouble keeps what cannot be watched of a server, unless it is known. It is called with the lock.
+// noteTrouble records what cannot be watched of a server, unless that is recorded already. It is called with the lock.
 func (c *Config) noteTrouble(p watch.Problem) {
 	s := c.server(p.Server)
 	if s == nil || slices.ContainsFunc(c.watching.troubles, func(t watchTrouble) bool { return t.Problem == p }) {
@@ -167,8 +169,8 @@ func (c *Config) noteTrouble(p watch.Problem) {
 	c.watching.troubles = append(c.watching.troubles, watchTrouble{p, s.Conf().Watch})
 }
 
-// watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone,
-// is forgotten. It is called with the lock.
+// watchProblems returns what cannot be watched of what the servers want now. It forgets what concerns a server that is
+// gone or that wants something else now. It is called with the lock.
 func (c *Config) watchProblems() (list []event.ConfigProblem) {
 	c.watching.troubles = slices.DeleteFunc(c.watching.troubles, func(t watchTrouble) bool {
 		s := c.server(t.Server)
@@ -180,7 +182,7 @@ func (c *Config) watchProblems() (list []event.ConfigProblem) {
 	return list
 }
 
-// restartChanged starts a server anew whose own files changed. One that does not run is left alone.
+// restartChanged restarts a server whose own files changed, if it runs.
 func (c *Config) restartChanged(name string) {
 	c.House.Update(func() {
 		s := c.server(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// known gives the sources that are files, as they were loaded last.
+// known returns the sources that are files.
 func (f *Files) known() (list []Source) {
 	for _, s := range f.Sources() {
 		if s.JSON == "" && s.Path != "" {
@@ -21,8 +21,8 @@ func (f *Files) known() (list []Source) {
 	return list
 }
 
-// sourceToAdd is the file that a server is added to: the one that is named, else the last one of the user, else the
-// last one of the host. Into a folder's file nothing goes unasked.
+// sourceToAdd returns the file that a server is added to: the file that is named, else the last one of the user, else
+// the last one of the host. A file of a workspace is taken only if it is named.
 func (f *Files) sourceToAdd(ctx context.Context, to Target) (Source, error) {
 	known := f.known()
 	if to.File != "" {
@@ -46,7 +46,7 @@ func (f *Files) sourceToAdd(ctx context.Context, to Target) (Source, error) {
 		bounds.Printable(to.Server))
 }
 
-// named is the source of a file.
+// named returns the source of the file that to names.
 func (f *Files) named(known []Source, to Target) (Source, error) {
 	file := Absolute([]Source{{Path: to.File}})[0].Path
 	for _, s := range known {
@@ -59,7 +59,7 @@ func (f *Files) named(known []Source, to Target) (Source, error) {
 		bounds.Printable(to.File))
 }
 
-// having are the sources whose files have an entry of a name now.
+// having returns the sources whose files have an entry of this name now.
 func (f *Files) having(ctx context.Context, known []Source, name string) (list []Source) {
 	for _, s := range known {
 		text, err := readFile(ctx, s.Path, s.Scope)
@@ -73,8 +73,9 @@ func (f *Files) having(ctx context.Context, known []Source, name string) (list [
 	return list
 }
 
-// addressed reads the address of an entry (config.Address): its name, and the sources of its scope. What is called so
-// in a file that is named, or in one of the user or the host, goes first.
+// addressed resolves the address of an entry (config.Address) to the name of the entry and the sources of its scope. If
+// the whole address is the name of an entry in the file that is named, or in a file of the user or the host, that entry
+// goes first.
 func (f *Files) addressed(ctx context.Context, to Target) (Target, []Source) {
 	known := f.known()
 	name, scope, ok := config.SplitAddress(to.Server)
@@ -98,7 +99,7 @@ func (f *Files) addressed(ctx context.Context, to Target) (Target, []Source) {
 	return to, of
 }
 
-// sourceOf is the file that has the entry, which it also names as that file does.
+// sourceOf returns the file that has the entry, and the target with the name that the entry has in that file.
 func (f *Files) sourceOf(ctx context.Context, to Target) (Source, Target, error) {
 	to, known := f.addressed(ctx, to)
 	s, err := f.sourceAmong(ctx, known, to)
@@ -116,7 +117,7 @@ func (f *Files) sourceAmong(ctx context.Context, known []Source, to Target) (Sou
 				return of, nil
 			}
 		}
-		return s, nil // which says what is wrong
+		return s, nil // the caller finds no entry in it, and says so
 	}
 	var files []string
 	having := f.having(ctx, known, to.Server)

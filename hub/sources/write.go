@@ -12,7 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// AddServer adds an entry to a file and waits until that is applied, as all that follow do.
+// AddServer adds an entry to a file and waits until the change is applied, for at most applyWait. UpdateServer,
+// RemoveServer and Undo wait likewise.
 func (c *Config) AddServer(ctx context.Context, to Target, f edit.Form, set edit.Settings) (Written, error) {
 	return c.afterWrite(ctx, to.Preview)(c.files.Add(ctx, to, f, set))
 }
@@ -27,16 +28,17 @@ func (c *Config) RemoveServer(ctx context.Context, to Target) (Written, error) {
 	return c.afterWrite(ctx, to.Preview)(c.files.Remove(ctx, to))
 }
 
-// Undo gives the file of the last write the text that it had before, as Files.Undo does.
+// Undo restores the text that a file had before the last write, as Files.Undo does.
 func (c *Config) Undo(ctx context.Context, id string, by config.Writer) (Written, error) {
 	return c.afterWrite(ctx, false)(c.files.Undo(ctx, id, by))
 }
 
-// applyWait bounds how long a write waits for servers that its reload stops.
+// applyWait bounds how long a write waits for the servers that its reload stops.
 const applyWait = 10 * time.Second
 
-// afterWrite applies what was written. After a refusal of what is outdated it does so, too, for people to see it as it
-// is. A preview has written nothing.
+// afterWrite returns a function that applies the result of a write. If the write was refused because the entry was
+// outdated, that function also reads the config again, so that people see the entry as it is. A preview has written
+// nothing.
 func (c *Config) afterWrite(ctx context.Context, preview bool) func(Written, error) (Written, error) {
 	return func(w Written, err error) (Written, error) {
 		if err != nil {
@@ -52,7 +54,7 @@ func (c *Config) afterWrite(ctx context.Context, preview bool) func(Written, err
 	}
 }
 
-// applied reads the config anew and waits, within bounds, until what had to be stopped has stopped.
+// applied reads the config again and waits, for at most applyWait, until the servers that have to stop have stopped.
 func (c *Config) applied(ctx context.Context, changed string) error {
 	_, _, waits, err := c.Load(ctx, nil, changed)
 	if err != nil {
@@ -74,7 +76,7 @@ func (c *Config) applied(ctx context.Context, changed string) error {
 
 var errOutdated = errors.New("the entry changed since the hub read it")
 
-// outdated tells whether an entry says something else now than the hub has read last, which is what people have seen.
+// outdated reports whether an entry differs from what the hub has read last, which is what people have seen.
 func (c *Config) outdated(src Source, now *config.Server, name string) bool {
 	var known *config.Server
 	c.House.Update(func() {
@@ -87,18 +89,18 @@ func (c *Config) outdated(src Source, now *config.Server, name string) bool {
 			}
 		}
 	})
-	if known == nil || now == nil { // one that cannot be used is seen as its problems alone
+	if known == nil || now == nil { // of an entry that cannot be used, people see only the problems
 		return false
 	}
 	return known.LaunchKey() != now.LaunchKey() || known.Disabled != now.Disabled ||
 		!maps.Equal(known.Approvals, now.Approvals) || !reflect.DeepEqual(known.Timeouts, now.Timeouts)
 }
 
-// noted tells whether a program wrote an entry, before a change and after it.
+// noted says whether an entry counts as written by a program, before a change and after it.
 type noted struct{ before, now bool }
 
-// note notes that a program writes an entry, before it is written: unless it is as little a program's as it was before.
-// Of a preview it tells that alone.
+// note records that a program writes an entry, before the entry is written. It records nothing if the entry stays the
+// user's own, as it was before. For a preview it only returns what it would record.
 func (c *Config) note(src config.Source, before *config.Server, edited edit.Edited,
 	to Target) (n noted, err error) {
 	if before != nil {
@@ -120,12 +122,14 @@ func (c *Config) note(src config.Source, before *config.Server, edited edit.Edit
 	return n, nil
 }
 
-// unnotedError: the entry would start without a question in the next hub.
+// unnotedError says that note failed. The entry is then not written, since the next hub would start it without a
+// question.
 type unnotedError struct{ err error }
 
 func (e *unnotedError) Error() string { return e.err.Error() }
 
-// allowsMore tells whether a tool may be called without a question after a change that could not be before.
+// allowsMore reports whether a change of the approvals allows more: whether a tool may be called without a question, or
+// at all, that could not be before.
 func allowsMore(before, after config.Server) bool {
 	for pattern, p := range after.Approvals {
 		if p == config.Allow && before.Approvals[pattern] != config.Allow {

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// cgroupTree and cgroup are of Linux; elsewhere there is never one.
+// cgroupTree and cgroup exist on Linux only. Here findCgroupTree and make return nil.
 type cgroupTree struct{}
 
 func findCgroupTree() *cgroupTree { return nil }

@@ -11,12 +11,14 @@ type Command struct {
 	// Path is the program: a name that is looked up in the PATH of Env, or a
 	// path. A relative path is taken from Dir.
 	Path string
-	// Program is the absolute path of the file to execute, as Find gave it; nothing is looked up then, and Path is only
-	// what the program is told of its name (argv[0]). Empty: Path is looked up.
+	// Program is the absolute path of the file to execute, as returned by Find. If it is set, Path is not looked up and is
+	// only the program's argv[0].
 	Program string
-	// Searched is where else the caller has looked for Path, for the error that says that it is nowhere.
+	// Searched describes where Path was looked for. It is used in the error for a program that was not found; "" means the
+	// PATH of the server's environment.
 	Searched string
-	// Alone gives the child a session of its own, so that it has no terminal, and nothing on its standard input.
+	// Alone closes the child's standard input. On Unix it also gives the child a session of its own, so that the child has
+	// no terminal.
 	Alone bool
 	// Args are the arguments, without the program's name.
 	Args []string
@@ -34,17 +36,17 @@ type Command struct {
 	// goroutine, before Done is closed. A line is cut at 8 KiB. It must
 	// neither block nor call Stop or Kill. It may be nil.
 	OnStderr func(line string)
-	// MemoryLimit bounds, in bytes, what the child and everything that it
-	// started may use together; 0 means no limit. A server that is over it is
-	// killed, and Exit.Memory says so. It needs a Containment.
+	// MemoryLimit is the most memory, in bytes, that the child and all processes that it started may use together; 0 means
+	// no limit. On Linux a server that exceeds it is killed, and Exit.Memory says so. The package comment describes the
+	// other systems. MemoryLimit needs a Containment.
 	MemoryLimit int64
-	// Containment holds the process, so that it does not outlive the hub. Without
-	// one, the package comment says what is left.
+	// Containment keeps the process from outliving the hub. The package comment says what still does so if Containment is
+	// nil.
 	Containment *Containment
 }
 
-// Grace is how long each stage of Stop waits for the processes to go. Zero
-// takes the default, a negative value does not wait at all. The sum bounds Stop.
+// Grace is how long each stage of Stop waits for the processes to exit. Zero means the default, and a negative value
+// means no wait. The sum bounds the duration of Stop.
 type Grace struct {
 	Stdin     time.Duration // after closing stdin; default 2 s
 	Terminate time.Duration // after SIGTERM to the group; default 2 s
@@ -73,11 +75,11 @@ const (
 	maxStderrLine      = 8 << 10
 )
 
-// Start runs the command. An error is a *StartError, which names the setting to
-// change; no process is left behind then.
+// Start runs the command. Its error is a *StartError, which names the setting to change; in that case no process is
+// left behind.
 //
-// The caller owns the process: it reads Stdout until io.EOF and calls Stop, also
-// when the child has exited on its own (Stop then returns at once).
+// The caller owns the process: it reads Stdout until io.EOF and calls Stop, even if the child has exited on its own
+// (Stop then returns at once).
 func Start(c Command) (*Process, error) {
 	if c.Containment != nil {
 		return c.Containment.Start(c)
@@ -85,7 +87,7 @@ func Start(c Command) (*Process, error) {
 	return launch(c, nil)
 }
 
-// launch runs the command within in, which may be nil.
+// launch runs the command, within in unless that is nil.
 func launch(c Command, in *enclosure) (*Process, error) {
 	path, err := resolve(c)
 	if err != nil {
@@ -114,8 +116,8 @@ func launch(c Command, in *enclosure) (*Process, error) {
 	return newProcess(c, cmd, g, pipes, in), nil
 }
 
-// spawn starts the process, in its cgroup where there is one. A cgroup that does
-// not take it is no reason to fail: the other means hold it.
+// spawn starts the process, in its cgroup if there is one. If the cgroup does not accept the process, spawn starts it
+// outside, where the other mechanisms of the Containment hold it.
 func spawn(c Command, path string, pipes pipes, in *enclosure) (*exec.Cmd, error) {
 	env := append([]string{}, c.Env...) // never nil: nil would mean the hub's own environment
 	if in != nil {

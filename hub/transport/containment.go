@@ -9,23 +9,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// ContainmentOptions are the options of a Containment. The zero value is sound; it
-// has neither guard nor ledger.
+// ContainmentOptions are the options of a Containment. The zero value is valid and means neither guard nor ledger.
 type ContainmentOptions struct {
-	// GuardCommand is the program, as an absolute path, and the arguments of a
-	// process that calls RunGuard with its stdin. Empty means no guard. There is
-	// none on Windows in any case, where a job object does its work.
+	// GuardCommand is the command line of a process that calls RunGuard with its stdin: the absolute path of the program,
+	// then the arguments. Empty means no guard. It is ignored on Windows, where a job object does the work of the guard.
 	GuardCommand []string
-	// LedgerDir is the hub's state directory; the ledger is in its folder
-	// "processes". Empty means no ledger.
+	// LedgerDir is the hub's state directory. The ledger is in its folder "processes". Empty means no ledger.
 	LedgerDir string
-	// Logger is told what could not be set up; nil discards it.
+	// Logger receives what could not be set up; nil discards it.
 	Logger *slog.Logger
 }
 
-// Containment holds the server processes of one hub, so that none outlives it: not
-// its orderly end, and not its death by SIGKILL. The package comment says what
-// each of its means covers. Its methods may be called from any goroutine.
+// Containment holds the server processes of one hub, so that none of them outlives the hub, whether the hub exits in
+// order or dies by SIGKILL. The package comment says what each of its mechanisms covers. The methods may be called from
+// any goroutine.
 type Containment struct {
 	marker  string
 	guard   *guardLink
@@ -35,13 +32,13 @@ type Containment struct {
 
 	mu      sync.Mutex
 	running map[*Process]struct{} // guarded by mu
-	number  int                   // guarded by mu: of the last server
+	number  int                   // guarded by mu: the number of the last server
 	closed  bool                  // guarded by mu
-	starts  sync.WaitGroup        // each start until the last step of its process; Add under mu
+	starts  sync.WaitGroup        // counts starts until enclosure.over; Add with mu held
 }
 
-// NewContainment makes a containment and ends what dead hubs have left, according
-// to the ledger (see Ledger.Sweep). The guard starts with the first server.
+// NewContainment returns a new Containment, and ends the processes that dead hubs have left behind according to the
+// ledger (see Ledger.Sweep). The guard starts with the first server.
 func NewContainment(o ContainmentOptions) *Containment {
 	log := o.Logger
 	if log == nil {
@@ -61,7 +58,7 @@ func NewContainment(o ContainmentOptions) *Containment {
 
 var errContainmentClosed = errors.New("the hub is shutting down")
 
-// Start is as the function Start, within the containment.
+// Start is like the function Start, but the process is held by the containment.
 func (c *Containment) Start(cmd Command) (*Process, error) {
 	if _, err := resolve(cmd); err != nil { // what cannot run needs no guard
 		return nil, err
@@ -89,9 +86,8 @@ func (c *Containment) Start(cmd Command) (*Process, error) {
 	return p, nil
 }
 
-// Close kills what still runs and ends the guard. It takes as long as Grace.Kill
-// of what runs, and at most two seconds more. The hub stops its servers before,
-// and politely; here nobody is asked.
+// Close kills the processes that still run, without asking them to end, and ends the guard. It takes at most the
+// Grace.Kill of these processes and two seconds more. The hub calls Process.Stop for each of its servers before.
 func (c *Containment) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -111,8 +107,8 @@ func (c *Containment) Close() {
 
 const shutdown = "the hub is shutting down"
 
-// enclosure is what a Containment has to do with one process. A Process calls
-// begun, emptied and over, once each and in this order.
+// enclosure links one process to its Containment. The Process calls begun, emptied and over, each at most once and in
+// this order.
 type enclosure struct {
 	owner       *Containment
 	marker      string
@@ -122,12 +118,13 @@ type enclosure struct {
 	record      groupRecord // set by begun
 }
 
-// begun is called before anything else can happen to the process.
+// begun registers p with the guard, the ledger and the memory watch. It is called before p is supervised, so before p
+// can be stopped or reaped.
 func (in *enclosure) begun(p *Process) {
 	c := in.owner
 	self, err := identify(p.PID())
 	if err != nil {
-		self = ident{PID: p.PID()} // the guard goes by the number alone then
+		self = ident{PID: p.PID()} // the guard then identifies it by the number alone
 	}
 	in.record = groupRecord{ident: self, Name: in.name, Cgroup: in.cgroup.path()}
 	c.guard.started(in.record)
@@ -144,11 +141,11 @@ func (in *enclosure) begun(p *Process) {
 	}
 }
 
-// emptied is called when the group is gone and its number still its own. It does
-// not wait. It is not called for what could not be ended.
+// emptied is called when the group is gone and, where the system allows it, before its number can be reused. It is not
+// called for a process that could not be ended. It does not block.
 func (in *enclosure) emptied(*Process) { in.owner.guard.ended(in.record) }
 
-// over is the last step, after Done was closed.
+// over is the last step. It is called after Done is closed.
 func (in *enclosure) over(p *Process) {
 	c := in.owner
 	c.memory.remove(p)
@@ -161,7 +158,7 @@ func (in *enclosure) over(p *Process) {
 	c.starts.Done()
 }
 
-// programName is what the ledger may show of a command.
+// programName returns what the ledger may contain of a command: the base name of its program, cut at 64 characters.
 func programName(path string) string {
 	name := []rune(bounds.Printable(filepath.Base(path)))
 	return string(name[:min(len(name), 64)])

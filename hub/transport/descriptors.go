@@ -1,11 +1,11 @@
 package transport
 
-// InheritNothing makes sure that no descriptor of this process but 0, 1 and 2 reaches a program that it starts. What Go
-// opens is closed on exec as it is; this is for what the process itself was started with: sockets, files and pipes of
-// an editor that its parent did not close. It changes the close-on-exec flag of the process's descriptors, and nothing
-// else about them.
+// InheritNothing makes sure that the programs that this process starts inherit none of its descriptors but 0, 1 and 2.
+// It sets the close-on-exec flag of all others, and changes nothing else about them. Go sets that flag on every file
+// that it opens. InheritNothing is for the descriptors that this process itself has inherited: sockets, files and pipes
+// of an editor that its parent did not close.
 //
-// A process that serves a hub calls it first of all. It is repeated before each start of a server, since a library that
-// is not written in Go may open later what would be inherited. Windows needs none of it: Go names the three handles
-// that a child gets.
+// A process that serves a hub calls InheritNothing before anything else. The same is done again before each start of a
+// server, since a library that is not written in Go may open a file without the flag at any time. On Windows
+// InheritNothing does nothing: there, Go names the three handles that a child inherits.
 func InheritNothing() { closeOnExec() }

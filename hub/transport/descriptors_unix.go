@@ -11,14 +11,15 @@ import (
 
 const (
 	firstInherited = 3
-	// maxDescriptors bounds the loop where no folder lists the descriptors that are open.
+	// maxDescriptors bounds the loop on systems without a directory that lists the open descriptors.
 	maxDescriptors = 1 << 16
 )
 
-// closeEachOnExec goes through the descriptors one by one. Those that are opened meanwhile are Go's, and need it not.
+// closeEachOnExec sets the flag on one descriptor after the other. Descriptors that are opened meanwhile are opened by
+// Go, with the flag.
 func closeEachOnExec() {
 	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
-		// /dev/fd is complete on macOS; FreeBSD lists three there as a rule
+		// /dev/fd is complete on macOS; FreeBSD usually lists only three descriptors there
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) <= firstInherited {
 			continue

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// What a server inherits is a list of names that programs need to find
-// themselves, their user, their files, their language and the network, and names
-// of rights that the user's tools use. Everything else has to be asked for in the
-// server's own configuration: the hub's environment is that of an editor, and
-// editors are started from shells full of tokens. docs/config.md has the lists.
+// A server inherits the variables in these lists: those that programs need to find themselves, their user, their files,
+// their language and the network, and those that give the user's tools their rights. Every other variable has to be set
+// in the server's entry: the hub's environment is that of an editor, and editors are started from shells full of
+// tokens. docs/config.md has the lists.
 //
-// Left out on purpose, although many servers could use them: NODE_OPTIONS,
-// LD_PRELOAD, PYTHONPATH and their like, which change what a program runs.
+// NODE_OPTIONS, LD_PRELOAD, PYTHONPATH and the like are left out on purpose, although many servers could use them: they
+// change which code a program runs.
 var (
 	inheritUnix = []string{
 		"PATH", "HOME", "USER", "LOGNAME", "SHELL",
@@ -30,8 +29,8 @@ var (
 		"COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432",
 		"TEMP", "TMP", "LANG",
 	}
-	// inheritSettings are, on every system, the way into the network, whose word counts there, and where the managers of
-	// versions and packages have their folders: without it most servers of a company's machine do not start.
+	// inheritSettings apply on every system: proxies, certificates, and the folders of version and package managers.
+	// Without them most servers on a company's machine do not start.
 	inheritSettings = []string{
 		"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy",
@@ -41,42 +40,40 @@ var (
 		"NVM_DIR", "FNM_DIR", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
 		"PNPM_HOME", "BUN_INSTALL", "DENO_INSTALL", "CARGO_HOME", "RUSTUP_HOME", "GOPATH",
 	}
-	// inheritRights are no settings: they let a server sign with the user's keys, and act in the user's containers and
-	// clusters.
+	// inheritRights are rights rather than settings: they let a server sign with the user's keys, and act in the user's
+	// containers and clusters.
 	inheritRights = []string{
 		"SSH_AUTH_SOCK", "KUBECONFIG",
 		"DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY",
 	}
-	// neverInherit holds whatever the lists above may become: a server that is
-	// itself a go-plugin host or plugin, or an Electron program, would take
-	// these for its own.
+	// neverInherit overrides the lists above, however they may change: a server that is itself a go-plugin host or plugin,
+	// or an Electron program, would take these variables for its own.
 	neverInherit = []string{"PLUGIN_*", "MCPHUB_PLUGIN_COOKIE", "VSCODE_*", "ELECTRON_*"}
 )
 
-// Heir is whose server gets an environment.
+// Heir says whose server gets an environment.
 type Heir uint8
 
 const (
-	// Own is a server of the user's or the host's.
+	// Own is a server of the user or of the host.
 	Own Heir = iota
-	// Stranger is a server that a workspace brings. A person has agreed to what was shown of it, so it gets none of the
-	// rights and passwords that its entry does not name.
+	// Stranger is a server that a workspace brings. The user has agreed only to what was shown of it, so it gets no rights
+	// and no passwords but those that its entry names.
 	Stranger
 )
 
-// Environment builds the complete environment of a child: a safe base list taken
-// from parent (the form of os.Environ), with extra on top. A nil value in extra
-// removes the variable. What extra sets was asked for, so it is passed on
-// whatever its name. Names that no environment can hold (empty, with '=' or a
-// zero byte) are left out. The result is sorted; it is never nil.
+// Environment returns the complete environment of a child: the variables of parent (in the form of os.Environ) that are
+// safe to inherit, with extra on top. A nil value in extra removes the variable. A variable in extra is passed on
+// whatever its name, since the server's entry asks for it. Names that no environment can hold (empty, with '=' or a
+// zero byte) are left out. The result is sorted and never nil.
 //
-// On Windows names are compared without case.
+// On Windows, names are compared without regard to case.
 func Environment(parent []string, heir Heir, extra map[string]*string) []string {
 	return environment(runtime.GOOS, parent, heir, extra)
 }
 
-// Inherited are the names of those variables of parent that such a child gets beyond what every program needs to find
-// its user and its files, sorted: settings of the network, folders, rights.
+// Inherited returns the sorted names of the variables of parent that a child inherits beyond those that every program
+// needs to find its user and its files: network settings, folders and rights.
 func Inherited(parent []string, heir Heir) (names []string) {
 	base, _ := baseNames(runtime.GOOS)
 	for _, kv := range environment(runtime.GOOS, parent, heir, nil) {
@@ -96,7 +93,7 @@ func baseNames(goos string) (base, all []string) {
 	return base, slices.Concat(base, inheritSettings)
 }
 
-// folder gives what names are compared by.
+// folder returns the function that brings a name into the form in which names are compared.
 func folder(goos string) func(name string) string {
 	if goos == "windows" {
 		return strings.ToUpper

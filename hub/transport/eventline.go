@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// take takes the next part of the line at hand.
+// take processes the next part of the current line.
 func (r *eventReader) take(part []byte) {
 	if !r.colon {
 		label, value, found := bytes.Cut(part, []byte{':'})
@@ -35,7 +35,7 @@ func (r *eventReader) take(part []byte) {
 	}
 }
 
-// begin begins the value of a field, after its colon or at the end of a line without one.
+// begin starts the value of a field: after the colon, or at the end of a line that has none.
 func (r *eventReader) begin() {
 	r.colon, r.blank = true, true
 	switch string(r.name()) {
@@ -54,7 +54,7 @@ func (r *eventReader) begin() {
 	}
 }
 
-// name is the field's name. One that did not fit into the label is no known one, with all of maxLabel.
+// name returns the name of the field. A name that was cut to maxLabel bytes is not that of a known field.
 func (r *eventReader) name() []byte {
 	if r.first {
 		return bytes.TrimPrefix(r.label, []byte("\ufeff"))
@@ -62,7 +62,7 @@ func (r *eventReader) name() []byte {
 	return r.label
 }
 
-// endLine ends the line at hand, and tells whether it was a blank one, which ends the event.
+// endLine ends the current line, and reports whether it was blank. A blank line ends the event.
 func (r *eventReader) endLine() (blank bool) {
 	if !r.colon {
 		if blank = len(r.name()) == 0; !blank {
@@ -88,7 +88,8 @@ func (r *eventReader) endLine() (blank bool) {
 	return blank
 }
 
-// milliseconds reads a number of nothing but digits. One that no Duration holds is as long as can be.
+// milliseconds parses a number that consists of digits only. A number that no Duration can hold becomes the longest
+// Duration.
 func milliseconds(digits []byte) (time.Duration, bool) {
 	for _, c := range digits {
 		if c < '0' || c > '9' {
@@ -105,7 +106,7 @@ func milliseconds(digits []byte) (time.Duration, bool) {
 	return time.Duration(n) * time.Millisecond, true
 }
 
-// add adds to the data of the event at hand.
+// add appends part to the data of the current event.
 func (r *eventReader) add(part []byte) {
 	if e := r.long; e != nil {
 		e.Add(part)
@@ -127,7 +128,7 @@ func (r *eventReader) add(part []byte) {
 	r.ev.hold.Release()
 }
 
-// dispatch ends the event at hand, if it says anything.
+// dispatch ends the current event. ok reports whether the event has data, an id or a retry.
 func (r *eventReader) dispatch() (ev event, ok bool, err error) {
 	ev = r.ev
 	ev.data = r.data.Take()

@@ -12,85 +12,88 @@ import (
 )
 
 const (
-	// idleEventBuffer is what an open stream keeps; most streams are silent most of the time.
+	// idleEventBuffer is the size of the read buffer of an open stream. It is small, since most streams are silent most of
+	// the time.
 	idleEventBuffer = 4 << 10
-	// busyEventBuffer is read at once in the middle of a long message.
+	// busyEventBuffer is the size of the read buffer in the middle of a long message.
 	busyEventBuffer = 64 << 10
-	// maxEventField bounds an id, an event's name and a retry. A longer one counts as not sent: an id has to fit into a
-	// header.
+	// maxEventField bounds the id, the name and the retry of an event, in bytes. A longer value is ignored: an id has to
+	// fit into a header.
 	maxEventField = 4 << 10
 )
 
 // event is one event of a stream (WHATWG HTML, "Server-sent events").
 type event struct {
 	id    string
-	hasID bool   // the event names an id; an empty one takes back the ids before it
+	hasID bool   // the event has an id; an empty id cancels the earlier ones
 	name  string // "" means message
-	// data belongs to whoever got the event. nil when the event has none: an id or a retry alone, with which a server
-	// primes a stream (2025-11-25 basic/transports "Sending Messages to the Server").
+	// data belongs to the receiver of the event. It is nil if the event has none: then the event has only an id or a
+	// retry, with which a server primes a stream (2025-11-25 basic/transports "Sending Messages to the Server").
 	data     []byte
 	retry    time.Duration
 	hasRetry bool
-	// hold is what data holds, and whose data is.
+	// hold accounts for data, and belongs to the owner of data.
 	hold *bounds.Hold
 }
 
-// eventField is what the line at hand says.
+// eventField is the field of the current line.
 type eventField int
 
 const (
-	fieldNone eventField = iota // a comment, or a field that nobody knows
+	fieldNone eventField = iota // a comment, or an unknown field
 	fieldData
 	fieldID
 	fieldName
 	fieldRetry
 )
 
-// eventReader reads an event stream. It holds no line in one piece, so that the length of a line costs nothing but the
-// data in it. It has one user at a time.
+// eventReader reads an event stream. It does not buffer whole lines, so a long line costs no more memory than the data
+// in it. It must not be used concurrently.
 type eventReader struct {
 	r       io.Reader
 	maxData int
 	results *bounds.Account
 
 	buf        []byte
-	start, end int // what was read and not yet looked at
-	// the next of each from start on, or end; looked for once only, so that a file without the one costs no more
+	start, end int // the bytes of buf that were read and not yet processed
+	// positions of the next line feed and carriage return from start on, or end; each is searched for only once, so that a
+	// stream that has none of one kind costs no more
 	lf, cr int
-	err    error // comes after what was read before it
+	err    error // returned after everything that was read before it
 
-	// The line at hand.
-	label   []byte // what stands before the colon, as far as it can be the name of a known field
-	colon   bool   // was seen
-	blank   bool   // one blank after the colon does not count
+	// The current line.
+	label   []byte // the text before the colon, at most maxLabel bytes
+	colon   bool   // the colon was read
+	blank   bool   // a blank directly after the colon is to be skipped
 	field   eventField
-	value   []byte // of an id, a name or a retry
-	tooLong bool   // value is
-	first   bool   // of the stream, so that a byte order mark may stand before it
-	afterCR bool   // a line feed would still belong to the line before
+	value   []byte // the value of an id, a name or a retry
+	tooLong bool   // value was too long
+	first   bool   // the line is the first of the stream, and may begin with a byte order mark
+	afterCR bool   // a line feed that follows belongs to the previous line
 
-	// The event at hand.
+	// The current event.
 	ev      event
 	data    longtext.Text // becomes ev.data
 	hasData bool
-	long    *jsontext.TooLongError // takes the place of the data
+	long    *jsontext.TooLongError // set if the data is too long; replaces the data
 }
 
-// maxLabel is one more than the longest known field with a byte order mark before it.
+// maxLabel is one more than the length of the longest known field name with a byte order mark before it.
 const maxLabel = len("\ufeffevent") + 1
 
-// newEventReader reads events from r. maxData bounds the data of one event, in bytes; long ones count on results from
-// the first part that was read of them.
+// newEventReader returns a reader of the events in r. maxData bounds the data of one event, in bytes. Long data is
+// charged to results from the time its first part was read.
 func newEventReader(r io.Reader, maxData int, results *bounds.Account) *eventReader {
 	return &eventReader{r: r, maxData: maxData, results: results, first: true, label: make([]byte, 0, maxLabel)}
 }
 
-// release gives back what an event holds that will not be read to its end.
+// release ends the accounting of the current event, which will not be read to its end.
 func (r *eventReader) release() { r.ev.hold.Release() }
 
-// next gives the next event that says anything. An event that the stream breaks off is dropped: the error is then
-// io.ErrUnexpectedEOF if it had begun to carry data, else io.EOF. A *jsontext.TooLongError stands for the data
-// of the event beside it; any other error is the end, and stays.
+// next returns the next event that has data, an id or a retry. If the stream ends within an event, that event is
+// dropped; the error is io.ErrUnexpectedEOF if some of its data was read, else io.EOF. With a *jsontext.TooLongError,
+// the event is valid but for its data, and the stream goes on. Any other error is the end of the stream, and later
+// calls return it again.
 func (r *eventReader) next() (event, error) {
 	for {
 		for r.start < r.end {
@@ -125,8 +128,8 @@ func (r *eventReader) next() (event, error) {
 	}
 }
 
-// message gives the next event that carries a message, and notes in at how far the stream has been read. Events of
-// other names mean nothing to us. The errors are those of next.
+// message returns the next event that carries a message, and records in at how far the stream was read. It skips events
+// that have another name than "message". The errors are those of next.
 func (r *eventReader) message(at *place) (event, error) {
 	for {
 		ev, err := r.next()
@@ -141,7 +144,8 @@ func (r *eventReader) message(at *place) (event, error) {
 	}
 }
 
-// lineEnd is where the line at hand ends in the buffer; end, when it does not.
+// lineEnd returns the position in the buffer at which the current line ends, or r.end if the end of the line was not
+// read.
 func (r *eventReader) lineEnd() int {
 	if r.lf < r.start {
 		r.lf = r.find('\n')
@@ -159,7 +163,7 @@ func (r *eventReader) find(c byte) int {
 	return r.end
 }
 
-// fill reads once. All that was read before has been looked at.
+// fill reads into the buffer once. Everything that was read before must have been processed.
 func (r *eventReader) fill() {
 	size := idleEventBuffer
 	if r.data.Len() >= idleEventBuffer || r.long != nil {

@@ -43,7 +43,7 @@ type exchange struct {
 	// Guarded by exchanges.mu.
 	state exchangeState
 	note  []byte   // the body of its notifications/cancelled
-	asks  bool     // it was refused, and a check is under way whether the session is over: then it has not run
+	asks  bool     // it was refused and a session check runs; if the session is over, it has not run
 	conn  net.Conn // its connection, if that carries nothing else; else nil
 	timer *time.Timer
 }
@@ -84,11 +84,10 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 		do.refuse = true
 	}
 	if do.seal && ex.conn != nil {
-		_ = ex.conn.Close() // with the lock: whoever tells that it was written comes later, and writes nothing
+		_ = ex.conn.Close() // with mu held: a wroteRequest that comes later is followed by a flush that fails
 	}
 	if do.cut {
-		// With the lock: whoever gets a connection for it afterwards sees that it was aborted, or that its context has
-		// ended.
+		// With mu held: if gotConn is called afterwards, it sees the abort, or the HTTP client sees the end of the context.
 		ex.cancel(errAborted)
 		if e.st.open[ex.m.ID] == ex {
 			delete(e.st.open, ex.m.ID)
@@ -111,7 +110,8 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 	return do
 }
 
-// noteCancel keeps st.cancels, the set of cancellations whose outcome has not been reported yet. Called with mu held.
+// noteCancel maintains st.cancels, the set of cancellations whose outcome has not been reported yet. Called with mu
+// held.
 func (e *exchanges) noteCancel(ex *exchange) {
 	if ex.state.unsettled() {
 		e.st.cancels[ex.m.ID] = ex

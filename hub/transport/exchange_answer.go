@@ -8,10 +8,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// answerTo reads a message and tells whether it is the answer to the request id, also as an element of an array. An
-// error with no id, or null, that came in answer to the request is about the request (JSON-RPC 2.0 section 5;
-// 2025-11-25 basic, "Responses"): it gets the id. What is not JSON-RPC 2.0 answers nothing: whoever reads the message
-// would pass over it, and the request would wait for ever.
+// answerTo parses a message that came in answer to the request id, and reports whether it is the answer. With batches,
+// the answer may be an element of an array. An error whose id is missing or null is about the request (JSON-RPC 2.0
+// section 5; 2025-11-25 basic, "Responses"), and gets its id. A message that is not JSON-RPC 2.0 is no answer: the
+// receiver would ignore it, and the request would wait for ever.
 func answerTo(id string, message []byte, batches bool) (r Received, answered bool) {
 	var reader jsontext.Reader
 	r = Received{Body: message, Stream: id}
@@ -33,11 +33,11 @@ func answerTo(id string, message []byte, batches bool) (r Received, answered boo
 		return r, false
 	}
 	r.Body = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`+id+`,"error":`), m.Error, []byte{'}'})
-	r.Message, r.Kind = jsontext.Message{}, jsontext.Invalid // it is another text now
+	r.Message, r.Kind = jsontext.Message{}, jsontext.Invalid // Body is another text now
 	return r, true
 }
 
-// answeredIn looks through the elements of an array.
+// answeredIn reports whether an element of array is the answer to the request id.
 func answeredIn(r *jsontext.Reader, array []byte, id string) (answered bool) {
 	var m jsontext.Message
 	jsontext.Elements(array, func(element json.RawMessage) bool {
@@ -54,7 +54,7 @@ type rpcError struct {
 	Message string
 }
 
-// errorIn reads the JSON-RPC error in a body that may be anything.
+// errorIn returns the JSON-RPC error in a body that may be anything.
 func errorIn(body []byte) (e rpcError, ok bool) {
 	var r jsontext.Reader
 	var m jsontext.Message
@@ -73,8 +73,8 @@ func errorIn(body []byte) (e rpcError, ok bool) {
 	return e, ok
 }
 
-// aboutMethod: the error is about the request, so its 404 is not about the session (2026-07-28 basic/index "Error
-// Codes").
+// aboutMethod reports whether the error is about the request, so that a 404 with this error is not about the session
+// (2026-07-28 basic/index "Error Codes").
 func (e rpcError) aboutMethod() bool {
 	return e.Code == -32601 || e.Code <= -32020 && e.Code >= -32022
 }

@@ -17,16 +17,17 @@ import (
 const (
 	// maxRefusal is how much of the body of a refusal is read; a JSON-RPC error is far smaller.
 	maxRefusal = 1 << 20
-	// excerptSource and excerptBytes bound what a peer's text adds to an error.
+	// excerptSource is how many bytes of a peer's text are examined for an error, and excerptBytes bounds how many the
+	// error quotes.
 	excerptSource = 4 << 10
 	excerptBytes  = 200
-	// firstRead is the first buffer for a body. One that is longer gets one of busyEventBuffer.
+	// firstRead is the size of the first buffer for a body. A longer body gets one of busyEventBuffer bytes.
 	firstRead = 4 << 10
-	// maxDiscard is what is read of a body that nobody needs, so that its connection can be used again.
+	// maxDiscard is how many bytes are read of a body that is not needed, so that its connection can be reused.
 	maxDiscard = 16 << 10
 )
 
-// mediaType is the content type without parameters, in lower case.
+// mediaType returns the content type without parameters, in lower case.
 func mediaType(h http.Header) string {
 	switch v := h.Get("Content-Type"); v {
 	case "application/json", "text/event-stream":
@@ -37,8 +38,8 @@ func mediaType(h http.Header) string {
 	}
 }
 
-// readBody reads one message, at most limit bytes of it. What it takes goes to hold before it is read; after an error
-// nothing is held.
+// readBody reads a body that is one message of at most limit bytes. The bytes are charged to hold before they are read.
+// After an error nothing is held.
 func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, httpErr *HTTPError) {
 	defer func() {
 		if httpErr != nil {
@@ -63,7 +64,7 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, http
 		if err = readAll(&text, resp.Body, int(n), hold); err == nil && text.Len() < int(n) {
 			err = io.ErrUnexpectedEOF
 		}
-		// Reads the end too, so that HTTP/2 need not reset a stream that is over.
+		// Read the end of the body, too, so that HTTP/2 does not reset a stream that is over.
 		var none [1]byte
 		_, _ = resp.Body.Read(none[:])
 	} else if err = readAll(&text, resp.Body, limit+1, hold); text.Len() > limit {
@@ -79,7 +80,7 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, http
 	return text.Take(), nil
 }
 
-// readAll reads to the end, at most limit bytes.
+// readAll reads r to its end, but at most limit bytes.
 func readAll(text *longtext.Text, r io.Reader, limit int, hold *bounds.Hold) error {
 	buf := make([]byte, min(firstRead, limit))
 	for text.Len() < limit {
@@ -99,12 +100,14 @@ func readAll(text *longtext.Text, r io.Reader, limit int, hold *bounds.Hold) err
 	return nil
 }
 
-// noRoom: the answer is not read, as it finds no room on HTTPOptions.Results. The request has run.
+// noRoom returns the error for an answer that was not read because HTTPOptions.Results has no room for it. The request
+// has run.
 func noRoom(err error) *HTTPError {
 	return &HTTPError{Text: err.Error(), Delivery: MayHaveRun, Err: err}
 }
 
-// readRefusal reads the body behind a status that is no success, and makes an error of both. It does not close it.
+// readRefusal reads the body of a response whose status is no success, and returns it with an error that describes
+// both. It does not close the body.
 func readRefusal(resp *http.Response) (body []byte, httpErr *HTTPError) {
 	httpErr = &HTTPError{Status: resp.StatusCode, Delivery: refusalDelivery(resp.StatusCode)}
 	httpErr.RetryAfter, _ = retryAfter(resp.Header)
@@ -131,7 +134,7 @@ func readRefusal(resp *http.Response) (body []byte, httpErr *HTTPError) {
 	return body, httpErr
 }
 
-// refusalDelivery: statuses that say that the request was not worked on.
+// refusalDelivery returns NotSent for a status that means that the server did not process the request, else MayHaveRun.
 func refusalDelivery(status int) Delivery {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
@@ -144,14 +147,14 @@ func refusalDelivery(status int) Delivery {
 	return MayHaveRun
 }
 
-// discard ends a body that nobody needs.
+// discard reads at most maxDiscard bytes of a body that is not needed, and closes it.
 func discard(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, maxDiscard)
 	_ = body.Close()
 }
 
-// excerpt is the beginning of a peer's text, fit for people: one line, no markup, no control characters, at most
-// excerptBytes.
+// excerpt returns the beginning of a peer's text in a form for people: one line, no markup, no control characters, cut
+// at excerptBytes.
 func excerpt(text []byte) string {
 	text = text[:min(len(text), excerptSource)]
 	if trimmed := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '<' {
@@ -182,7 +185,7 @@ func excerpt(text []byte) string {
 	return b.String()
 }
 
-// withoutTags keeps what stands between the tags of a page.
+// withoutTags returns the text between the tags of an HTML page.
 func withoutTags(page []byte) []byte {
 	var text []byte
 	for len(page) > 0 {

@@ -38,7 +38,7 @@ func (x *exchangeState) clock(do *exchangeOrders) {
 	case x.cancel == cancelAcknowledged:
 		x.judge(do)
 	case x.cancel != cancelWaiting:
-	case x.stage == stageLeaving: // it hangs: the server, or what is between, takes no more; or this machine is slow
+	case x.stage == stageLeaving: // it hangs: the server or a proxy reads no more, or this machine is slow
 		x.drop(do)
 		if !x.doubt {
 			x.settle(do, ErrCancelNotNeeded)
@@ -95,7 +95,7 @@ func (x *exchangeState) cancelled(do *exchangeOrders, e exchangeEvent) {
 	case stageAnswered, stageRefused, stageDropped:
 		x.settle(do, ErrCancelNotNeeded)
 	case stageLeaving:
-		do.wait = cancelDelay // to be written; see evClock
+		do.wait = cancelDelay // until it is written; see clock
 	case stageWritten, stageFailed:
 		if do.wait = cancelDelay - e.now.Sub(x.written); do.wait <= 0 {
 			x.post(do)

@@ -16,7 +16,7 @@ type exchangeState struct {
 	doubt   bool      // aborted while the HTTP client had the whole body, and may have written it
 	noted   bool      // the notification was posted: there is never a second one
 	blind   bool      // it was posted before the headers of the answer came
-	late    bool      // they came after it
+	late    bool      // they came after the notification was posted
 	closing bool      // the transport is being closed
 	written time.Time // when the last byte was written
 	sent    int       // how often the whole request was written
@@ -109,11 +109,11 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 		case x.traced:
 			x.stage = stageLeaving
 		default:
-			x.wrote(&do, e.now) // nobody will tell
+			x.wrote(&do, e.now) // there is no hook that reports it
 		}
 	case evWrote:
 		switch {
-		case x.stage == stageDropped && x.doubt && x.cancel == cancelWaiting: // it slipped out, or is about to
+		case x.stage == stageDropped && x.doubt && x.cancel == cancelWaiting: // it was sent all the same, or will be
 			x.written, do.wait = e.now, cancelDelay
 			x.sent++
 		case x.stage <= stageLeaving:
@@ -127,7 +127,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 			case cancelWaiting:
 				x.post(&do)
 			case cancelAcknowledged:
-				do.wait = orderTime // a server that cancels the call ends the answer that it has just begun
+				do.wait = orderTime // if the server cancels the call, it ends the answer that it has just begun
 			}
 		}
 	case evAnswered, evRefused, evFailed:
@@ -144,7 +144,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 		switch {
 		case x.stage != stageDropped || x.cancel != cancelWaiting || !x.written.IsZero():
 		case x.doubt:
-			do.wait = cancelDelay // its connection is closed, but who wrote to it may be yet to tell
+			do.wait = cancelDelay // its connection is closed, but wroteRequest may still be called
 		default:
 			x.settle(&do, ErrCancelNotNeeded)
 		}
@@ -180,7 +180,7 @@ func (x *exchangeState) ended(do *exchangeOrders, e exchangeEvent) {
 	case e.what == evRefused || x.stage < stageLeaving:
 		x.came()
 		x.stage = stageRefused
-	default: // one that waits for its clock goes on doing so: the server may be working
+	default: // a cancellation that waits goes on waiting: the server may be working
 		if x.stage == stageLeaving {
 			x.written = e.now
 		}
@@ -215,8 +215,8 @@ func (x *exchangeState) came() {
 
 func (x *exchangeState) drop(do *exchangeOrders) {
 	if x.stage == stageLeaving {
-		// net/http tells that it has written a short request when that is in the buffer of the connection, and flushes the
-		// buffer after that. It was not told, so nothing has left, and a connection that is closed takes nothing.
+		// net/http reports a short request as written once it is in the buffer of the connection, and flushes the buffer
+		// after that. It has not reported this one, so nothing was sent, and a closed connection sends nothing.
 		do.seal = x.whole && x.owns
 		x.sealed = do.seal
 		x.doubt = !do.seal

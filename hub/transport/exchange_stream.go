@@ -139,7 +139,7 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 			if final {
 				if s.sessionOver(ex.ctx, failed.Status, nil, ex.binding, ex.session) {
 					s.end(ErrSessionExpired, nil)
-					failed.Err = ErrSessionExpired // as of the others that ended with it, whichever is told first
+					failed.Err = ErrSessionExpired // as for the other requests of the session, whichever is reported first
 				}
 				failed.Delivery = MayHaveRun
 				failed.Text = "the stream ended before the answer and could not be resumed: " + failed.Text

@@ -110,9 +110,9 @@ func (e *exchanges) Speak(modern bool, revision string) {
 	e.mu.Unlock()
 }
 
-// Send sends m and never blocks. What becomes of a request comes by Receive: its messages, and exactly one end, which
-// is an answer or FailedID. A notification or a response that cannot be delivered is logged. The ids of open requests
-// must differ.
+// Send sends m and never blocks. Receive returns what becomes of a request: its messages, and exactly one end, which is
+// an answer or FailedID. A notification or a response that cannot be delivered is logged. The ids of open requests must
+// differ.
 func (e *exchanges) Send(m Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,7 +124,7 @@ func (e *exchanges) Send(m Message) {
 		return
 	}
 	if _, double := e.st.open[m.ID]; double {
-		// Not told by FailedID: that would be taken for the end of the first.
+		// Not reported by FailedID: that would be taken for the end of the first request.
 		e.log.Error("a request with the id of an open one was not sent", "method", m.Method)
 		return
 	}
@@ -146,7 +146,7 @@ func (e *exchanges) run(ex *exchange) {
 	}
 	failed := e.kind.converse(ex)
 	if failed == nil || ex.ctx.Err() != nil {
-		return // the answer is on its way to Receive; or whoever ended ctx tells the rest
+		return // the answer was passed to Receive, or whoever ended ctx reports the end
 	}
 	end := exchangeEvent{what: evFailed, now: time.Now()}
 	if failed.Delivery == NotSent {
@@ -281,7 +281,7 @@ func (e *exchanges) Abort(id string) (written bool) {
 		e.mu.Unlock()
 		return false
 	}
-	e.stepLocked(ex, exchangeEvent{what: evAbort}) // it tells nobody anything
+	e.stepLocked(ex, exchangeEvent{what: evAbort}) // an abort has no outcome to report
 	written = ex.state.reached()
 	e.mu.Unlock()
 	return written
@@ -291,12 +291,13 @@ func (e *exchanges) Abort(id string) (written bool) {
 // that was answered, or after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the
 // Server": a disconnect alone is no cancellation). It does so once the headers of the request's answer have come, or a
 // second after the last byte of the request was written, whichever is first: earlier the notification might overtake
-// its request. What comes for the request meanwhile is received. A request whose body was not written to its end is
-// aborted without a word; for the modern era CancelAndAbort is Abort. It does not block.
+// its request. Messages that come for the request meanwhile are received. A request whose body was not written to its
+// end is aborted without a notification; for the modern era CancelAndAbort is Abort. It does not block.
 //
-// told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the
-// notification (one that went out before the headers waits up to a second more for what the server does with its
-// request, see exchangeState.judge), with ErrCancelNotNeeded when none was needed, else with why it did not get there.
+// told is called exactly once, from any goroutine and without a lock. Its argument is nil if the server has
+// acknowledged the notification, ErrCancelNotNeeded if none was needed, and otherwise the reason why the notification
+// did not arrive. A notification that was sent before the headers came waits for up to a second more, to see what the
+// server does with the request (exchangeState.judge).
 func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
 	e.mu.Lock()
 	ex, why := e.st.open[id], e.st.why

@@ -52,8 +52,8 @@ func (e *exchanges) lastWords() {
 	}
 }
 
-// end is the one way to the end. After ErrSessionExpired Receive still tells what became of the open requests; met is
-// the answer with which the server refused the session, if it came to one of them.
+// end ends the transport; nothing else does. After ErrSessionExpired, Receive still reports the end of each open
+// request. met is the request whose answer refused the session, or nil if that was the answer to something else.
 func (e *exchanges) end(why error, met *metEnd) {
 	e.mu.Lock()
 	if e.st.why != nil {
@@ -95,7 +95,7 @@ func tellAll(tells []exchangeOrders) {
 	}
 }
 
-// metEnd is the request that was refused with the session, and the status.
+// metEnd is the request whose answer refused the session, and the status of that answer.
 type metEnd struct {
 	ex     *exchange
 	status int

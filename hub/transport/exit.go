@@ -17,36 +17,34 @@ const (
 
 // Exit is how a process ended.
 type Exit struct {
-	// Code is the exit status of the direct child: -1 when a signal ended it,
-	// and as long as it runs.
+	// Code is the exit status of the direct child. It is -1 if a signal ended the child, and while the child runs.
 	Code int
-	// Signal is the name of the signal that ended the direct child, such as
-	// "SIGKILL"; empty when it exited.
+	// Signal is the name of the signal that ended the direct child, such as "SIGKILL"; empty if the child exited.
 	Signal string
-	// Stage is where the direct child ended; empty as long as it runs.
+	// Stage is the step at which the direct child ended; empty while the child runs.
 	Stage Stage
-	// Group is where the last process of its group ended. It differs from
-	// Stage when something outlived the direct child.
+	// Group is the step at which the last process of the group ended. It differs from Stage if a process outlived the
+	// direct child.
 	Group Stage
 	// Why is the reason given to the first Stop or Kill, at most 256 runes with
 	// control characters escaped; empty when the child exited on its own.
 	Why string
-	// Memory is set when the process was killed because it used more than
-	// Command.MemoryLimit; then Why says it in words.
+	// Memory is set if the process was killed because it used more than Command.MemoryLimit. Why then says the same in
+	// words.
 	Memory MemoryUse
-	// Err is set when something could not be ended, or the child's status could
-	// not be had. It is nil for every ordinary end, whatever the code.
+	// Err is set if a process could not be ended or the status of the child could not be read. It is nil for every
+	// ordinary end, whatever the exit code.
 	Err error
 }
 
-// MemoryUse is a use of memory that was over its limit, in bytes.
+// MemoryUse is a use of memory that exceeded its limit, in bytes.
 type MemoryUse struct {
 	Limit int64
-	Used  int64 // as it was seen last
+	Used  int64 // as measured last
 }
 
-// String says it in words for people: "it used 812 MiB, more than its memory
-// limit of 512 MiB". It is empty for the zero value.
+// String describes the use in words for people: "it used 812 MiB, more than its memory limit of 512 MiB". It returns ""
+// for the zero value.
 func (m MemoryUse) String() string {
 	if m == (MemoryUse{}) {
 		return ""
@@ -61,7 +59,7 @@ func mebibytes(n int64) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
-// String says it in one line, for messages to people.
+// String describes the end in one line, for messages to people.
 func (e Exit) String() string {
 	var b strings.Builder
 	switch {

@@ -10,37 +10,36 @@ import (
 	"time"
 )
 
-// guardLine is one line that the hub writes to its guard. Each is far below
-// PIPE_BUF, so it goes whole or not at all.
+// guardLine is one line that the hub writes to its guard. Each line is far shorter than PIPE_BUF, so it is written
+// whole or not at all.
 type guardLine struct {
-	Marker  string       `json:"marker,omitempty"` // the hub's; the first line
+	Marker  string       `json:"marker,omitempty"` // of the hub; in the first line
 	Started *groupRecord `json:"started,omitempty"`
 	Ended   *ident       `json:"ended,omitempty"`
 	Done    bool         `json:"done,omitempty"` // an orderly end: nothing is left to do
 }
 
-// groupRecord is what guard and ledger know of a running server.
+// groupRecord is what the guard and the ledger know about a running server.
 type groupRecord struct {
 	ident
-	Name   string `json:"name,omitempty"`   // of the program alone: no path, no arguments
+	Name   string `json:"name,omitempty"`   // base name of the program: no path, no arguments
 	Cgroup string `json:"cgroup,omitempty"` // its directory
 }
 
-// guardPatience bounds how long a guard tries to end what does not end.
+// guardPatience bounds how long a guard tries to end processes that do not end.
 const guardPatience = 30 * time.Second
 
-// RunGuard is the whole life of the guard process: it reads what the hub tells it
-// through in, and when that ends without the word that all is done, the hub is
-// dead, and everything that it was told of is killed. It returns the exit status.
+// RunGuard runs the guard process, and returns its exit status. It reads from in which process groups the hub starts
+// and which have ended. If in ends without the line that says that all is done, the hub is dead: RunGuard then kills
+// the groups that have not ended, and everything that carries the hub's marker.
 //
-// It changes the signal handling and the garbage collection of its process, so it
-// is for a process that does nothing else, started by a Containment with the
-// command line of ContainmentOptions.GuardCommand.
+// RunGuard changes the signal handling and the garbage collection of its process, so that process must do nothing else.
+// A Containment starts it with the command line ContainmentOptions.GuardCommand.
 func RunGuard(in io.Reader) int {
-	// It outlives whoever ends the hub politely; its own end is that of its pipe.
+	// The guard has to outlive the hub, so it ignores the signals that end a hub. It ends when its pipe ends.
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	debug.SetGCPercent(20)
-	debug.FreeOSMemory() // what the start of the program left
+	debug.FreeOSMemory() // the memory that the start of the program has used
 
 	marker := ""
 	groups := map[ident]groupRecord{}
@@ -65,8 +64,8 @@ func RunGuard(in io.Reader) int {
 		return 0 // the hub died before it started anything
 	}
 	for _, g := range groups {
-		// The hub held the numbers of these groups until a moment ago, so one
-		// whose leader is gone is still its own. One that a new process has is not.
+		// The hub owned the numbers of these groups until a moment ago. So the number of a group whose leader is gone still
+		// belongs to the group. Only a number that a new process has does not.
 		if g.sight() != stranger {
 			killGroup(g.PID)
 		}

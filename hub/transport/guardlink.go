@@ -9,29 +9,28 @@ import (
 	"time"
 )
 
-// guardLink is the hub's side of its guard: it starts one when there is none, and
-// tells it of every group. What a guard has to know is kept, so that the next
-// one can be told the same.
+// guardLink is the hub's side of its guard. It starts a guard if there is none, and reports every process group to it.
+// It keeps what a guard has to know, so that the next guard can be told the same.
 type guardLink struct {
 	command []string
 	marker  string
 	log     *slog.Logger
 
 	mu       sync.Mutex
-	groups   map[ident]groupRecord // guarded by mu: all that run
+	groups   map[ident]groupRecord // guarded by mu: all groups that run
 	guard    *guardProcess         // guarded by mu: nil when there is none
 	starting chan struct{}         // guarded by mu: closed when the start that is under way is over; nil when none is
-	told     bool                  // guarded by mu: that no guard can be started was logged
+	told     bool                  // guarded by mu: it was logged that no guard can be started
 }
 
-// guardProcess is one guard. Whoever takes it out of guardLink.guard ends it.
+// guardProcess is one guard process. Whoever removes it from guardLink.guard ends it.
 type guardProcess struct {
 	cmd  *exec.Cmd
 	in   *os.File
 	gone chan struct{} // closed by watch, once it has been reaped
 }
 
-// guardGoodbye is how long close waits for a guard that was told that all is done.
+// guardGoodbye is how long close waits for the guard to exit.
 const guardGoodbye = 2 * time.Second
 
 func newGuardLink(command []string, marker string, log *slog.Logger) *guardLink {
@@ -41,8 +40,8 @@ func newGuardLink(command []string, marker string, log *slog.Logger) *guardLink 
 	return &guardLink{command: command, marker: marker, log: log, groups: make(map[ident]groupRecord)}
 }
 
-// ensure starts a guard when there is none. Callers that come meanwhile wait for
-// that start. Without a guard the servers start all the same.
+// ensure starts a guard if there is none. Concurrent callers wait for the same start. If no guard can be started,
+// servers start without one.
 func (l *guardLink) ensure() {
 	l.mu.Lock()
 	if l.guard != nil || len(l.command) == 0 {
@@ -80,7 +79,7 @@ func (l *guardLink) ensure() {
 	}
 }
 
-// watch notices the end of a guard. The next server starts another.
+// watch waits for the end of a guard process. The start of the next server starts another guard.
 func (l *guardLink) watch(g *guardProcess) {
 	_ = g.cmd.Wait()
 	l.mu.Lock()
@@ -95,7 +94,7 @@ func (l *guardLink) watch(g *guardProcess) {
 	close(g.gone)
 }
 
-// drop lets go of the guard; the end of its pipe tells it the rest. mu is held.
+// drop forgets the guard and closes its pipe. The guard acts on the end of the pipe. Called with mu held.
 func (l *guardLink) drop() {
 	_ = l.guard.in.Close()
 	l.guard = nil
@@ -115,16 +114,15 @@ func (l *guardLink) ended(r groupRecord) {
 	l.write(guardLine{Ended: &r.ident})
 }
 
-// write never waits. mu is held. A guard that reads nothing is as good as none:
-// it is killed, and not let go, since it must not take the end of its pipe for the
-// death of the hub.
+// write sends a line to the guard, and never blocks. Called with mu held. A guard that does not read is useless, so
+// write kills it. It does not close the pipe, since the guard would take the end of the pipe for the death of the hub.
 func (l *guardLink) write(line guardLine) {
 	if l.guard == nil {
 		return
 	}
 	b, err := json.Marshal(line)
 	if err != nil {
-		return // cannot be: nothing but numbers and text
+		return // cannot happen: the line holds only numbers and text
 	}
 	b = append(b, '\n')
 	if writeNow(l.guard.in, b) != len(b) {
@@ -132,9 +130,8 @@ func (l *guardLink) write(line guardLine) {
 	}
 }
 
-// close ends the guard. When all groups are gone it has nothing to do; otherwise
-// it takes the end of its pipe for what it is and kills them. Nothing is started
-// any more.
+// close ends the guard. If all groups are gone, the guard is told so and exits. Otherwise it only sees the end of its
+// pipe, and kills the groups that are left. No process may be started after close.
 func (l *guardLink) close() {
 	l.mu.Lock()
 	g, clean := l.guard, len(l.groups) == 0
@@ -149,7 +146,7 @@ func (l *guardLink) close() {
 		return
 	}
 	wait(g.gone, guardGoodbye)
-	if clean && !isClosed(g.gone) { // stopped, or starved
+	if clean && !isClosed(g.gone) { // the guard is stopped, or gets no CPU time
 		_ = g.cmd.Process.Kill()
 		<-g.gone
 	}

@@ -12,10 +12,10 @@ import (
 
 const guardable = true
 
-// startGuard starts a guard in a session of its own, which no signal to the hub's
-// group or terminal reaches. It holds nothing of the host: no stream (nobody waits
-// for its end), no directory, no variable, least of all a marker of a hub that
-// this hub is a server of. It is no child of a death: PR_SET_PDEATHSIG is not set.
+// startGuard starts a guard in a session of its own, which no signal to the hub's group or terminal reaches. The guard
+// keeps nothing of the host open or in use: no stream, for whose end somebody may wait; no working directory; and no
+// variable, least of all the marker of another hub whose server this hub is. PR_SET_PDEATHSIG is not set, since the
+// guard has to outlive the hub.
 func startGuard(command []string) (*guardProcess, error) {
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -39,8 +39,8 @@ func startGuard(command []string) (*guardProcess, error) {
 	return g, nil
 }
 
-// writeNow writes what the pipe takes right now, tells how much that was, and never waits. Up to PIPE_BUF bytes go
-// whole or not at all.
+// writeNow writes as much as the pipe accepts without blocking, and returns how many bytes that was. Up to PIPE_BUF
+// bytes are written whole or not at all.
 func writeNow(pipe *os.File, b []byte) (n int) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

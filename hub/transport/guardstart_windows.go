@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// guardable: the job objects end with the hub that holds them, so there is no guard.
+// guardable is false: the job objects end with the hub that holds them, so no guard is needed.
 const guardable = false
 
 func startGuard([]string) (*guardProcess, error) { return nil, errors.ErrUnsupported }

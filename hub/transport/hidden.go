@@ -1,16 +1,18 @@
 package transport
 
-// Hide keeps what this process holds from other processes of the same user, as far as the system can do that. On Linux
-// the process is made not dumpable (prctl(2), PR_SET_DUMPABLE): its /proc/PID/environ, mem, maps, fd and root belong to
-// root then, and nobody without CAP_SYS_PTRACE attaches to it. A server could read the editor's environment, tokens
-// included, in /proc/PPID/environ otherwise. What a process may see of itself is as it was, /proc/self/environ apart,
-// which is not read here; /proc/PID/stat, by which hubs know each other and their servers, is for everybody; and the
-// servers are dumpable again by their exec, so that the markers in their environment are found (see Containment), and
-// so is the guard, which holds no secret.
+// Hide protects the memory and the environment of this process from other processes of the same user, as far as the
+// system can do that. Without it, a server could read the environment that the hub has from the editor, tokens
+// included, in /proc/PPID/environ.
 //
-// The price: no core is dumped, and no debugger of the same user attaches. plugin/handshake.EnvDumpable switches it
-// off.
+// On Linux, Hide makes the process not dumpable (prctl(2), PR_SET_DUMPABLE). Its /proc/PID/environ, mem, maps, fd and
+// root then belong to root, and only a process with CAP_SYS_PTRACE can attach to it. The process itself loses access to
+// nothing but /proc/self/environ, which the hub does not read. /proc/PID/stat, by which hubs identify each other and
+// their servers, stays readable for everybody. Servers become dumpable again by their exec, so that the markers in
+// their environments are found (see Containment). So does the guard, which holds no secret.
 //
-// It is no wall. Servers are programs of the user, and read what the user's other processes show: the editor's own
-// environment, the files in the home directory.
+// The price is that no core is dumped and that no debugger of the same user can attach. Setting the variable
+// plugin/handshake.EnvDumpable to 1 avoids that. On other systems Hide does nothing and returns nil.
+//
+// Hide is no sandbox. Servers are programs of the user, and can read what the user's other processes expose: the
+// environment of the editor itself, and the files in the home directory.
 func Hide() error { return hide() }

@@ -2,5 +2,5 @@
 
 package transport
 
-// There is no such switch.
+// hide does nothing: these systems have no such switch.
 func hide() error { return nil }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Delivery tells what a server may have done with a request that failed.
+// Delivery says what a server may have done with a request that failed.
 type Delivery int
 
 const (
@@ -20,33 +20,34 @@ const (
 var (
 	// ErrHTTPClosed is the end of a transport that was closed on this side.
 	ErrHTTPClosed = errors.New("the connection was closed")
-	// ErrNoSignIn is what an Authorizer's error is (errors.Is) when trying again is of no use: a person has said no, or
-	// the account has not the right.
+	// ErrNoSignIn is wrapped by the error of an Authorizer (errors.Is) if another attempt is useless: a person has said
+	// no, or the account lacks the right.
 	ErrNoSignIn = errors.New("the sign-in was refused")
 	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404,
 	// 2025-11-25 basic/transports "Session Management"). A new session begins with initialize.
 	ErrSessionExpired = errors.New("the server has ended the session")
-	// ErrServerLost ends a legacy Streamable HTTP transport whose server cannot be reached any more while nothing of it is
-	// on its way. What the session had open, questions to people among it, has nobody left who could take the answers.
+	// ErrServerLost ends a legacy Streamable HTTP transport whose server cannot be reached any more, while no request is
+	// open. Nobody is left to take the answers to what the session had open, such as questions to people.
 	ErrServerLost = errors.New("the server cannot be reached any more")
-	// ErrTooLong is beneath the HTTPError of a request whose answer was longer than HTTPOptions.MaxMessageBytes.
+	// ErrTooLong is wrapped by the HTTPError of a request whose answer was longer than HTTPOptions.MaxMessageBytes.
 	ErrTooLong = errors.New("the answer is longer than maxMessageBytes allows")
 )
 
-// HTTPError is a request that failed below JSON-RPC.
+// HTTPError is the failure of a request below JSON-RPC.
 type HTTPError struct {
-	// Status of the answer; 0 when none came.
+	// Status is the HTTP status of the answer; 0 if none came.
 	Status int
 	// Text says what happened, in words for people: bounded, without control characters, without header values and
 	// queries.
 	Text string
-	// Delivery tells whether the request may have had effects.
+	// Delivery says whether the request may have had effects.
 	Delivery Delivery
-	// Sent is how often the whole request was written. What was sent before the last time surely did not run; see Repeats.
+	// Sent is how often the whole request was written. The attempts before the last one certainly did not run, or change
+	// nothing; see Repeats.
 	Sent int
-	// RetryAfter is what the server asked for; 0 when nothing.
+	// RetryAfter is how long the server asked to wait; 0 if it did not ask.
 	RetryAfter time.Duration
-	// Err is the cause beneath, where there is one.
+	// Err is the underlying error, if there is one.
 	Err error
 }
 

@@ -1,7 +1,7 @@
 package transport
 
-// ident names one process for as long as the system runs. Numbers are used
-// again; a number together with the start of its process is not.
+// ident identifies one process for as long as the system runs. The system reuses process numbers, but not a number
+// together with a start time.
 type ident struct {
 	PID int `json:"pid"`
 	// Start is when the process started, in a unit of the system's own: clock
@@ -9,14 +9,14 @@ type ident struct {
 	Start uint64 `json:"start"`
 }
 
-// presence is what there is now of a process that once was.
+// presence says what is left of a process that was seen earlier.
 type presence int
 
 const (
 	unknown  presence = iota // the system does not say
-	absent                   // nothing has its number
+	absent                   // no process has its number
 	stranger                 // another process has its number
-	remains                  // it has ended and was not reaped yet: the number is still its own
+	remains                  // it has ended and was not reaped, so its number was not reused
 	present
 )
 
@@ -36,7 +36,7 @@ func (i ident) sight() presence {
 	return present
 }
 
-// identify gives the identity of a process that is there, zombies included.
+// identify returns the identity of an existing process, which may be a zombie.
 func identify(pid int) (ident, error) {
 	start, _, err := lookUp(pid)
 	return ident{PID: pid, Start: start}, err
@@ -47,5 +47,5 @@ type lookupError string
 
 func (e lookupError) Error() string { return string(e) }
 
-// errNoProcess is what lookUp answers for a number that nobody has.
+// errNoProcess is the error of lookUp for a number that no process has.
 const errNoProcess = lookupError("there is no such process")

@@ -12,7 +12,7 @@ func lookUp(pid int) (start uint64, living bool, err error) {
 	raw, err := os.ReadFile(procPath(pid, "stat"))
 	if errors.Is(err, fs.ErrNotExist) || vanished(err) {
 		if _, e := os.Stat("/proc/self/stat"); e != nil {
-			return 0, false, e // no /proc at all: it says nothing about anybody
+			return 0, false, e // no /proc at all, so nothing is known about any process
 		}
 		return 0, false, errNoProcess
 	}
@@ -26,8 +26,8 @@ func lookUp(pid int) (start uint64, living bool, err error) {
 	return s.start, s.living(), nil
 }
 
-// bootID tells two runs of the system apart, and two worlds of process numbers
-// within one: containers that share a home directory see each other's ledgers.
+// bootID returns a text that differs between two boots of the system, and between two PID namespaces of one boot:
+// containers that share a home directory see each other's ledgers. Its first word identifies the boot.
 func bootID() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -4,8 +4,8 @@ package transport
 
 import "errors"
 
-// lookUp has no portable way here: each BSD lays out its process table in its
-// own manner. So no ledger is kept, since what it says could not be checked.
+// lookUp is not supported: each BSD has a layout of its own for the process table. So no ledger is kept, since its
+// content could not be verified.
 func lookUp(int) (start uint64, living bool, err error) {
 	return 0, false, errors.ErrUnsupported
 }

@@ -28,8 +28,7 @@ func lookUp(pid int) (start uint64, living bool, err error) {
 // bootID is not needed where the start of a process is an absolute time.
 func bootID() string { return "" }
 
-// killGroup ends the process itself. What it started is in its job object, which
-// ended with the hub that held it.
+// killGroup ends the process alone. What it started is in its job object, which ended with the hub that held it.
 func killGroup(pid int) {
 	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(pid))
 	if err != nil {

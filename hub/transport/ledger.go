@@ -14,12 +14,12 @@ import (
 	"sync"
 )
 
-// Ledger is a file that says which processes a hub runs, for the hub that comes
-// after one that was killed together with its guard. It holds numbers, start times
-// and the names of programs: no arguments, no environment.
+// Ledger is a file that lists the processes of a hub. If a hub is killed together with its guard, the next hub ends
+// these processes. The file holds process numbers, start times, the names of programs, cgroups and the hub's marker,
+// but no arguments and no environment.
 //
-// Its methods may be called from any goroutine. None of them fails: where the
-// file cannot be written, that is logged once, and everything else works without.
+// The methods may be called from any goroutine. None of them fails: if the file cannot be written, that is logged once,
+// and everything else works without it.
 type Ledger struct {
 	dir   string // empty: no ledger
 	self  ident
@@ -30,7 +30,7 @@ type Ledger struct {
 	st      ledgerFile            // guarded by mu; Groups is filled in when it is written
 	groups  map[ident]groupRecord // guarded by mu
 	dirty   bool                  // guarded by mu: st or groups changed since they were written
-	writing bool                  // guarded by mu: somebody is writing, and will see dirty
+	writing bool                  // guarded by mu: a goroutine is writing, and will look at dirty again
 	told    bool                  // guarded by mu: a failure was logged
 }
 
@@ -42,13 +42,12 @@ type ledgerFile struct {
 	Groups []groupRecord `json:"groups"`
 }
 
-// OpenLedger gives the ledger of this process in the folder "processes" of dir,
-// the hub's state directory; "" means none. Nothing is written before the first
-// server, and the folder need not exist.
+// OpenLedger returns the ledger of this process in the folder "processes" of dir, the hub's state directory. If dir is
+// "", the ledger does nothing. Nothing is written before the first server starts, and the folder need not exist.
 func OpenLedger(dir string, log *slog.Logger) *Ledger {
 	l := &Ledger{log: log, write: replaceFile, groups: make(map[ident]groupRecord)}
 	self, err := identify(os.Getpid())
-	if dir == "" || err != nil { // a ledger that cannot be checked must not be believed
+	if dir == "" || err != nil { // without an identity, the ledger could not be verified
 		return l
 	}
 	l.dir, l.self = filepath.Join(dir, "processes"), self
@@ -56,7 +55,7 @@ func OpenLedger(dir string, log *slog.Logger) *Ledger {
 	return l
 }
 
-// begin notes the hub's marker: from now on the processes can be found by it.
+// begin records the hub's marker, by which the next hub can find its processes.
 func (l *Ledger) begin(marker string) {
 	l.change(func() bool {
 		changed := l.st.Marker != marker
@@ -73,8 +72,8 @@ func (l *Ledger) ended(r groupRecord) {
 	l.change(func() bool { delete(l.groups, r.ident); return true })
 }
 
-// change applies f and writes. Of several callers one writes for all, so no lock
-// is held meanwhile; the others do not wait.
+// change applies f, which reports whether it changed anything, and writes the file. Of concurrent callers, one writes
+// for all, without holding mu. The others do not wait.
 func (l *Ledger) change(f func() bool) {
 	if l.dir == "" {
 		return
@@ -111,8 +110,7 @@ func (l *Ledger) path() string { return filepath.Join(l.dir, ledgerName(l.self))
 
 func ledgerName(hub ident) string { return fmt.Sprintf("%d-%d.json", hub.PID, hub.Start) }
 
-// close removes the file, unless something runs on that the next hub should end.
-// Nothing may be noted after it.
+// close removes the file, unless a process still runs, for the next hub to end. Nothing may be recorded after close.
 func (l *Ledger) close() {
 	if l.dir == "" {
 		return
@@ -125,8 +123,8 @@ func (l *Ledger) close() {
 	}
 }
 
-// replaceFile writes a file that is at every moment the old one or the new one. It
-// is not synced: after a crash of the system there are no processes to find.
+// replaceFile replaces a file, so that its readers see either the old content or the new. It does not sync the file:
+// after a crash of the system there are no processes to find.
 func replaceFile(path string, data []byte) error {
 	temp := path + temporary
 	err := os.WriteFile(temp, data, 0o600)
@@ -145,6 +143,6 @@ func replaceFile(path string, data []byte) error {
 	return err
 }
 
-// temporary is the ending of a file that is being written. The name before it is
-// that of its hub, so a sweep knows whose it is.
+// temporary is the suffix of a file that is being written. The name before it is that of the ledger, so that Sweep
+// knows the hub that it belongs to.
 const temporary = ".tmp"

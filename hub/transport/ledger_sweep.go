@@ -12,21 +12,19 @@ import (
 	"time"
 )
 
-// sweepPatience bounds how long the start of a hub waits for the end of what a
-// dead hub left.
+// sweepPatience bounds how long the start of a hub waits for the processes of one dead hub to end.
 const sweepPatience = 2 * time.Second
 
-// maxLedger bounds what is read of a file that anybody may have put there.
+// maxLedger bounds how many bytes of a ledger are read, since anybody may have put the file there.
 const maxLedger = 4 << 20
 
-// Sweep ends what dead hubs left behind, as their files say, and removes the files.
-// It is called once, before this hub starts its first server; it takes some
-// milliseconds when there is nothing, and at most two seconds for each dead hub.
-// It returns how many processes it found by marker, and groups by number.
+// Sweep ends the processes that dead hubs left behind, according to their ledgers, and removes these files. It is
+// called once, before this hub starts its first server. It takes a few milliseconds if there is nothing to do, and at
+// most two seconds for each dead hub. It returns how many processes it found by marker plus how many groups it found by
+// number.
 //
-// A file belongs to the hub that its name says. Those of living hubs are left
-// alone, whatever they hold, and so are those of hubs whose processes cannot be
-// seen from here (another container with the same home directory).
+// A file belongs to the hub that its name identifies. Sweep leaves the files of living hubs alone, whatever they hold,
+// and those of hubs whose processes cannot be seen from here (in another container with the same home directory).
 func (l *Ledger) Sweep() int {
 	if l.dir == "" {
 		return 0
@@ -49,19 +47,19 @@ func (l *Ledger) Sweep() int {
 			continue
 		}
 		path := filepath.Join(l.dir, e.Name())
-		if temp { // a hub died while it wrote; the file before it is whole
+		if temp { // its hub died while writing it; the file that it was to replace is whole
 			_ = os.Remove(path)
 			continue
 		}
 		st, err := readLedger(path, hub)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			continue // another hub was quicker
+			continue // another hub has removed it
 		case err != nil:
 			l.log.Warn("a ledger of server processes makes no sense and is removed", "file", path, "error", err.Error())
 		case st.Boot != l.st.Boot:
 			if sameBoot(st.Boot, l.st.Boot) {
-				continue // another world of process numbers: its hub may well live
+				continue // another PID namespace: its hub may be alive
 			}
 		default:
 			n, clean := sweepHub(st)
@@ -81,12 +79,11 @@ func (l *Ledger) Sweep() int {
 	return ended
 }
 
-// sweepHub ends what runs of a hub that is dead.
+// sweepHub ends the processes that a dead hub left behind. clean reports whether it found all of them ended.
 func sweepHub(st ledgerFile) (ended int, clean bool) {
 	for _, g := range st.Groups {
-		// Unlike a guard's, this knowledge may be days old: a number counts only
-		// as long as the process that it was given to has it. What is left of a
-		// group without its leader is found by its marker.
+		// Unlike what a guard knows, a ledger may be days old: a number counts only if the process that the ledger names
+		// still has it. A group that lost its leader is found by its marker.
 		switch g.sight() {
 		case present, remains:
 			killGroup(g.PID)
@@ -101,7 +98,8 @@ func sweepHub(st ledgerFile) (ended int, clean bool) {
 	return ended + n, clean
 }
 
-// ledgerOwner reads the hub out of a file's name.
+// ledgerOwner returns the hub that the name of a file identifies. temp reports whether the name is that of a temporary
+// file.
 func ledgerOwner(name string) (hub ident, temp, ok bool) {
 	name, temp = strings.CutSuffix(name, temporary)
 	if _, err := fmt.Sscanf(name, "%d-%d.json", &hub.PID, &hub.Start); err != nil || hub.PID <= 0 {
@@ -121,7 +119,7 @@ func readLedger(path string, hub ident) (st ledgerFile, err error) {
 		return st, cause(err)
 	}
 	if err := json.Unmarshal(data, &st); err != nil {
-		return st, errors.New("it is no JSON of a ledger") // the decoder's words quote the file
+		return st, errors.New("it is no JSON of a ledger") // the decoder's error quotes the file
 	}
 	if st.Hub != hub || !validMarker(st.Marker) {
 		return st, errors.New("it does not say whose it is")

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// MarkerVariable is the environment variable by which the processes of a hub are
-// found when they have left their process group. Its value is random for each
-// hub, with "/" and the number of the server behind it. It is no secret.
+// MarkerVariable is the environment variable by which the processes of a hub are found after they have left their
+// process group. Its value is a random text for each hub, followed by "/" and the number of the server. It is no
+// secret.
 const MarkerVariable = "MCPHUB_CONTAINED_BY"
 
 func newMarker() string {
@@ -21,20 +21,21 @@ func newMarker() string {
 
 func serverMarker(hub string, number int) string { return hub + "/" + strconv.Itoa(number) }
 
-// withMarker puts the marker last: programs that write a title over their own
-// arguments write on into the environment from its beginning.
+// withMarker appends the marker to env. The marker has to be the last variable: programs that write a title over their
+// arguments go on into the environment from its beginning.
 func withMarker(env []string, marker string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, MarkerVariable+"=") })
 	return append(env, MarkerVariable+"="+marker)
 }
 
-// A needle is what is looked for in /proc/N/environ, where variables end with a
-// zero byte: all of a hub's servers, or just one.
+// hubNeedle and serverNeedle return the text that is searched for in /proc/N/environ, where each variable ends with a
+// zero byte: for all servers of a hub, and for one server.
 func hubNeedle(hub string) string { return "\x00" + MarkerVariable + "=" + hub + "/" }
 
 func serverNeedle(marker string) string { return "\x00" + MarkerVariable + "=" + marker + "\x00" }
 
-// validMarker guards what was read from a file: a short one would fit too many.
+// validMarker reports whether hub is a complete marker. It checks what was read from a file or a pipe: a short marker
+// would match too many processes.
 func validMarker(hub string) bool {
 	b, err := hex.DecodeString(hub)
 	return err == nil && len(b) == 12

@@ -6,12 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marked gives the living processes that carry the needle. consider picks those
-// whose environment is worth a look; nil means everybody. Where it is somebody
-// else's process, its environment cannot be read and it is passed over.
+// marked returns the living processes whose environment holds needle. consider selects the processes whose environment
+// is read; nil selects all. Processes of other users are skipped, since their environment cannot be read.
 //
-// settled is false when a process was seen in the middle of exec, where it has no
-// environment for a moment: look again.
+// settled is false if a process was seen in the middle of exec, when it has no environment for a moment. The caller
+// then has to look again.
 func marked(needle string, consider func(procStat) bool) (found []procStat, settled bool, err error) {
 	var candidates []procStat
 	err = eachProcess(func(s procStat) {
@@ -35,16 +34,16 @@ func marked(needle string, consider func(procStat) bool) (found []procStat, sett
 	return found, settled, nil
 }
 
-// midExec looks again, since most of those without an environment have ended.
+// midExec reports whether a process is in the middle of exec. It reads the state again, since most processes without an
+// environment have ended.
 func midExec(pid int) bool {
 	buf := make([]byte, 1024)
 	s, ok := parseStat(buf[:readInto(buf, procPath(pid, "stat"))])
 	return ok && s.living() && s.envEnd == 0
 }
 
-// signalMarked signals a process if it still carries the needle. The descriptor is
-// opened before the second look, so the signal cannot go to a process that got
-// the number in between.
+// signalMarked signals a process if its environment still holds needle. The descriptor is opened before that check, so
+// that the signal cannot reach another process that was given the number in between.
 func signalMarked(pid int, needle string, signals ...unix.Signal) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == unix.ENOSYS { // before Linux 5.3
@@ -66,12 +65,12 @@ func signalMarked(pid int, needle string, signals ...unix.Signal) {
 	}
 }
 
-// cleanLooks is how many looks in a row must find nobody. One does not do: /proc
-// is read by rising numbers, and a fork during the look may get a lower one.
+// cleanLooks is how many scans of /proc in a row must find no process. One scan is not enough: /proc is read in the
+// order of the numbers, and a process that is forked during the scan may have a lower number.
 const cleanLooks = 3
 
-// sweepMarked kills everything that carries a hub's marker. It reports how many it
-// found, and whether nobody was left before the limit.
+// sweepMarked kills all processes that carry the marker of a hub, for at most limit. ended is how many it found, and
+// clean reports whether none was left in the end.
 func sweepMarked(hub string, limit time.Duration) (ended int, clean bool) {
 	needle := hubNeedle(hub)
 	seen := map[ident]bool{}

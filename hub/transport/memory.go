@@ -5,33 +5,32 @@ import (
 	"time"
 )
 
-// memoryLook is how often the use of memory is looked at. A server is killed when
-// two looks in a row find it over its limit: one peak is not a leak.
+// memoryLook is the interval at which the use of memory is measured. A server is killed if two measurements in a row
+// exceed its limit: a single peak is no leak.
 const memoryLook = time.Second
 
-// memoryWatch looks at all processes of a hub that have a limit, from one goroutine
-// that lives only as long as there are any.
+// memoryWatch measures all processes of a hub that have a limit. Its goroutine runs only while there is such a process.
 type memoryWatch struct {
 	every time.Duration
 	look  func([]*Process) []footprint
 
 	mu      sync.Mutex
 	watched map[*Process]*memoryState // guarded by mu
-	quit    chan struct{}             // guarded by mu: closed to end the looker; nil when there is none
+	quit    chan struct{}             // guarded by mu: closed to end the goroutine; nil if there is none
 	lookers sync.WaitGroup            // Add under mu
 }
 
 type memoryState struct {
 	limit int64
-	over  bool // at the last look; the looker's alone
+	over  bool // at the last measurement; used by the goroutine alone
 }
 
 // footprint is what a server uses at one moment.
 type footprint struct {
-	// resident is the sum over its processes; what they share is counted for each.
+	// resident is the resident memory of all its processes, in bytes. Shared pages count once for each process.
 	resident int64
-	// proportional counts what is shared once. It costs more to find out, so it
-	// is asked only of a server that seems to be over its limit.
+	// proportional counts shared pages only once. It costs more, so it is called only for a server whose resident memory
+	// exceeds the limit.
 	proportional func() int64
 }
 
@@ -60,7 +59,7 @@ func (w *memoryWatch) remove(p *Process) {
 	}
 }
 
-// close waits for the looker. All processes have been removed before.
+// close waits for the goroutine. All processes must have been removed before.
 func (w *memoryWatch) close() { w.lookers.Wait() }
 
 func (w *memoryWatch) run(quit <-chan struct{}) {
@@ -76,7 +75,7 @@ func (w *memoryWatch) run(quit <-chan struct{}) {
 	}
 }
 
-// once is one look at all.
+// once measures all processes one time.
 func (w *memoryWatch) once() {
 	w.mu.Lock()
 	ps := make([]*Process, 0, len(w.watched))
@@ -99,9 +98,9 @@ func (w *memoryWatch) once() {
 	}
 }
 
-// Memory is what the process and everything that it started use now, in bytes, as
-// a sum of what is resident. It is false when that cannot be known: after the
-// end, and on systems other than Linux.
+// Memory returns how much memory the process and everything that it started use now, in bytes, as the sum of their
+// resident memory. The result is false if that is unknown: after the end of the process, and on systems other than
+// Linux.
 func (p *Process) Memory() (int64, bool) {
 	if isClosed(p.done) {
 		return 0, false

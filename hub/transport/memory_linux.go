@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// footprints looks at all of ps in one pass over /proc.
+// footprints measures all of ps in one pass over /proc. It returns nil if /proc cannot be read.
 func footprints(ps []*Process) []footprint {
 	var (
 		page     = int64(os.Getpagesize())
@@ -33,7 +33,7 @@ func footprints(ps []*Process) []footprint {
 		return nil
 	}
 	for _, s := range outside {
-		// Most of them are no stray of anybody: one reading says so.
+		// Most of these processes belong to no server. strayOf finds that out with one read.
 		if i, ok := strayOf(s.pid, ps); ok {
 			pids[i] = append(pids[i], s)
 		}
@@ -53,7 +53,7 @@ func footprints(ps []*Process) []footprint {
 	return out
 }
 
-// strayOf finds the server whose marker a process carries. All of ps are of one hub.
+// strayOf returns the index of the server whose marker a process carries. All of ps must be of one hub.
 func strayOf(pid int, ps []*Process) (int, bool) {
 	all := ""
 	for _, p := range ps {
@@ -76,8 +76,8 @@ func strayOf(pid int, ps []*Process) (int, bool) {
 	return 0, false
 }
 
-// proportional reads Pss of /proc/N/smaps_rollup (proc(5), since Linux 4.14);
-// resident is the answer where it cannot be read.
+// proportional returns the Pss of a process in bytes, from /proc/N/smaps_rollup (proc(5), since Linux 4.14). It returns
+// resident if that cannot be read.
 func proportional(pid int, resident int64) int64 {
 	raw, err := os.ReadFile(procPath(pid, "smaps_rollup"))
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package transport
 
-// footprints is not known here. On Windows the job object holds the limit itself;
-// on macOS and the BSDs it is not enforced.
+// footprints returns nil. On Windows the job object enforces the limit itself; on macOS and the BSDs it is not
+// enforced.
 func footprints([]*Process) []footprint { return nil }

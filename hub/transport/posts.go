@@ -19,7 +19,7 @@ const (
 	postTimeout = 30 * time.Second
 	// initializedTimeout is how long requests wait for the answer to notifications/initialized.
 	initializedTimeout = 5 * time.Second
-	// maxQueued bounds what a server that answers no POST can make us keep.
+	// maxQueued bounds how many messages are kept for a server that answers no POST.
 	maxQueued = 1024
 )
 
@@ -30,7 +30,7 @@ type queued struct {
 	m Message
 	binding
 	session string
-	gate    chan struct{} // of notifications/initialized: to be closed once the server knows
+	gate    chan struct{} // of notifications/initialized; postOne closes it
 }
 
 // enqueue queues a message that gets no answer. Notifications are posted one after the other. Up to
@@ -64,7 +64,7 @@ func (e *exchanges) answer(q queued) {
 		e.st.answering++
 		e.work.Go(func() { e.postAnswers(q) })
 	case isPong(q.m.Body):
-		// It says that we are here, and so do the answers that the server does not take.
+		// A pong only says that the hub is alive. The answers that the server does not take say the same.
 		if e.st.pings++; e.st.pings&(e.st.pings-1) == 0 {
 			e.log.Warn("pings are not answered, because the server takes no answers", "dropped", e.st.pings)
 		}
@@ -155,7 +155,7 @@ func (e *exchanges) postOn(alone bool, m *Message, b binding, session string, li
 		body: m.Body, rpc: m.Method, clock: clock, alone: alone,
 	}
 	if m.Method == methodCancelled {
-		o.clock = nil // it is of no use later
+		o.clock = nil // a cancellation is of no use later
 	}
 	resp, failed := e.send(ctx, o)
 	switch {

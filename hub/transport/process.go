@@ -25,12 +25,12 @@ type Process struct {
 	stderr *stderrLog
 	in     *enclosure // nil without a Containment
 
-	left       chan struct{} // the direct child has exited; closed by watch
-	stopping   chan struct{} // Stop or Kill was called first; closed by request
-	hurry      chan struct{} // Kill was called; closed by Kill
+	left       chan struct{} // closed when the direct child has exited
+	stopping   chan struct{} // closed by request or outgrown, if the child had not exited before
+	hurry      chan struct{} // closed by Kill, hasten or outgrown: skip the first two stages
 	hurryOnce  sync.Once
 	stderrDone chan struct{} // closed by the goroutine that reads stderr
-	done       chan struct{} // closed by supervise, last of all
+	done       chan struct{} // closed by supervise
 
 	mu sync.Mutex
 	st state // guarded by mu; changed by advance alone
@@ -41,7 +41,7 @@ type phase int
 
 const (
 	running  phase = iota
-	stopping       // somebody asked for the end before the child had exited
+	stopping       // the end was requested before the child had exited
 	sweeping       // the child exited on its own
 	over
 )
@@ -49,7 +49,7 @@ const (
 type state struct {
 	phase  phase
 	why    string
-	memory MemoryUse // why it was killed, if that was it
+	memory MemoryUse // set if the process was killed for its use of memory
 	exit   Exit
 }
 
@@ -82,18 +82,18 @@ func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes, in *enclosure) *Pr
 		done:       make(chan struct{}),
 		st:         state{exit: Exit{Code: -1}},
 	}
-	go func() { // ends when the child does; supervise waits for it
+	go func() { // ends when the child exits; supervise waits for it
 		defer close(p.left)
 		p.group.await()
 	}()
-	go func() { // ends when stderr does, at the latest after the sweep; supervise waits for it
+	go func() { // ends with stderr, at the latest after the sweep; supervise waits for it
 		defer close(p.stderrDone)
 		p.stderr.read()
 	}()
 	if in != nil {
 		in.begun(p)
 	}
-	// ends by closing done, for which every caller of Stop waits; a Containment waits for its last step, too
+	// supervise closes done, for which every caller of Stop waits. Containment.Close also waits for its last step.
 	go p.supervise()
 	return p
 }
@@ -124,12 +124,10 @@ func (p *Process) Exit() Exit {
 	return p.st.exit
 }
 
-// Stop ends the process in the stages that the MCP specification gives for stdio
-// (2026-07-28 and earlier, lifecycle, "Shutdown"): stdin is closed; what is
-// still there after Grace.Stdin gets SIGTERM; what is still there after
-// Grace.Terminate gets SIGKILL. It returns when Done is closed, at the latest
-// after the sum of the graces. Concurrent and later calls share the one stop;
-// the first reason is kept.
+// Stop ends the process in the stages that the MCP specification gives for stdio (2026-07-28 and earlier, lifecycle,
+// "Shutdown"): it closes stdin; processes that are left after Grace.Stdin get SIGTERM; processes that are left after
+// Grace.Terminate get SIGKILL. Stop returns when Done is closed, at the latest after the sum of the graces. Concurrent
+// and later calls share the one stop, which keeps the first reason.
 func (p *Process) Stop(why string) Exit {
 	p.request(why)
 	<-p.done
@@ -163,7 +161,7 @@ func (p *Process) request(why string) {
 	}
 }
 
-// supervise is the goroutine that waits for the end of the process, and completes it.
+// supervise is the goroutine that waits until the child exits or its end is requested, and then ends the group.
 func (p *Process) supervise() {
 	if p.in != nil {
 		defer p.in.over(p) // after done is closed: it may write a file
@@ -188,7 +186,7 @@ func (p *Process) supervise() {
 	p.stderr.end()
 	wait(p.stderrDone, p.grace.Kill) // at once, unless OnStderr breaks its rule and blocks
 	if p.in != nil && e.Err == nil && isClosed(p.left) {
-		p.in.emptied(p) // while the number of the group is still ours, if the system allows it
+		p.in.emptied(p) // before the number of the group can be reused, if the system allows it
 	}
 	p.reap(&e)
 	p.advance(over, func(s *state) {
@@ -200,12 +198,13 @@ func (p *Process) supervise() {
 // sweep ends whatever is left of the group.
 func (p *Process) sweep(e *Exit) {
 	e.Group = e.Stage
-	up := !isClosed(p.left) // asked once, before any signal: a child can be very quick
+	up := !isClosed(p.left) // checked once, before any signal: the child may exit at any moment
 	if !up && p.group.empty() {
 		return
 	}
-	// Without a polite signal, a child that did not heed the end of its input goes straight to the last stage. What a
-	// child has left behind gets the time all the same: it may be ending, too, or not be counted off yet.
+	// If the system has no polite signal, a child that did not exit when its stdin was closed is killed at once. Processes
+	// that a child left behind still get Grace.Terminate: they may be exiting, too, or may still be counted although they
+	// have exited.
 	if !isClosed(p.hurry) {
 		if p.group.terminate() {
 			e.Group = StageTerminated
@@ -232,11 +231,11 @@ func (p *Process) sweep(e *Exit) {
 	}
 }
 
-// reap collects the child's status and lets go of the group.
+// reap collects the child's status and releases the group.
 func (p *Process) reap(e *Exit) {
 	if !isClosed(p.left) {
 		e.Err = fmt.Errorf("process %d did not end after it was killed", p.PID())
-		go func() { // a process that the kernel does not end; nobody can wait for it
+		go func() { // the kernel does not end the process, so nobody waits for it
 			<-p.left
 			_, _ = p.group.reap()
 			p.group.release()
@@ -256,9 +255,8 @@ func (p *Process) reap(e *Exit) {
 	}
 }
 
-// emptyWithin reports whether the group was gone before the grace ended or
-// hurry was closed. There is no event for the end of a process that is not our
-// child, hence the look at growing intervals.
+// emptyWithin reports whether the group was gone before the grace ended or hurry was closed. There is no event for the
+// end of a process that is not a child of the hub, so the group is polled, at growing intervals.
 func (p *Process) emptyWithin(grace time.Duration, hurry <-chan struct{}) bool {
 	end := time.NewTimer(grace)
 	defer end.Stop()

@@ -9,18 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the child's process group, with those that left it and still carry the
-// server's marker, or are in its cgroup. The child is its leader and stays
-// unreaped until reap: a zombie leader keeps the number from being used again, so
-// signal cannot hit a stranger.
+// group is the child's process group, with the processes that have left it but carry the server's marker or are in its
+// cgroup. The child is the leader of the group, and is not reaped before reap: while the leader is a zombie, the number
+// is not reused, so a signal cannot reach a foreign process.
 type group struct {
 	cmd    *exec.Cmd
 	id     int
-	start  uint64  // of the leader: nobody who belongs to it is older
-	needle string  // empty without a Containment: then nobody is followed
+	start  uint64  // of the leader; no member is older
+	needle string  // empty without a Containment: processes that leave the group are not followed
 	cgroup *cgroup // nil where there is none
-	// killing is set by the first kill: from then on whoever is found outside
-	// the group is killed at sight. It is the supervisor's alone.
+	// killing is set by the first kill. From then on, members that are found outside the process group are killed at once.
+	// Only the supervising goroutine uses it.
 	killing bool
 }
 
@@ -41,13 +40,13 @@ func (g *group) await() {
 		var info unix.Siginfo
 		err := unix.Waitid(unix.P_PID, g.id, &info, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
-			return // ECHILD cannot be: nobody else reaps our child
+			return // ECHILD cannot happen: nobody else reaps the child
 		}
 	}
 }
 
-// reap ends what empty may have missed (a member that forked while /proc was
-// read) while the number is still ours, and takes the child's status.
+// reap kills what empty may have missed (a member that forked while /proc was read) before the number can be reused,
+// and then collects the child's status.
 func (g *group) reap() (*os.ProcessState, error) {
 	g.kill()
 	return g.cmd.Process.Wait()
@@ -59,7 +58,7 @@ func (g *group) empty() bool {
 	return err == nil && n == 0
 }
 
-// remains describes what could not be ended; nil when that cannot be known.
+// remains returns an error that says how many processes could not be ended, or nil if that is unknown.
 func (g *group) remains() error {
 	if n, err := g.members(); err == nil && n > 0 {
 		return fmt.Errorf("%d processes of group %d did not end after they were killed", n, g.id)
@@ -67,10 +66,9 @@ func (g *group) remains() error {
 	return nil
 }
 
-// members counts in /proc. kill(-id, 0) would not do: it also finds zombies, the
-// unreaped child among them, and those that a container without an init leaves
-// for ever. Where /proc cannot be read the error makes the sweep go through all
-// its stages.
+// members counts the living members in /proc, without the child itself. kill(-id, 0) is not sufficient: it also finds
+// zombies, such as the child before it is reaped, and those that a container without an init never reaps. If /proc
+// cannot be read, the error makes Process.sweep go through all its stages.
 func (g *group) members() (n int, err error) {
 	if g.needle == "" {
 		err = eachProcess(func(s procStat) {
@@ -92,7 +90,7 @@ func (g *group) members() (n int, err error) {
 	}
 	n = inside + len(strays)
 	if n == 0 && !settled {
-		n = 1 // somebody is in the middle of exec: not empty for sure
+		n = 1 // a process is in the middle of exec, so the group may not be empty
 	}
 	if n == 0 && g.cgroup.populated() {
 		if n = 1; g.killing {
@@ -102,8 +100,8 @@ func (g *group) members() (n int, err error) {
 	return n, nil
 }
 
-// strays gives the living processes that left the group with the server's marker,
-// and calls member for those that stayed in it, the leader aside.
+// strays returns the living processes that left the group and carry the server's marker. It calls member for each
+// process that is in the group, except the leader. settled is that of marked.
 func (g *group) strays(member func(procStat)) (pids []int, settled bool, err error) {
 	found, settled, err := marked(g.needle, func(s procStat) bool {
 		if s.pgrp == g.id {
@@ -120,7 +118,7 @@ func (g *group) strays(member func(procStat)) (pids []int, settled bool, err err
 	return pids, settled, err
 }
 
-// signalStrays signals those outside the group that signal does not reach.
+// signalStrays signals the members outside the process group, which signal does not reach.
 func (g *group) signalStrays(signals ...unix.Signal) {
 	if slices.Contains(signals, unix.SIGKILL) {
 		g.killing = true
@@ -138,5 +136,5 @@ func (g *group) signalStrays(signals ...unix.Signal) {
 	}
 }
 
-// release gives back what the group had besides its number, once it is over.
+// release removes the cgroup of the group, which has ended.
 func (g *group) release() { g.cgroup.remove() }

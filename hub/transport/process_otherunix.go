@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the child's process group. The child is reaped as soon as it exits;
-// POSIX keeps a group's number from being used again as long as the group has a
-// member, so it is signalled only while empty says that it has one.
+// group is the child's process group. The child is reaped as soon as it exits. POSIX keeps the number of a group from
+// being reused as long as the group has a member, so the group is signalled only as long as empty has not found it
+// without members.
 type group struct {
 	cmd    *exec.Cmd
 	id     int
@@ -29,17 +29,18 @@ func (g *group) await() { g.state, g.status = g.cmd.Process.Wait() }
 
 func (g *group) reap() (*os.ProcessState, error) { return g.state, g.status }
 
-// empty is asked only after await has returned. EPERM means that somebody is there.
+// empty reports whether the group has no member. It is called only after await has returned. EPERM means that there is
+// a member.
 func (g *group) empty() bool { return unix.Kill(-g.id, 0) == unix.ESRCH }
 
 func (g *group) remains() error {
 	return fmt.Errorf("processes of group %d did not end after they were killed", g.id)
 }
 
-// signalStrays reaches nobody: who left the group cannot be found here.
+// signalStrays does nothing: processes that left the group cannot be found here.
 func (g *group) signalStrays(...unix.Signal) {}
 
 func (g *group) release() {}
 
-// dieWithHub: there is no such signal for parents here, or none that was tried.
+// dieWithHub does nothing: these systems have no parent-death signal, or none that has been tried.
 func dieWithHub(*syscall.SysProcAttr) {}

@@ -13,22 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// contain gives the child a process group of its own, so that signals reach
-// everything that it starts, and so that a Ctrl-C in the hub's terminal, which
-// goes to the whole foreground group, does not reach it past the hub.
+// contain gives the child a process group of its own, so that signals reach everything that it starts, and so that a
+// Ctrl-C in the hub's terminal, which goes to the whole foreground group, does not reach it past the hub.
 //
-// A session of its own is a group, too, and has no terminal at all.
+// If alone is set, the child gets a session of its own. That is also a process group, and has no terminal.
 func contain(cmd *exec.Cmd, alone bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !alone, Setsid: alone}
 	dieWithHub(cmd.SysProcAttr)
 }
 
-// signal sends to the whole group. ESRCH (nobody there) and EPERM (members that
-// changed their user) both show in empty, so the error says nothing more.
+// signal sends s to the whole group. Its error is ignored, since empty also shows what it would say: ESRCH (no member)
+// and EPERM (members that changed their user).
 func (g *group) signal(s syscall.Signal) { _ = unix.Kill(-g.id, s) }
 
-// terminate asks the group to end. A stopped process (SIGSTOP, a debugger) gets
-// to see SIGTERM only when it is continued.
+// terminate asks the group to end, and returns true. It also sends SIGCONT, since a stopped process (SIGSTOP, a
+// debugger) receives SIGTERM only when it is continued.
 func (g *group) terminate() bool {
 	g.signal(unix.SIGTERM)
 	g.signal(unix.SIGCONT)
@@ -41,8 +40,8 @@ func (g *group) kill() {
 	g.signalStrays(unix.SIGKILL)
 }
 
-// killGroup kills a group of a hub that is dead. The caller has made sure that
-// the number is not a stranger's.
+// killGroup kills a process group of a dead hub. The caller must have made sure that the number is not that of a
+// foreign group.
 func killGroup(id int) {
 	if id > 1 { // 0 would be our own group, -1 everybody
 		_ = unix.Kill(-id, unix.SIGKILL)
@@ -56,9 +55,8 @@ func signalName(s syscall.Signal) string {
 	return s.String()
 }
 
-// lookPath finds a program in the child's PATH, not in the hub's. Relative
-// folders are passed over, as os/exec does: what they hold is up to whoever
-// wrote the current directory.
+// lookPath finds a program in the child's PATH, not in the hub's. It skips relative folders, as os/exec does: their
+// content is up to whoever wrote the current directory.
 func lookPath(name, path string) (string, error) {
 	found := error(fs.ErrNotExist)
 	for _, dir := range filepath.SplitList(path) {
@@ -76,7 +74,7 @@ func lookPath(name, path string) (string, error) {
 	return "", found
 }
 
-// fullName gives the name of the file that is executed for a path that resolve gave: the same.
+// fullName returns the name of the file that is executed for a path from resolve. On Unix that is the path itself.
 func fullName(path string) (string, error) { return path, nil }
 
 func executable(path string) error {
@@ -93,8 +91,8 @@ func executable(path string) error {
 	return nil
 }
 
-// readNow reads without waiting; 0 means that the pipe is empty or ended. It goes
-// around the deadline that made the ordinary Read give up.
+// readNow reads without blocking. It returns 0 if the pipe is empty or has ended. It bypasses the deadline that made
+// the ordinary Read give up.
 func readNow(raw syscall.RawConn, b []byte) (n int) {
 	if raw == nil {
 		return 0

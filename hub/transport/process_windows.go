@@ -24,7 +24,7 @@ type group struct {
 	job windows.Handle
 }
 
-// contain keeps a console window from flashing up for each server.
+// contain prevents a console window from appearing for each server, and has the process created suspended (see group).
 func contain(cmd *exec.Cmd, _ bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		HideWindow:    true,
@@ -56,7 +56,7 @@ func newGroup(cmd *exec.Cmd, in *enclosure) (*group, error) {
 	err = cmd.Process.WithHandle(func(h uintptr) {
 		assign = windows.AssignProcessToJobObject(job, windows.Handle(h))
 	})
-	// A child that was so quick that it is over already needs no job.
+	// A child that has already exited needs no job.
 	if err = errors.Join(err, assign); err != nil && !errors.Is(err, os.ErrProcessDone) && !exited(cmd) {
 		_ = windows.CloseHandle(job)
 		return nil, fmt.Errorf("AssignProcessToJobObject: %w", err)
@@ -112,8 +112,8 @@ func (g *group) await() {
 	})
 }
 
-// terminate: Windows has no signal that a program without a console or a window
-// would hear. Closing stdin was the polite request.
+// terminate returns false: Windows has no signal that reaches a program without a console or a window. Closing stdin
+// was the polite request.
 func (g *group) terminate() bool { return false }
 
 func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
@@ -154,7 +154,7 @@ func (g *group) remains() error {
 
 func signalName(s syscall.Signal) string { return s.String() }
 
-// lookPath uses the child's PATH and PATHEXT rules. Relative folders are passed over.
+// lookPath finds a program in the child's PATH, with the extensions of the hub's PATHEXT. It skips relative folders.
 func lookPath(name, path string) (string, error) {
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
@@ -180,10 +180,9 @@ func executable(path string) error {
 	return err
 }
 
-// fullName gives the name of the file that is executed for a path that resolve gave: with the extension that os/exec
-// would add when it starts it, of those in the hub's own PATHEXT. What a server's entry says of PATHEXT is for the
-// server alone.
+// fullName returns the name of the file that is executed for a path from resolve: with the extension that os/exec would
+// add when it starts the file, from the hub's own PATHEXT. The PATHEXT in a server's entry applies to the server alone.
 func fullName(path string) (string, error) { return exec.LookPath(path) }
 
-// readNow is not needed: a pipe has no deadline here, and ends with the job.
+// readNow is not needed: pipes have no deadline on Windows, and end with the job.
 func readNow(syscall.RawConn, []byte) int { return 0 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// procStat is what is used here of /proc/N/stat (proc(5)).
+// procStat holds the fields of /proc/N/stat (proc(5)) that are used here.
 type procStat struct {
 	pid    int
 	state  byte
@@ -17,10 +17,10 @@ type procStat struct {
 	kernel bool   // a thread of the kernel: it has no environment
 	start  uint64 // clock ticks since boot
 	rss    int64  // pages
-	envEnd uint64 // 0 while exec is setting up the new image; also 0 where it may not be seen
+	envEnd uint64 // 0 while exec sets up the new image, and where it may not be seen
 }
 
-// living is false for a zombie: in a container without an init nobody takes it away.
+// living is false for a zombie. In a container without an init, nobody reaps zombies.
 func (s procStat) living() bool { return s.state != 'Z' && s.state != 'X' && s.state != 'x' }
 
 const kernelThread = 0x00200000 // PF_KTHREAD of linux/sched.h
@@ -49,11 +49,11 @@ func parseStat(stat []byte) (s procStat, ok bool) {
 	return s, err1 == nil && err2 == nil
 }
 
-// vanished tells the error of a process that ended while its files were read.
+// vanished reports whether err is that of a process that ended while its files were read.
 func vanished(err error) bool { return errors.Is(err, syscall.ESRCH) }
 
-// eachProcess calls visit for every process that can be seen, zombies included.
-// The error says that /proc cannot be read, or shows nobody.
+// eachProcess calls visit for every process that can be seen, zombies included. It fails if /proc cannot be read or
+// shows no process.
 func eachProcess(visit func(procStat)) error {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -71,7 +71,7 @@ func eachProcess(visit func(procStat)) error {
 			continue
 		}
 		n := readInto(buf, "/proc/"+name+"/stat")
-		if s, ok := parseStat(buf[:n]); ok { // otherwise it ended meanwhile, or is not ours to see
+		if s, ok := parseStat(buf[:n]); ok { // otherwise it has ended, or may not be seen
 			readable = true
 			visit(s)
 		}
@@ -82,8 +82,8 @@ func eachProcess(visit func(procStat)) error {
 	return nil
 }
 
-// readInto reads a small file of /proc around the runtime's poller, which costs
-// more than the read itself when there are hundreds of them.
+// readInto reads a small file of /proc into buf, and returns the number of bytes, 0 after any error. It bypasses the
+// runtime's poller, which costs more than the read itself when there are hundreds of files.
 func readInto(buf []byte, path string) int {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -98,9 +98,8 @@ func readInto(buf []byte, path string) int {
 	}
 }
 
-// environHolds reports whether the environment that a process was started with
-// holds needle: whole variables, each with a zero byte before and behind it. n is
-// how many bytes of it there were.
+// environHolds reports whether the environment that a process was started with holds needle: whole variables, each with
+// a zero byte before and behind it. n is how many bytes of the environment were read.
 func environHolds(pid int, needle string) (found bool, n int, err error) {
 	f, err := os.Open(procPath(pid, "environ"))
 	if err != nil {

@@ -4,14 +4,14 @@ import "path/filepath"
 
 // Program is the file that a [Command] runs.
 type Program struct {
-	// Path is absolute: what is executed.
+	// Path is the absolute path of the file that is executed.
 	Path string
-	// Target is the file behind Path without any link in it; the same as Path where there is none.
+	// Target is Path with all symbolic links followed. It equals Path if there are none.
 	Target string
 }
 
-// Find tells what Start would run now for this command. It looks where the child's start looks: in the PATH of Env, or
-// from Dir on. An error is a *StartError. To run just that later, set Command.Program.
+// Find returns the program that Start would run for this command now. It looks where Start looks: in the PATH of c.Env,
+// or relative to c.Dir. Its error is a *StartError. To run exactly that program later, set Command.Program.
 func Find(c Command) (Program, error) {
 	path, err := resolve(c)
 	if err != nil {

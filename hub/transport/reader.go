@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// maxAfterEnd bounds what is still read once the group is gone. It is the
-// largest pipe that an ordinary user can have on Linux, so nothing that the
-// group wrote is lost, and a process that left the group and goes on writing
-// cannot keep the reader for ever.
+// maxAfterEnd bounds how many bytes are still read once the group is gone. It is the capacity of the largest pipe that
+// an ordinary user can have on Linux, so nothing that the group wrote is lost, and a process that left the group cannot
+// keep the reader for ever by writing on.
 const maxAfterEnd = 1 << 20
 
 // pipeReader is the hub's end of the child's stdout or stderr. It has one reader.
@@ -20,8 +19,8 @@ const maxAfterEnd = 1 << 20
 type pipeReader struct {
 	f      *os.File
 	raw    syscall.RawConn
-	closed bool // read and written by the reader alone
-	extra  int  // bytes read since end; the reader's alone
+	closed bool // used by the reader alone
+	extra  int  // bytes read since end; used by the reader alone
 	ended  atomic.Bool
 }
 

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Ground is what a request met that may be sent once more. What is repeated is what surely did not run, and Repeats
-// says so for all of the hub: there is no other place that decides it. docs/protocol.md, "What is sent again", shows it
-// as a table.
+// Ground is a reason to send a request again. A request is sent again only if it certainly did not run, or if it
+// changes nothing. Repeats alone decides that, for the whole hub. docs/protocol.md, "What is sent again", shows it as a
+// table.
 type Ground int
 
 const (
-	// GroundNonce: the server did nothing but ask for what the next signature adds (RFC 9449 section 9).
+	// GroundNonce: the server only asked for what the next signature adds (RFC 9449 section 9).
 	GroundNonce Ground = iota
 	// GroundSignIn: 401 or 403, and a sign-in after it.
 	GroundSignIn
@@ -19,18 +19,19 @@ const (
 	GroundMoved
 	// GroundTooMany: 429. The server says that it did nothing.
 	GroundTooMany
-	// GroundUnavailable: 503 with Retry-After. A gateway says that also of a server that died at work.
+	// GroundUnavailable: 503 with Retry-After. A gateway also answers so for a server that died while it worked on the
+	// request.
 	GroundUnavailable
 	// GroundSessionOver: 404, or 400 that a ping confirms, in a session that is over. Carried out in package hub, on a
 	// new session.
 	GroundSessionOver
-	// GroundDeadConnection: a connection that was kept turns out to be dead before a byte was written. Carried out by
+	// GroundDeadConnection: a connection that was kept open turns out to be dead before a byte was written. Carried out by
 	// net/http.
 	GroundDeadConnection
-	// GroundUnreachable: no connection came about.
+	// GroundUnreachable: no connection could be opened.
 	GroundUnreachable
-	// GroundHeaders: -32020, the headers do not fit the body. Carried out in hub/mcp, when the tool's definition asks
-	// for others now.
+	// GroundHeaders: -32020, the headers do not match the body. Carried out in hub/mcp, if the tool's definition now asks
+	// for other headers.
 	GroundHeaders
 	// GroundCapability: -32021, the request lacks a capability of the client.
 	GroundCapability
@@ -50,14 +51,15 @@ const (
 const (
 	// maxWaits is how often a request is sent again to a server that asked to wait.
 	maxWaits = 3
-	// maxRedirects within the origin; the usual one adds a slash.
+	// maxRedirects is how many redirects within the origin are followed. The usual redirect adds a slash.
 	maxRedirects = 5
-	// AsOften as the rounds, or the polls, that have bounds of their own.
+	// AsOften means that Repeats sets no limit: the rounds and polls have limits of their own.
 	AsOften = 1 << 30
 )
 
-// Repeats tells how often a request may be sent again on this ground. method is that of JSON-RPC, "" for a response,
-// "GET" for a GET, and "DELETE" for the end of a session: that is a farewell, for which nobody signs in or waits.
+// Repeats returns how often a request may be sent again for the reason g. method is the JSON-RPC method, "" for a
+// response, "GET" for a GET, and "DELETE" for the end of a session. A DELETE is sent again for GroundNonce only: nobody
+// signs in or waits in order to end a session.
 func Repeats(g Ground, method string) int {
 	if method == http.MethodDelete && g != GroundNonce {
 		return 0
@@ -79,8 +81,8 @@ func Repeats(g Ground, method string) int {
 	return 0
 }
 
-// changesNothing: the lists, and what opens a session. A tool, a prompt, even the reading of a resource may do
-// something.
+// changesNothing reports whether a request with this method has no effects: it lists something, or opens a session or a
+// stream. A tool, a prompt, and even the reading of a resource may have effects.
 func changesNothing(method string) bool {
 	switch method {
 	case http.MethodGet, "initialize", "server/discover":

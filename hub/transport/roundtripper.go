@@ -15,26 +15,26 @@ const (
 	tlsTimeout  = 10 * time.Second
 	// idleConnTimeout counts only for connections that carry no exchange.
 	idleConnTimeout = 90 * time.Second
-	// A dead network is noticed by an unanswered ping, not by the silence of a tool that works.
+	// A dead network is detected by an unanswered ping, not by silence, since a tool that works may be silent.
 	pingAfter   = 15 * time.Second
 	pingTimeout = 15 * time.Second
 )
 
-// roundTripper is the HTTP client of one transport. It has no limit on how long an answer may take: slow headers are a
-// slow tool. It follows no redirects, as any http.RoundTripper.
+// roundTripper is the HTTP client of one transport. It sets no limit on how long an answer may take, since a slow tool
+// has slow headers. Like any http.RoundTripper, it follows no redirects.
 //
-// It knows every connection that it has opened, because http.Transport forgets those that are still busy when the idle
-// ones are closed: an aborted HTTP/2 stream keeps its connection busy for a moment longer.
+// It keeps a set of all connections that it has opened, because http.Transport forgets those that are still busy when
+// the idle ones are closed: an aborted HTTP/2 stream keeps its connection busy for a moment longer.
 type roundTripper struct {
 	*http.Transport
-	fresh func() *http.Transport // opens a connection for each request
+	fresh func() *http.Transport // returns a transport that opens a connection for each request
 
 	mu     sync.Mutex
 	closed bool                  // guarded by mu
 	conns  map[*ownConn]struct{} // guarded by mu; nil once closed
 }
 
-// ownConn leaves the set of its roundTripper when it is closed, by whomever.
+// ownConn removes itself from the set of its roundTripper when it is closed.
 type ownConn struct {
 	net.Conn
 	of *roundTripper
@@ -59,7 +59,7 @@ func roundTripperOver(dial func(ctx context.Context, network, address string) (n
 		IdleConnTimeout:        idleConnTimeout,
 		MaxIdleConnsPerHost:    128,
 		MaxResponseHeaderBytes: bounds.HeaderBytes,
-		ForceAttemptHTTP2:      true, // a dialer of our own would turn it off
+		ForceAttemptHTTP2:      true, // a DialContext would turn it off
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
 	r.fresh = sync.OnceValue(func() *http.Transport {
@@ -92,7 +92,8 @@ func (c *ownConn) Close() error {
 	return c.Conn.Close()
 }
 
-// close ends every connection, busy or not, and those that are being dialled. No request succeeds after it.
+// close closes every connection, busy or not, including those that are still being dialled. No request succeeds after
+// it.
 func (r *roundTripper) close() {
 	r.CloseIdleConnections()
 	r.mu.Lock()

@@ -19,14 +19,14 @@ import (
 // maxRetryAfter is the longest wait that a server may ask for; a longer one is an error at once.
 const maxRetryAfter = 60 * time.Second
 
-// sender sends HTTP requests to one server. Both transports send through it: it signs, gets rights where a server
-// refuses them, follows redirects, and waits where a server asks for that. What it sends again is decided by Repeats.
+// sender sends HTTP requests to one server, for both transports. It signs them, has the Authorizer get new rights when
+// a server refuses one, follows redirects, and waits if a server asks for that. Repeats decides what it sends again.
 type sender struct {
 	url    *url.URL // nil when it cannot be used
 	host   string   // for the Host header; "" for that of the URL
 	header http.Header
 	rt     http.RoundTripper
-	own    *roundTripper // rt, when it is ours
+	own    *roundTripper // rt, if the sender has made it
 	auth   Authorizer
 	log    *slog.Logger
 }
@@ -48,7 +48,7 @@ func newSender(o HTTPOptions) *sender {
 	return s
 }
 
-// close ends the connections of a RoundTripper of our own.
+// close ends the connections of a RoundTripper that the sender has made.
 func (s *sender) close() {
 	if s.own != nil {
 		s.own.close()
@@ -64,7 +64,7 @@ type outgoing struct {
 	rpc    string    // the method of JSON-RPC, "GET" or "DELETE" for those, "" for a response: for Repeats
 	ex     *exchange // nil when nobody asks how far the body has gone
 	clock  *postClock
-	alone  bool // on a connection of its own, where the RoundTripper is ours
+	alone  bool // on a connection of its own, if the sender has made the RoundTripper
 }
 
 // postClock limits the time that a server has for a POST. It stops while a person signs in.
@@ -111,7 +111,7 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 		}).WithContext(traced)
 		o.setBody(req)
 		if s.auth != nil {
-			req.Header = o.header.Clone() // each time anew: a token may have gone
+			req.Header = o.header.Clone() // a new copy for each attempt: a token may be gone by then
 			if err := s.auth.Sign(ctx, req); err != nil {
 				return nil, o.broken(ctx, "the request could not be signed", err)
 			}
@@ -178,7 +178,7 @@ func (o *outgoing) setBody(req *http.Request) {
 		req.Body, req.GetBody = o.ex.body(), o.ex.bodyAgain
 		return
 	}
-	// Of a reader that it knows, net/http writes head and body in one piece.
+	// net/http writes head and body in one piece if it knows the type of the reader.
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
 	req.Body, _ = req.GetBody()
 }
@@ -219,7 +219,7 @@ func unreachedHint(err error) string {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "proxyconnect" {
 		return `; its proxy cannot be reached: correct HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY`
 	}
-	const refused = syscall.Errno(10061) // by the number of Windows, which package syscall does not take for its own
+	const refused = syscall.Errno(10061) // WSAECONNREFUSED, which is not syscall.ECONNREFUSED on Windows
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refused) {
 		return `; nothing accepts connections there: start the server, or correct its "url"`
 	}
@@ -270,7 +270,7 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 	return 0, false
 }
 
-// redirects reports whether the status is a redirect, to whatever place.
+// redirects reports whether the status is that of a redirect, wherever that leads.
 func redirects(status int) bool {
 	return status >= 300 && status <= 399 && status != http.StatusNotModified
 }
@@ -305,8 +305,8 @@ func noRight(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// Origin is scheme, host and port of u in one spelling (RFC 6454 section 4): a port that is the scheme's own may be
-// written or left out.
+// Origin returns the scheme, host and port of u in one spelling (RFC 6454 section 4): it is the same whether u has the
+// default port of the scheme or none.
 func Origin(u *url.URL) string {
 	scheme, port := strings.ToLower(u.Scheme), u.Port()
 	switch {
@@ -318,7 +318,7 @@ func Origin(u *url.URL) string {
 	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// pause waits for d; the error is the cause of an end of ctx.
+// pause waits for d. If ctx ends first, it returns the cause.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -330,7 +330,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unexpected returns the error for a success that is no answer.
+// unexpected returns the error for a successful response that is no answer.
 func unexpected(resp *http.Response, d Delivery) *HTTPError {
 	head, err := io.ReadAll(io.LimitReader(resp.Body, excerptSource))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && len(head) == 0 {

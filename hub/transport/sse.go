@@ -10,13 +10,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// SSE is a connection to a server of revision 2024-11-05 over HTTP (basic/transports "HTTP with SSE"): one event stream
-// brings all that the server says, and what is said to it goes out as POSTs to an address that the stream names first.
+// SSE is a connection to a server of revision 2024-11-05 over HTTP (basic/transports "HTTP with SSE"). One event stream
+// carries all messages of the server. The messages to the server are POSTs to an address that the stream names first.
 //
 // The stream is the connection: when it ends, everything has ended, and nothing is resumed. Each message is a POST of
-// its own. A request's POST is over when it was answered; that it is answered late, or not at all, fails nothing,
-// because the request's answer comes on the stream. Connect comes first and once. The other methods may be called from
-// any goroutine, Receive from one.
+// its own. The POST of a request is over when the server has answered it. A POST that is answered late, or not at all,
+// fails nothing, because the answer to the request comes on the stream. Connect must be called first, and once. The
+// other methods may be called from any goroutine, Receive from one at a time.
 type SSE struct {
 	exchanges
 
@@ -30,9 +30,10 @@ func NewSSE(o HTTPOptions) *SSE {
 	return c
 }
 
-// Connect opens the stream and waits until the server has named the address for messages, or until ctx ends; once it
-// has returned nil, ctx means nothing any more. What a server says before that is ignored. The error is a *HTTPError,
-// whose Status tells what the server answered to the GET, or ErrHTTPClosed. After an error everything is closed.
+// Connect opens the stream and waits until the server has named the address for messages, or until ctx ends. Messages
+// that the server sends before the address are ignored. Once Connect has returned nil, the end of ctx has no effect.
+// Its error is a *HTTPError, whose Status is the server's answer to the GET, or ErrHTTPClosed. After an error
+// everything is closed.
 func (c *SSE) Connect(ctx context.Context) error {
 	err := c.connect(ctx)
 	if err != nil {
@@ -92,8 +93,8 @@ type openingEndedError struct{ cause error }
 func (e *openingEndedError) Error() string { return "the opening was given up: " + e.cause.Error() }
 func (e *openingEndedError) Unwrap() error { return e.cause }
 
-// openingError says first that opening was cut short, where it was: what the network says of that tells nobody
-// anything.
+// openingError returns the error of Connect. If the opening was cut short, the error says so, since the network's error
+// for that means nothing to people.
 func (c *SSE) openingError(failed *HTTPError) error {
 	cause := context.Cause(c.ctx)
 	if errors.Is(cause, ErrHTTPClosed) {
@@ -108,8 +109,8 @@ func (c *SSE) openingError(failed *HTTPError) error {
 	return failed
 }
 
-// Close tells the server of the cancellations that are on their way, for a second at most, ends the stream and what is
-// being sent, and waits until nothing of it is left. Calls after the first wait for the first.
+// Close sends the cancellations that are on their way, for a second at most, ends the stream and all POSTs, and waits
+// for every goroutine. Calls after the first wait for the first. Close always returns nil.
 func (c *SSE) Close() error {
 	c.close(func() {})
 	return nil
@@ -117,7 +118,7 @@ func (c *SSE) Close() error {
 
 func (c *SSE) address() *url.URL { return c.endpoint }
 
-// strayCancel: a request is open here as long as its POST is, and its answer comes later.
+// strayCancel implements dialect. A request is open here as long as its POST is, and its answer comes later.
 func (c *SSE) strayCancel() bool { return true }
 
 // initialized implements dialect.
@@ -132,8 +133,8 @@ func (c *SSE) posted(b binding, _ string, _ *Message) http.Header {
 	return h
 }
 
-// converse posts a request. Only a server that refuses it fails it, and a POST that was not written to its end: the
-// answer comes on the stream.
+// converse implements dialect. A request fails only if the server refuses it or its POST was not written to its end:
+// the answer comes on the stream.
 func (c *SSE) converse(ex *exchange) *HTTPError {
 	resp, failed := c.postRequest(ex)
 	switch {
@@ -174,7 +175,7 @@ func (c *SSE) received(message []byte) Received {
 	c.mu.Lock()
 	none := len(c.st.open) == 0 && len(c.st.cancels) == 0
 	c.mu.Unlock()
-	if none { // nearly always: a server answers a POST before it works
+	if none { // nearly always so: a server answers a POST before it works
 		return r
 	}
 	var reader jsontext.Reader

@@ -27,13 +27,13 @@ func (s *sseStream) close() {
 // openEndpoint sends the GET and reads until the endpoint event.
 func (c *SSE) openEndpoint() (*sseStream, *HTTPError) {
 	header := binding{}.streamHeader(c.sender, "", "")
-	header["Accept-Encoding"] = []string{"identity"} // who compresses a stream holds events back
+	header["Accept-Encoding"] = []string{"identity"} // compression would hold events back
 	resp, failed := c.openStream(c.ctx, header)
 	if failed != nil {
 		return nil, failed
 	}
 	s := &sseStream{body: resp.Body, events: newEventReader(resp.Body, c.max, c.held)}
-	// A redirect may have led elsewhere within the origin; a relative endpoint is one of that place.
+	// A redirect may have led elsewhere within the origin; a relative endpoint is relative to that address.
 	if s.endpoint, failed = s.readEndpoint(resp.Request.URL); failed != nil {
 		s.close()
 		return nil, failed

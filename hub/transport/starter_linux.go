@@ -7,22 +7,21 @@ import (
 	"syscall"
 )
 
-// The kernel sends a parent-death signal when the *thread* that forked ends, not
-// when its process does (prctl(2), PR_SET_PDEATHSIG; golang/go#27505), and Go
-// ends threads as it likes: with each goroutine that is over while locked to one,
-// for instance. So every start goes through one goroutine that is locked to its
-// thread and never ends. It belongs to the package: it starts with the first
-// process and lives as long as the hub, since its end would kill the servers.
+// The kernel sends a parent-death signal when the *thread* that forked ends, not when its process does (prctl(2),
+// PR_SET_PDEATHSIG; golang/go#27505). Go may end a thread at any time, for instance when a goroutine ends while it is
+// locked to that thread. So every start goes through one goroutine that is locked to its thread and never ends. The
+// goroutine belongs to the package: it starts with the first process and runs as long as the hub, since its end would
+// kill the servers.
 var starter struct {
 	once sync.Once
 	jobs chan func()
 }
 
-// Not made with the first process, which may be started inside a test's bubble:
-// the channel would belong to that.
+// The channel is not made together with the first process, which may be started inside the synctest bubble of a test:
+// the channel would then belong to that bubble.
 func init() { starter.jobs = make(chan func()) }
 
-// startProcess is cmd.Start on the thread that outlives every other.
+// startProcess calls cmd.Start on the thread that never ends.
 func startProcess(cmd *exec.Cmd) error {
 	starter.once.Do(func() {
 		go func() {

@@ -4,7 +4,7 @@ package transport
 
 import "os/exec"
 
-// startProcess is plain where no death of a thread is felt by a child.
+// startProcess calls cmd.Start directly: on these systems the end of a thread does not affect a child.
 func startProcess(cmd *exec.Cmd) error {
 	closeOnExec()
 	return cmd.Start()

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// startProcess starts what is no program but a batch file (npx.cmd, above all) by cmd.exe with a command line that
-// cmd.exe reads as it is meant. CreateProcess would do that by itself with a line that is quoted for programs: there
-// a & in an argument begins a command (CVE-2024-24576 in other languages; Go leaves it to its callers).
+// startProcess starts cmd. It runs a batch file (npx.cmd, above all) by cmd.exe, with a command line that is quoted for
+// cmd.exe. CreateProcess would run cmd.exe by itself, but with a line that is quoted for programs, in which an & in an
+// argument begins a command (CVE-2024-24576 in other languages; Go leaves the quoting to its callers).
 func startProcess(cmd *exec.Cmd) error {
 	path, lookErr := fullName(cmd.Path)
 	if lookErr != nil {
 		return cmd.Start() // the error is the one that os/exec has for it
 	}
-	// Windows passes over dots and spaces at the end of a file's name.
+	// Windows ignores dots and spaces at the end of a file's name.
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
 	case ".cmd", ".bat":
 	default:
@@ -38,10 +38,11 @@ func startProcess(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// batchLine is what the standard library of Rust writes since 1.77.2 (make_bat_command_line): extensions on, delayed
-// expansion (!x!) and AutoRun off; each argument in quotes unless it is harmless; quotes doubled, which both cmd.exe
-// and the C runtime of the program behind the batch file read as one; and no % with a variable's name behind it:
-// %cd:~,% is an empty part of a variable that is always there. What no quoting brings through is refused.
+// batchLine returns the command line that the standard library of Rust makes since 1.77.2 (make_bat_command_line).
+// Extensions are on; delayed expansion (!x!) and AutoRun are off. Each argument is in quotes unless it is harmless.
+// Quotes are doubled, which both cmd.exe and the C runtime of the program behind the batch file read as one. No % is
+// followed by the name of a variable, since %cd:~,% takes the place of each: an empty part of a variable that is always
+// there. An argument that no quoting can protect is refused.
 func batchLine(path string, args []string) (string, *StartError) {
 	if strings.ContainsAny(path, "\"%\r\n\x00") || strings.HasSuffix(path, `\`) {
 		return "", &StartError{Setting: "command", Err: fs.ErrInvalid,
@@ -62,8 +63,8 @@ func batchLine(path string, args []string) (string, *StartError) {
 	return b.String(), nil
 }
 
-// appendBatchArg writes an argument, in quotes unless it is of harmless ASCII: for cmd.exe some others divide words, as
-// the no-break space does in many code pages.
+// appendBatchArg writes an argument, in quotes unless it consists of harmless ASCII. Some other characters separate
+// words for cmd.exe, as the no-break space does in many code pages.
 func appendBatchArg(b *strings.Builder, arg string) {
 	harmless := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -75,7 +76,7 @@ func appendBatchArg(b *strings.Builder, arg string) {
 	if quoted {
 		b.WriteByte('"')
 	}
-	backslashes := 0 // just before; before a quote they count twice
+	backslashes := 0 // the number directly before arg[i]; before a quote they are doubled
 	for i := range len(arg) {
 		switch arg[i] {
 		case '\\':

@@ -24,8 +24,8 @@ func (e *StartError) Error() string { return fmt.Sprintf("cannot start %q: %s", 
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// resolve checks what can be checked before a process exists, because the
-// system's own answer (ENOENT) does not say which of the paths is missing.
+// resolve returns the absolute path of the program of c. It checks what can be checked before a process exists, because
+// the system's own error (ENOENT) does not say which of the paths is missing.
 func resolve(c Command) (string, error) {
 	fail := func(setting string, err error, format string, args ...any) (string, error) {
 		return "", &StartError{Command: c.Path, Setting: setting, Message: fmt.Sprintf(format, args...), Err: err}
@@ -108,7 +108,7 @@ func argsHint(path string) string {
 		`each word`, word)
 }
 
-// explainStart turns the error of starting a file that is there into advice.
+// explainStart turns the error of starting an existing file into advice.
 func explainStart(c Command, path string, err error) error {
 	if e, ok := errors.AsType[*StartError](err); ok {
 		return e

@@ -44,7 +44,7 @@ func (l *stderrLog) read() {
 			if !skip {
 				room := maxStderrLine - len(line)
 				line = append(line, part[:min(room, len(part))]...)
-				if len(part) > room { // told at once: the end of the line may never come
+				if len(part) > room { // reported at once: the end of the line may never come
 					l.add(cut(line) + "…")
 					line, skip = line[:0], true
 				}

@@ -9,11 +9,11 @@ import (
 
 // Streamable is the Streamable HTTP transport of both eras: legacy (2025-03-26 to 2025-11-25 basic/transports
 // "Streamable HTTP") and modern (2026-07-28 basic/transports/streamable-http). Each request is one exchange, a POST
-// with a goroutine of its own; what comes of all of them goes through Receive. Its methods may be called from any
-// goroutine, Receive from one.
+// with a goroutine of its own. Receive returns the messages of all exchanges. The methods may be called from any
+// goroutine, Receive from one at a time.
 type Streamable struct{ exchanges }
 
-// NewStreamable makes a transport; nothing is sent before Send. A URL that cannot be used fails each request.
+// NewStreamable returns a transport, which sends nothing before Send. If the URL cannot be used, each request fails.
 func NewStreamable(o HTTPOptions) *Streamable {
 	s := &Streamable{}
 	s.begin(o, s)
@@ -24,8 +24,8 @@ func (s *Streamable) address() *url.URL { return s.url }
 
 func (s *Streamable) strayCancel() bool { return false }
 
-// converse sends the request and delivers what comes, to the answer. nil: the answer was delivered, or the transport
-// has ended.
+// converse implements dialect. It posts the request and delivers the messages up to the answer. It returns nil if the
+// answer was delivered or the transport has ended.
 func (s *Streamable) converse(ex *exchange) *HTTPError {
 	resp, err := s.postRequest(ex)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
 	return bad(resp, "the body is not the answer to this request: "+excerpt(body))
 }
 
-// bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in
-// 2025-03-26 alone.
+// bring delivers a message that came for ex, and reports whether it was the answer. Only 2025-03-26 has arrays of
+// messages.
 func (s *Streamable) bring(ex *exchange, body []byte, hold *bounds.Hold) bool {
 	r, answered := answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
 	r.Hold = hold
@@ -104,12 +104,13 @@ func (s *Streamable) bringOne(ex *exchange, r Received, final bool) {
 	s.deliver(ex.ctx, item{Received: r, ex: ex, final: final})
 }
 
-// bad is a success that cannot be used.
+// bad returns the error for a successful response that cannot be used.
 func bad(resp *http.Response, text string) *HTTPError {
 	return &HTTPError{Status: resp.StatusCode, Text: text, Delivery: MayHaveRun}
 }
 
-// foreignEncoding: gzip is undone by the HTTP client, and nothing else was offered.
+// foreignEncoding returns an error if the body has an encoding that was not offered. The HTTP client offers only gzip,
+// and decodes it.
 func foreignEncoding(resp *http.Response) *HTTPError {
 	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && !resp.Uncompressed {
 		return bad(resp, "the answer has an encoding that was not asked for: "+excerpt([]byte(e)))

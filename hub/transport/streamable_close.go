@@ -8,15 +8,16 @@ import (
 
 var errCheckTimeout = errors.New("the server did not answer a ping in time")
 
-// Close aborts everything, ends a legacy session with DELETE (2025-11-25 basic/transports "Session Management"), which
-// takes at most 2 s, and waits for every goroutine. Receive then returns ErrHTTPClosed. Calls after the first wait for
-// the first.
+// Close sends the cancellations that are on their way, for a second at most, aborts all requests, and waits for every
+// goroutine. Then it ends a legacy session with DELETE (2025-11-25 basic/transports "Session Management"), which takes
+// at most 2 s. Receive returns ErrHTTPClosed from then on. Calls after the first wait for the first. Close always
+// returns nil.
 func (s *Streamable) Close() error {
 	s.close(s.deleteSession)
 	return nil
 }
 
-// deleteSession comes after everything else of the session.
+// deleteSession ends the session on the server. Nothing of the session is sent after it.
 func (s *Streamable) deleteSession() {
 	s.mu.Lock()
 	session, b := s.st.session, s.st.binding

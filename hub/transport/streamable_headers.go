@@ -8,14 +8,15 @@ import (
 
 const userAgent = "mcphub"
 
-// Values that are the same in each request are shared; http.Header.Set puts a new slice in their place.
+// These values are shared by all requests; http.Header.Set replaces a slice and does not write to it.
 var (
 	jsonType     = []string{"application/json"}
 	acceptBoth   = []string{"application/json, text/event-stream"}
 	acceptStream = []string{"text/event-stream"}
 )
 
-// notOfConfig are headers that the protocol sets, or HTTP itself. Mcp-* are the protocol's as a whole.
+// notOfConfig are the headers that a config cannot set, because the protocol or HTTP itself sets them. The config
+// cannot set Mcp-* either.
 var notOfConfig = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "Connection": true, "Content-Encoding": true, "Content-Length": true,
 	"Content-Type": true,
@@ -23,7 +24,7 @@ var notOfConfig = map[string]bool{
 	"Transfer-Encoding": true, "Upgrade": true,
 }
 
-// configHeader is what a config may add to each request, and the host that it names, if any.
+// configHeader returns the headers that a config may add to each request, and the host that it names, if any.
 func configHeader(h http.Header) (header http.Header, host string) {
 	header = http.Header{"User-Agent": {userAgent}}
 	for name, values := range h {
@@ -38,8 +39,8 @@ func configHeader(h http.Header) (header http.Header, host string) {
 	return header, host
 }
 
-// set puts in what every request of the binding carries: the revision (from 2025-06-18 on, after initialize), and for
-// legacy the session.
+// set adds the headers that every request of the binding carries: the revision (from 2025-06-18 on, after initialize),
+// and for legacy the session.
 func (b binding) set(h http.Header, session string) {
 	if b.revision >= "2025-06-18" {
 		h["Mcp-Protocol-Version"] = []string{b.revision}
@@ -81,7 +82,7 @@ func (s *Streamable) posted(b binding, session string, m *Message) http.Header {
 	return h
 }
 
-// streamHeader is that of a GET.
+// streamHeader returns the header of a GET for an event stream. lastID is the event to resume after, "" for none.
 func (b binding) streamHeader(s *sender, session, lastID string) http.Header {
 	h := s.header.Clone()
 	h["Accept"] = acceptStream
@@ -98,8 +99,8 @@ const (
 	sentinelEnd   = "?="
 )
 
-// headerValue makes a value fit for a header: what is not plain ASCII, has blanks at an end, or looks as if it had been
-// made fit already becomes Base64 (2026-07-28 basic/transports/streamable-http "Value Encoding").
+// headerValue encodes a value for a header. A value that is not plain ASCII, begins or ends with a blank, or looks like
+// an encoded value becomes Base64 (2026-07-28 basic/transports/streamable-http "Value Encoding").
 func headerValue(v string) string {
 	if isPlain(v) && !(strings.HasPrefix(v, sentinelBegin) && strings.HasSuffix(v, sentinelEnd)) {
 		return v
@@ -116,7 +117,7 @@ func isPlain(v string) bool {
 	return v == strings.Trim(v, " ")
 }
 
-// headerSafe tells whether HTTP can carry v at all, unchanged. UTF-8 passes.
+// headerSafe reports whether an HTTP header can carry v unchanged. UTF-8 is allowed.
 func headerSafe(v string) bool {
 	for _, c := range []byte(v) {
 		if c < 0x20 && c != '\t' || c == 0x7f {
@@ -126,7 +127,7 @@ func headerSafe(v string) bool {
 	return v == strings.Trim(v, " \t")
 }
 
-// isToken: RFC 9110 section 5.6.2.
+// isToken reports whether name is a token (RFC 9110 section 5.6.2).
 func isToken(name string) bool {
 	for _, c := range []byte(name) {
 		switch {

@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// initialized implements dialect: from here on the server may say something of its own.
+// initialized implements dialect. It opens the standalone stream, since the server may send messages of its own from
+// now on.
 func (s *Streamable) initialized(q queued) {
 	listening := make(chan struct{})
 	s.mu.Lock()
@@ -22,15 +23,15 @@ func (s *Streamable) initialized(q queued) {
 	wait(listening, listenTimeout)
 }
 
-// listenTimeout is how long requests then wait for the standalone stream to be open, so that a question that the first
-// of them causes finds it. Some servers send no headers before there is something to say.
+// listenTimeout is how long requests wait for the standalone stream to be open, so that a question that the first
+// request causes can come on it. Some servers send no headers before they have a message.
 const listenTimeout = 100 * time.Millisecond
 
-// listen keeps the standalone stream open: on it come requests and notifications that belong to no request of ours, and
-// with many servers the withdrawal of a question (2025-11-25 basic/transports "Listening for Messages from the
-// Server"). It ends with the transport, or when the server has no such stream. A 404 to the very first attempt says
-// just that: servers without a route for GET answer so, and an expired session shows with the next message. opened is
-// closed after the first attempt.
+// listen keeps the standalone stream open. That stream carries the requests and notifications that belong to no request
+// of the hub, and with many servers the withdrawal of a question (2025-11-25 basic/transports "Listening for Messages
+// from the Server"). listen returns when the transport ends, or if the server has no such stream. A 404 to the very
+// first attempt means that it has none: servers without a route for GET answer so, and an expired session shows with
+// the next message. opened is closed after the first attempt.
 func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	var once sync.Once
 	tried := func() { once.Do(func() { close(opened) }) }
@@ -64,7 +65,7 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 			s.end(ErrSessionExpired, nil)
 			return
 		case failed != nil && noStream(failed.Status) && at.lastID != "":
-			at.lastID = "" // perhaps only the place is unknown
+			at.lastID = "" // perhaps the server only does not know the id
 			vain++
 		case failed != nil && noStream(failed.Status):
 			if failed.Status != http.StatusMethodNotAllowed {
@@ -87,18 +88,18 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 }
 
 // lostAfter is how long the standalone stream is tried in vain before the server counts as lost. It is longer than a
-// restart takes, and shorter than a person looks at a question that nobody asks any more.
+// restart of a server takes, and short enough that a person does not go on reading a question whose server is gone.
 const lostAfter = 10 * time.Second
 
-// busy: there are requests whose end nobody has received. A server that shuts down in order takes no new connection and
-// still answers these.
+// busy reports whether there are requests whose end has not been received. A server that shuts down in order accepts no
+// new connection, but still answers them.
 func (s *Streamable) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.st.open) > 0
 }
 
-// noStream: the server answers, and has no stream to give. 429 and the like may pass.
+// noStream reports whether the status means that the server has no such stream. 429 and the like may be temporary.
 func noStream(status int) bool {
 	switch {
 	case status == 0 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout:

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// checkTimeout bounds the ping that asks whether a session lives.
+	// checkTimeout bounds the ping that checks whether a session is alive.
 	checkTimeout = 5 * time.Second
-	// deleteTimeout bounds the farewell to a legacy session.
+	// deleteTimeout bounds the DELETE of a legacy session.
 	deleteTimeout = 2 * time.Second
-	// checkID is no id of a request of ours: those are numbers.
+	// checkID is never the id of another request, since those are numbers.
 	checkID = `"mcphub-session-check"`
 )
 
-// refused reads what stands behind a status that is no success. Statuses with two meanings are told apart by the body
-// (2026-07-28 basic/transports/streamable-http "Sending Messages"; 404 is an unknown method there and an expired
-// session before), and 400 of a legacy server by a ping: the specification wants 404 for a session that the server does
-// not know, and many say 400.
+// refused handles an answer to ex whose status is no success. If a status has two meanings, the body tells them apart
+// (2026-07-28 basic/transports/streamable-http "Sending Messages"; a 404 means an unknown method there, and an expired
+// session in earlier revisions). A 400 of a legacy server is examined with a ping: the specification demands 404 for a
+// session that the server does not know, but many servers answer 400.
 func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	body, failed := readRefusal(resp)
 	if noRight(resp.StatusCode) {
@@ -30,7 +30,7 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	named := isAnswer && answer.Kind != jsontext.Invalid // by its own id: then it is not about the session
 	over := func() bool { return s.sessionOver(ex.ctx, resp.StatusCode, body, ex.binding, ex.session) }
 	if !ex.modern && !named && s.asking(ex, over) {
-		s.end(ErrSessionExpired, s.metBy(ex, resp)) // which tells of ex, too, also when another was first
+		s.end(ErrSessionExpired, s.metBy(ex, resp)) // the first call of end reports all open requests, ex among them
 		return nil
 	}
 	if ex.ctx.Err() != nil {
@@ -43,7 +43,8 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	return failed
 }
 
-// asking is ask, with ex marked meanwhile: others may find out first.
+// asking calls ask, and marks ex meanwhile (exchange.asks): another request may find out first that the session is
+// over.
 func (s *Streamable) asking(ex *exchange, ask func() bool) bool {
 	mark := func(on bool) {
 		s.mu.Lock()
@@ -68,8 +69,9 @@ func (s *Streamable) unposted(resp *http.Response, b binding, session string) *H
 	return failed
 }
 
-// sessionOver tells whether the server has refused a message because it does not know the session any more (2025-11-25
-// basic/transports "Session Management"): with 404, or with 400, which can mean anything and is made sure of.
+// sessionOver reports whether the server has refused a message because it does not know the session any more
+// (2025-11-25 basic/transports "Session Management"): with 404, unless that is about the method, or with 400. A 400 can
+// mean anything, so a ping confirms it.
 func (s *Streamable) sessionOver(ctx context.Context, status int, body []byte, b binding, session string) bool {
 	if session == "" {
 		return false
@@ -84,14 +86,14 @@ func (s *Streamable) sessionOver(ctx context.Context, status int, body []byte, b
 	return false
 }
 
-// sessionCheck is a ping that is under way. Whoever wants to know meanwhile waits for the same.
+// sessionCheck is a ping that is under way. Concurrent callers of refusesPing share it.
 type sessionCheck struct {
 	done chan struct{}
 	over bool // written before done is closed
 }
 
-// refusesPing asks the server whether it knows the session, at most once at a time and for checkTimeout at most. Only a
-// plain refusal says that it does not.
+// refusesPing reports whether the server refuses a ping because it does not know the session. Only a plain refusal
+// means that. At most one ping is under way at a time, for at most checkTimeout.
 func (s *Streamable) refusesPing(ctx context.Context, b binding, session string) bool {
 	s.mu.Lock()
 	if s.st.why != nil {
@@ -119,7 +121,7 @@ func (s *Streamable) refusesPing(ctx context.Context, b binding, session string)
 	}
 }
 
-// ping tells whether the server refuses a ping as it refused a request.
+// ping reports whether the server refuses a ping as it refused a request.
 func (s *Streamable) ping(b binding, session string) (refused bool) {
 	ctx, cancel := context.WithTimeoutCause(s.ctx, checkTimeout, errCheckTimeout)
 	defer cancel()
@@ -136,5 +138,5 @@ func (s *Streamable) ping(b binding, session string) (refused bool) {
 	}
 	body, _ := readRefusal(resp)
 	answer, isAnswer := answerTo(checkID, body, false)
-	return !isAnswer || answer.Kind == jsontext.Invalid // one that names the ping knows it
+	return !isAnswer || answer.Kind == jsontext.Invalid // an answer with the ping's id: the session is known
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// userOf finds the user part ("name:password") in the text of an address, which may lack its scheme, as proxies are
-// given ("name:password@proxy:8080"). Passwords with "/", "?" or "#" that nobody has escaped are found, too: programs
-// differ in what they take. ok is false where there is none.
+// userOf finds the user part ("name:password") of an address: text[from:to]. The address may lack its scheme, as
+// proxies are often given ("name:password@proxy:8080"). A password may hold "/", "?" or "#" unescaped, since some
+// programs accept that. ok is false if there is no user part.
 func userOf(text string) (from, to int, ok bool) {
 	if i := strings.Index(text, "://"); i >= 0 {
 		from = i + len("://")
@@ -19,7 +19,7 @@ func userOf(text string) (from, to int, ok bool) {
 	return from, from + to, to > 0
 }
 
-// withoutUser is an address without its user and password; any other text is as it was.
+// withoutUser returns an address without its user part. It returns any other text unchanged.
 func withoutUser(text string) string {
 	from, to, ok := userOf(text)
 	if !ok {
@@ -28,8 +28,9 @@ func withoutUser(text string) string {
 	return text[:from] + text[to+1:]
 }
 
-// Credentials are the user names and passwords in the addresses that servers may inherit from parent, of proxies above
-// all, in the forms in which a program may repeat them. A name is one where no password follows: it is a token then.
+// Credentials returns the user names and passwords in the addresses that servers may inherit from parent, mostly those
+// of proxies, in the forms in which a program may repeat them. A user name alone is among them only if it has no
+// password: it is a token then.
 func Credentials(parent []string) (values []string) {
 	base, _ := baseNames(runtime.GOOS)
 	for _, kv := range environment(runtime.GOOS, parent, Own, nil) {
@@ -45,7 +46,7 @@ func Credentials(parent []string) (values []string) {
 			values = append(values, name+":"+password)
 		}
 		values = append(values, secret)
-		// programs show it as it is, or unescaped; in Basic authorization it is with its name
+		// Programs show it as it is or unescaped; Basic authorization holds it together with the name.
 		if plain, err := url.PathUnescape(secret); err == nil && plain != secret {
 			values = append(values, plain)
 			if user, err := url.PathUnescape(name); err == nil && both {
