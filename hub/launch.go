@@ -150,7 +150,7 @@ func (st *state) consentsChanged() {
 // before, so that an entry may now be one that was agreed to.
 func (h *Hub) userAnswered(environ []string) {
 	h.redactor.Add(transport.Credentials(environ)...)
-	h.config.LookAnew(h.life)
+	h.config.ExamineAgain(h.life)
 	st := h.lock()
 	defer st.unlock()
 	st.consentsChanged()

@@ -186,5 +186,5 @@ func (c converter) write(w sources.Written) *mcphubv1.ConfigWrite {
 	return &mcphubv1.ConfigWrite{Server: c.text(w.Server), ConfigFile: c.text(w.File), ConfigLine: int32(w.Line),
 		ConfigDialect: w.Dialect, NeedsConsent: w.MustAsk, Problems: list(w.Problems, c.problem),
 		LeftOut: c.texts(w.LeftOut), CanUndo: w.CanUndo, UndoId: w.UndoID,
-		LinesBefore: c.text(bounds.Cut(w.Gone, maxLines)), LinesAfter: c.text(bounds.Cut(w.Come, maxLines))}
+		LinesBefore: c.text(bounds.Cut(w.LinesBefore, maxLines)), LinesAfter: c.text(bounds.Cut(w.LinesAfter, maxLines))}
 }

@@ -16,7 +16,7 @@ func (c *services) listResources(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	some, matched := offers.Of(search(r), all, offers.ResourceTexts)
+	some, matched := offers.Select(search(r), all, offers.ResourceTexts)
 	return &mcphubv1.ListResourcesResponse{Resources: list(some, c.convert.resource), Matched: int32(matched)}, nil
 }
 
@@ -26,7 +26,7 @@ func (c *services) listResourceTemplates(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	some, matched := offers.Of(search(r), all, offers.TemplateTexts)
+	some, matched := offers.Select(search(r), all, offers.TemplateTexts)
 	return &mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: list(some, c.convert.resourceTemplate),
 		Matched: int32(matched)}, nil
 }
@@ -37,7 +37,7 @@ func (c *services) listMcpPrompts(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	some, matched := offers.Of(search(r), all, offers.PromptTexts)
+	some, matched := offers.Select(search(r), all, offers.PromptTexts)
 	return &mcphubv1.ListMcpPromptsResponse{Prompts: list(some, c.convert.mcpPrompt), Matched: int32(matched)}, nil
 }
 

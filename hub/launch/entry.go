@@ -102,7 +102,7 @@ func (m *Maker) form(conf config.Server, v config.Variables, seen grants.Sight) 
 }
 
 // now is the context of who looks and waits for nobody: the login shell may not have answered yet. When it has,
-// somebody looks anew (sources.Config.LookAnew).
+// somebody looks anew (sources.Config.ExamineAgain).
 func now() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errNotWaiting)

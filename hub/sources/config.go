@@ -163,9 +163,9 @@ func (c *Config) Load(ctx context.Context, sources []Source, changed string) (pr
 	return problems, stopped, waits, nil
 }
 
-// LookAnew examines the present entries again, because what they find on this machine has changed. If the config is
+// ExamineAgain examines the present entries again, because what they find on this machine has changed. If the config is
 // being read, it waits for that, within ctx.
-func (c *Config) LookAnew(ctx context.Context) {
+func (c *Config) ExamineAgain(ctx context.Context) {
 	select {
 	case c.loading <- struct{}{}:
 		defer func() { <-c.loading }()

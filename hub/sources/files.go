@@ -66,8 +66,9 @@ type Written struct {
 	LeftOut  []string // keys that were to be added and that the dialect does not have
 	CanUndo  bool
 	UndoID   string // of this write; "" when it cannot be undone
-	// Gone and Come are set for a preview: the lines that would be removed, and the lines that would take their place.
-	Gone, Come string
+	// LinesBefore and LinesAfter are set for a preview: the lines that would be removed, and the lines that would take
+	// their place.
+	LinesBefore, LinesAfter string
 }
 
 // Add adds an entry to a file.
@@ -140,7 +141,7 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 		}
 		var by noted
 		if to.Preview {
-			out.Gone, out.Come = edit.Changed(old, edited.Text)
+			out.LinesBefore, out.LinesAfter = edit.Changed(old, edited.Text)
 		}
 		if f.note != nil {
 			if by, err = f.note(text, before.Server(to.Server), edited, to); err != nil {

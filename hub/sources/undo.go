@@ -64,7 +64,7 @@ func (f *Files) Undo(ctx context.Context, id string, by config.Writer) (Written,
 			"that write cannot be undone: only the last one can, which is of server %q in %s; edit the file by hand",
 			bounds.Printable(u.Server), u.File)
 	}
-	src, err := f.named(f.known(), Target{File: u.File})
+	src, err := f.sourceNamed(f.known(), Target{File: u.File})
 	if err != nil && !f.AnyFile {
 		return Written{}, err
 	} else if err != nil {

@@ -26,17 +26,17 @@ func (f *Files) known() (list []Source) {
 func (f *Files) sourceToAdd(ctx context.Context, to Target) (Source, error) {
 	known := f.known()
 	if to.File != "" {
-		return f.named(known, to)
+		return f.sourceNamed(known, to)
 	}
 	for _, scope := range []string{"user", "host"} {
 		for _, s := range slices.Backward(known) {
 			if s.Scope != scope {
 				continue
 			}
-			if having := f.having(ctx, known, to.Server); len(having) > 0 {
+			if with := f.withEntry(ctx, known, to.Server); len(with) > 0 {
 				return Source{}, f.notWritten(&edit.Refusal{Kind: edit.Exists,
 					Message: "there is an entry of this name; change that one, choose another name, or name the file to add to"},
-					having[0].Path, to.Server, "added")
+					with[0].Path, to.Server, "added")
 			}
 			return s, nil
 		}
@@ -46,8 +46,8 @@ func (f *Files) sourceToAdd(ctx context.Context, to Target) (Source, error) {
 		bounds.Printable(to.Server))
 }
 
-// named returns the source of the file that to names.
-func (f *Files) named(known []Source, to Target) (Source, error) {
+// sourceNamed returns the source of the file that to names.
+func (f *Files) sourceNamed(known []Source, to Target) (Source, error) {
 	file := Absolute([]Source{{Path: to.File}})[0].Path
 	for _, s := range known {
 		if s.Path == file {
@@ -59,8 +59,8 @@ func (f *Files) named(known []Source, to Target) (Source, error) {
 		bounds.Printable(to.File))
 }
 
-// having returns the sources whose files have an entry of this name now.
-func (f *Files) having(ctx context.Context, known []Source, name string) (list []Source) {
+// withEntry returns the sources whose files have an entry of this name now.
+func (f *Files) withEntry(ctx context.Context, known []Source, name string) (list []Source) {
 	for _, s := range known {
 		text, err := readFile(ctx, s.Path, s.Scope)
 		if err != nil {
@@ -73,10 +73,10 @@ func (f *Files) having(ctx context.Context, known []Source, name string) (list [
 	return list
 }
 
-// addressed resolves the address of an entry (config.Address) to the name of the entry and the sources of its scope. If
-// the whole address is the name of an entry in the file that is named, or in a file of the user or the host, that entry
-// goes first.
-func (f *Files) addressed(ctx context.Context, to Target) (Target, []Source) {
+// resolveAddress resolves the address of an entry (config.Address) to the name of the entry and the sources of its
+// scope. If the whole address is the name of an entry in the file that is named, or in a file of the user or the host,
+// that entry goes first.
+func (f *Files) resolveAddress(ctx context.Context, to Target) (Target, []Source) {
 	known := f.known()
 	name, scope, ok := config.SplitAddress(to.Server)
 	if !ok {
@@ -88,11 +88,11 @@ func (f *Files) addressed(ctx context.Context, to Target) (Target, []Source) {
 			of = append(of, s)
 		}
 	}
-	exact := slices.ContainsFunc(f.having(ctx, known, to.Server), func(s Source) bool {
+	exact := slices.ContainsFunc(f.withEntry(ctx, known, to.Server), func(s Source) bool {
 		return to.File != "" && s.Path == Absolute([]Source{{Path: to.File}})[0].Path ||
 			!(config.Origin{Scope: s.Scope}).OfWorkspace()
 	})
-	if exact || len(f.having(ctx, of, name)) == 0 {
+	if exact || len(f.withEntry(ctx, of, name)) == 0 {
 		return to, known
 	}
 	to.Server = name
@@ -101,18 +101,18 @@ func (f *Files) addressed(ctx context.Context, to Target) (Target, []Source) {
 
 // sourceOf returns the file that has the entry, and the target with the name that the entry has in that file.
 func (f *Files) sourceOf(ctx context.Context, to Target) (Source, Target, error) {
-	to, known := f.addressed(ctx, to)
+	to, known := f.resolveAddress(ctx, to)
 	s, err := f.sourceAmong(ctx, known, to)
 	return s, to, err
 }
 
 func (f *Files) sourceAmong(ctx context.Context, known []Source, to Target) (Source, error) {
 	if to.File != "" {
-		s, err := f.named(known, to)
+		s, err := f.sourceNamed(known, to)
 		if err != nil {
 			return Source{}, err
 		}
-		for _, of := range f.having(ctx, known, to.Server) { // one file may be a source for each of several folders
+		for _, of := range f.withEntry(ctx, known, to.Server) { // one file may be a source for each of several folders
 			if of.Path == s.Path {
 				return of, nil
 			}
@@ -120,8 +120,8 @@ func (f *Files) sourceAmong(ctx context.Context, known []Source, to Target) (Sou
 		return s, nil // the caller finds no entry in it, and says so
 	}
 	var files []string
-	having := f.having(ctx, known, to.Server)
-	for _, s := range having {
+	with := f.withEntry(ctx, known, to.Server)
+	for _, s := range with {
 		if !slices.Contains(files, s.Path) {
 			files = append(files, s.Path)
 		}
@@ -129,7 +129,7 @@ func (f *Files) sourceAmong(ctx context.Context, known []Source, to Target) (Sou
 	name := bounds.Printable(to.Server)
 	switch len(files) {
 	case 1:
-		return having[0], nil
+		return with[0], nil
 	case 0:
 		return Source{}, event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", name},
 			"no config file of this hub that can be read and changed has a server %q", name)

@@ -78,7 +78,7 @@ func Inherited(parent []string, heir Heir) (names []string) {
 	base, _ := baseNames(runtime.GOOS)
 	for _, kv := range environment(runtime.GOOS, parent, heir, nil) {
 		name, _, _ := strings.Cut(kv, "=")
-		if !matchAny(base, folder(runtime.GOOS)(name)) {
+		if !matchAny(base, nameFold(runtime.GOOS)(name)) {
 			names = append(names, name)
 		}
 	}
@@ -93,8 +93,8 @@ func baseNames(goos string) (base, all []string) {
 	return base, slices.Concat(base, inheritSettings)
 }
 
-// folder returns the function that brings a name into the form in which names are compared.
-func folder(goos string) func(name string) string {
+// nameFold returns the function that brings a name into the form in which names are compared.
+func nameFold(goos string) func(name string) string {
 	if goos == "windows" {
 		return strings.ToUpper
 	}
@@ -103,7 +103,7 @@ func folder(goos string) func(name string) string {
 
 func environment(goos string, parent []string, heir Heir, extra map[string]*string) []string {
 	_, allowed := baseNames(goos)
-	fold := folder(goos)
+	fold := nameFold(goos)
 	if heir == Own {
 		allowed = slices.Concat(allowed, inheritRights)
 	}

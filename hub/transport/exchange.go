@@ -50,13 +50,13 @@ type exchange struct {
 
 func (e *exchanges) newExchange(m Message) *exchange {
 	ex := &exchange{of: e, m: m, binding: e.st.binding, gate: e.st.gate, session: e.st.session}
-	ex.state.whole = e.tells && len(m.Body) <= onePiece
+	ex.state.whole = e.honoursTrace && len(m.Body) <= onePiece
 	ex.ctx, ex.cancel = context.WithCancelCause(e.ctx)
 	return ex
 }
 
-// tells reports whether rt is known to honour httptrace.ClientTrace.
-func tells(rt http.RoundTripper) bool {
+// honoursTrace reports whether rt is known to honour httptrace.ClientTrace.
+func honoursTrace(rt http.RoundTripper) bool {
 	switch rt.(type) {
 	case *http.Transport, *roundTripper:
 		return true

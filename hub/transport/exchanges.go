@@ -22,10 +22,10 @@ const (
 // reported to their callbacks. Its methods may be called from any goroutine, Receive from one at a time.
 type exchanges struct {
 	*sender
-	kind  dialect
-	tells bool // see the function tells
-	max   int  // bytes of a message
-	held  *bounds.Account
+	kind         dialect
+	honoursTrace bool // see the function of this name
+	max          int  // bytes of a message
+	held         *bounds.Account
 
 	ctx     context.Context // of all HTTP requests; ended by end
 	stop    context.CancelCauseFunc
@@ -96,7 +96,7 @@ func (e *exchanges) begin(o HTTPOptions, kind dialect) {
 	if e.max <= 0 {
 		e.max = defaultMaxMessageBytes
 	}
-	e.tells = tells(e.rt)
+	e.honoursTrace = honoursTrace(e.rt)
 	e.out, e.ended, e.closed = make(chan item, receiveAhead), make(chan struct{}), make(chan struct{})
 	e.st.open, e.st.cancels = map[string]*exchange{}, map[string]*exchange{}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())

@@ -29,9 +29,9 @@ func (e *exchanges) close(after func()) {
 // outcome of all: from a disconnect alone, a legacy server does not learn that its requests are cancelled.
 func (e *exchanges) lastWords() {
 	e.mu.Lock()
-	var tells []exchangeOrders
+	var orders []exchangeOrders
 	for _, ex := range e.st.cancels {
-		tells = append(tells, e.stepLocked(ex, exchangeEvent{what: evFarewell}))
+		orders = append(orders, e.stepLocked(ex, exchangeEvent{what: evFarewell}))
 	}
 	var quiet chan struct{}
 	if len(e.st.cancels) > 0 && e.st.why == nil {
@@ -39,7 +39,7 @@ func (e *exchanges) lastWords() {
 		e.st.quiet = quiet
 	}
 	e.mu.Unlock()
-	tellAll(tells)
+	tellAll(orders)
 	if quiet == nil {
 		return
 	}
@@ -77,18 +77,18 @@ func (e *exchanges) end(why error, met *metEnd) {
 			e.last = append(e.last, item{Received: Received{FailedID: ex.m.ID, Err: failure}, ex: ex, final: true})
 		}
 	}
-	var tells []exchangeOrders
+	var orders []exchangeOrders
 	for _, ex := range e.st.cancels {
-		tells = append(tells, e.stepLocked(ex, exchangeEvent{what: evEnd, err: why}))
+		orders = append(orders, e.stepLocked(ex, exchangeEvent{what: evEnd, err: why}))
 	}
 	e.mu.Unlock()
 	e.stop(why)
 	close(e.ended)
-	tellAll(tells)
+	tellAll(orders)
 }
 
-func tellAll(tells []exchangeOrders) {
-	for _, do := range tells {
+func tellAll(orders []exchangeOrders) {
+	for _, do := range orders {
 		if do.tell != nil {
 			do.tell(do.err)
 		}

@@ -227,7 +227,7 @@ func (p *Process) sweep(e *Exit) {
 	e.Group = StageKilled
 	p.group.kill()
 	if !p.emptyWithin(p.grace.Kill, nil) {
-		e.Err = p.group.remains()
+		e.Err = p.group.survivors()
 	}
 }
 

@@ -58,8 +58,8 @@ func (g *group) empty() bool {
 	return err == nil && n == 0
 }
 
-// remains returns an error that says how many processes could not be ended, or nil if that is unknown.
-func (g *group) remains() error {
+// survivors returns an error that says how many processes could not be ended, or nil if that is unknown.
+func (g *group) survivors() error {
 	if n, err := g.members(); err == nil && n > 0 {
 		return fmt.Errorf("%d processes of group %d did not end after they were killed", n, g.id)
 	}

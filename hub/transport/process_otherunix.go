@@ -33,7 +33,7 @@ func (g *group) reap() (*os.ProcessState, error) { return g.state, g.status }
 // a member.
 func (g *group) empty() bool { return unix.Kill(-g.id, 0) == unix.ESRCH }
 
-func (g *group) remains() error {
+func (g *group) survivors() error {
 	return fmt.Errorf("processes of group %d did not end after they were killed", g.id)
 }
 

@@ -144,7 +144,7 @@ func (g *group) empty() bool {
 	return err == nil && n == 0
 }
 
-func (g *group) remains() error {
+func (g *group) survivors() error {
 	n, err := g.active()
 	if err != nil {
 		return fmt.Errorf("QueryInformationJobObject: %w", err)

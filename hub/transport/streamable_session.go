@@ -29,7 +29,7 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	answer, isAnswer := answerTo(ex.m.ID, body, false)
 	named := isAnswer && answer.Kind != jsontext.Invalid // by its own id: then it is not about the session
 	over := func() bool { return s.sessionOver(ex.ctx, resp.StatusCode, body, ex.binding, ex.session) }
-	if !ex.modern && !named && s.asking(ex, over) {
+	if !ex.modern && !named && s.whileAsking(ex, over) {
 		s.end(ErrSessionExpired, s.metBy(ex, resp)) // the first call of end reports all open requests, ex among them
 		return nil
 	}
@@ -43,9 +43,9 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	return failed
 }
 
-// asking calls ask, and marks ex meanwhile (exchange.asks): another request may find out first that the session is
+// whileAsking calls ask, and marks ex meanwhile (exchange.asks): another request may find out first that the session is
 // over.
-func (s *Streamable) asking(ex *exchange, ask func() bool) bool {
+func (s *Streamable) whileAsking(ex *exchange, ask func() bool) bool {
 	mark := func(on bool) {
 		s.mu.Lock()
 		ex.asks = on

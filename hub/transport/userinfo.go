@@ -36,7 +36,7 @@ func Credentials(parent []string) (values []string) {
 	for _, kv := range environment(runtime.GOOS, parent, Own, nil) {
 		variable, value, _ := strings.Cut(kv, "=")
 		from, to, ok := userOf(value)
-		if !ok || matchAny(base, folder(runtime.GOOS)(variable)) {
+		if !ok || matchAny(base, nameFold(runtime.GOOS)(variable)) {
 			continue
 		}
 		name, password, both := strings.Cut(value[from:to], ":")

@@ -20,9 +20,9 @@ const (
 	someBytes = 1 << 20
 )
 
-// Of returns the entries of all that s selects, and how many entries match. If too many match, it returns the first
+// Select returns the entries of all that s selects, and how many entries match. If too many match, it returns the first
 // ones. texts returns what an entry is searched by, and its definition.
-func Of[I any](s Search, all []I, texts func(I) (searched []string, definition string)) (some []I, matched int) {
+func Select[I any](s Search, all []I, texts func(I) (searched []string, definition string)) (some []I, matched int) {
 	if s == (Search{}) {
 		return all, len(all)
 	}
@@ -62,17 +62,17 @@ func hasAll(texts, words []string) bool {
 	return true
 }
 
-// ResourceTexts returns what a resource is searched by, and its definition, for Of.
+// ResourceTexts returns what a resource is searched by, and its definition, for Select.
 func ResourceTexts(r event.ResourceInfo) ([]string, string) {
 	return []string{r.URI, r.Name, r.Title, r.Description, r.MIMEType}, r.Definition
 }
 
-// TemplateTexts returns what a resource template is searched by, and its definition, for Of.
+// TemplateTexts returns what a resource template is searched by, and its definition, for Select.
 func TemplateTexts(t event.ResourceTemplateInfo) ([]string, string) {
 	return []string{t.URITemplate, t.Name, t.Title, t.Description, t.MIMEType}, t.Definition
 }
 
-// PromptTexts returns what a prompt template is searched by, and its definition, for Of.
+// PromptTexts returns what a prompt template is searched by, and its definition, for Select.
 func PromptTexts(p event.McpPromptInfo) ([]string, string) {
 	return []string{p.Name, p.Title, p.Description}, p.Definition
 }

@@ -33,7 +33,7 @@ func TestSearchOfAList(t *testing.T) {
 		{offers.Search{Limit: 9}, "[file:///a.txt file:///b.txt]", 4}, // the third is too long for a look
 		{offers.Search{Query: "db alpha", Limit: 9}, "[db://alpha]", 1},
 	} {
-		some, matched := offers.Of(c.search, list, offers.ResourceTexts)
+		some, matched := offers.Select(c.search, list, offers.ResourceTexts)
 		uris := []string{}
 		for _, r := range some {
 			uris = append(uris, r.URI)
@@ -42,11 +42,11 @@ func TestSearchOfAList(t *testing.T) {
 			t.Errorf("%+v: %d matched, want %d (-want +got):\n%s", c.search, matched, c.matched, diff)
 		}
 	}
-	if some, n := offers.Of(offers.Search{Query: "x"}, []event.McpPromptInfo{{Name: "x"}, {Title: "X"}, {Name: "y"}},
+	if some, n := offers.Select(offers.Search{Query: "x"}, []event.McpPromptInfo{{Name: "x"}, {Title: "X"}, {Name: "y"}},
 		offers.PromptTexts); len(some) != 2 || n != 2 {
 		t.Errorf("%v, %d", some, n)
 	}
-	if some, n := offers.Of(offers.Search{Query: "{x}"}, []event.ResourceTemplateInfo{{URITemplate: "a:{X}"}, {}},
+	if some, n := offers.Select(offers.Search{Query: "{x}"}, []event.ResourceTemplateInfo{{URITemplate: "a:{X}"}, {}},
 		offers.TemplateTexts); len(some) != 1 || n != 1 {
 		t.Errorf("%v, %d", some, n)
 	}
