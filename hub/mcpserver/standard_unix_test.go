@@ -60,6 +60,11 @@ func blocking(t *testing.T, e ends) ends {
 	return e
 }
 
+func readsAll(from io.Reader, buf []byte) bool {
+	_, err := io.ReadFull(from, buf)
+	return err == nil
+}
+
 func blocks(t *testing.T, f *os.File) bool {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil {
@@ -98,6 +103,10 @@ func TestStandard(t *testing.T) {
 				read <- err
 			}()
 			go func() { written <- conn.WriteMessages([][]byte{[]byte(long)}) }()
+			// The write has begun, and cannot end: the client reads no more of it.
+			if begun := make([]byte, 3); !readsAll(e.fromOut, begun) || string(begun) != "1\n\"" {
+				t.Errorf("the client got %q", begun)
+			}
 			if err := conn.Close(); err != nil {
 				t.Error(err)
 			}
@@ -110,6 +119,7 @@ func TestStandard(t *testing.T) {
 			if !blocks(t, e.in) || !blocks(t, e.out) {
 				t.Error("what the process was started with does not block any more")
 			}
+			go io.Copy(io.Discard, e.fromOut) // it may be full; ends with the test, which closes it
 			if _, err := e.out.WriteString("last words"); err != nil {
 				t.Errorf("the output was closed: %v", err)
 			}
