@@ -2,6 +2,7 @@
 // typed counts; a proposal is taken by Enter or a click alone.
 
 import { h, replace, setText, show } from './dom.js';
+import { guardMs } from './guardtime.js';
 import { visible } from '../words/text.js';
 import { t } from '../words/t.js';
 
@@ -43,6 +44,8 @@ export function combobox({ input, label, propose }) {
   /** @type {string[]} */
   let values = [];
   let active = -1;
+  /** When the list came up: a click that was meant for what it covers takes no proposal. */
+  let shownAt = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   /** @type {AbortController | undefined} */
@@ -109,6 +112,7 @@ export function combobox({ input, label, propose }) {
     );
     const open = values.length > 0 && document.activeElement === input;
     show(list, open);
+    shownAt = performance.now();
     input.setAttribute('aria-expanded', String(open));
     move(-1);
   }
@@ -149,7 +153,7 @@ export function combobox({ input, label, propose }) {
   list.addEventListener('pointerdown', (event) => {
     const option = event.target instanceof Element ? event.target.closest('[role=option]') : null;
     event.preventDefault();
-    if (option) take([...list.children].indexOf(option));
+    if (option && performance.now() - shownAt >= guardMs) take([...list.children].indexOf(option));
   });
   return { input, element: h('div', { class: 'combobox' }, input, list, said), leave };
 }
