@@ -10,35 +10,35 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Call is one outgoing request. It costs no goroutine; Wait may be called by several at once.
+// Call is one outgoing request. It needs no goroutine. Several goroutines may call Wait.
 type Call struct {
 	peer   *Peer
 	entry  tracked
 	frame  frame
-	quiet  bool // giving it up is not told to the peer
+	quiet  bool // the peer is not told when the call is cancelled
 	holder func(release func())
-	known  bool // to the peer, as far as this side can know: it was given up after it was written. As result and err
+	known  bool // the call was cancelled after it was written, so the peer may know it; written as result and err are
 
-	// Written by whoever took the entry out of the tracker, and not after done is closed.
+	// Written by the goroutine that took the entry out of the tracker, and not after done is closed.
 	result jsontext.Object
 	err    error
-	hold   *bounds.Hold // until finish
+	hold   *bounds.Hold // held until finish
 
 	over atomic.Bool
 	done chan struct{}
 
-	waits, urgent bool // guarded by inbox.mu: the response is queued there; it need not keep its place
+	waits, urgent bool // guarded by inbox.mu: the response is queued there; it need not keep its place in the queue
 }
 
 // Begin registers a request and queues it. When it returns, the id is known and the request will be written, unless it
-// is cancelled first. params is the exact JSON text of the params and is not kept; nil omits the member. The errors are
-// ErrInvalidJSON, *QueueFullError and *ClosedError. The caller must see to it that Wait is called, or the request
-// cancelled through the tracker; else the call stays pending until it is answered or the connection ends.
+// is cancelled first. params is the exact JSON text of the params and is not retained; nil omits the member. The errors
+// are ErrInvalidJSON, *QueueFullError and *ClosedError. The caller must call Wait or cancel the request through the
+// tracker; otherwise the call stays pending until it is answered or the connection ends.
 func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
 	return p.BeginAs(method, params, How{})
 }
 
-// BeginAs is Begin in a way that the caller chooses.
+// BeginAs is Begin with options.
 func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, error) {
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return nil, ErrInvalidJSON
@@ -58,19 +58,19 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method,
 		Extra: how.Extra}); err != nil {
 		if taken, _ := p.tracker.takeEntry(Outgoing, &c.entry); !taken {
-			return c, nil // somebody else settled it in between (the end of the connection, a cancel): Wait tells
+			return c, nil // a cancel or the end of the connection settled it in between: Wait returns its error
 		}
 		return nil, err
 	}
 	return c, nil
 }
 
-// Call is Begin and Wait. When ctx has ended already, nothing is sent.
+// Call is Begin and Wait. If ctx has ended already, nothing is sent.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallAs(ctx, method, params, How{})
 }
 
-// CallAs is BeginAs and Wait, as Call is Begin and Wait.
+// CallAs is BeginAs and Wait.
 func (p *Peer) CallAs(ctx context.Context, method string, params json.RawMessage, how How) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, &CancelledError{Cause: context.Cause(ctx)}
@@ -82,17 +82,17 @@ func (p *Peer) CallAs(ctx context.Context, method string, params json.RawMessage
 	return c.Wait(ctx)
 }
 
-// ID is the wire id.
+// ID returns the wire id.
 func (c *Call) ID() ID { return c.entry.id }
 
-// Done is closed once the call is over; Wait returns at once then.
+// Done returns a channel that is closed when the call is over. Wait then returns at once.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Wait returns the result as the exact JSON text that came; it belongs to the caller (to all callers of Wait together).
-// When ctx ends first, the call is cancelled with its cause, and the error is a *CancelledError at once: nothing is
-// waited for, and a response that comes later is dropped. A response that is in hand by then wins, and is returned even
-// if a notification that came before it is still being handled. The other errors are *Error (the peer's answer),
-// *ClosedError, *CancelledError by way of the tracker, *ResultTooLargeError, *InvalidResponseError, *WithdrawnError.
+// Wait returns the result as the exact JSON text that came; all callers of Wait share it. If ctx ends first, the call
+// is cancelled with the cause of ctx, and Wait returns a *CancelledError without waiting for anything; a response that
+// comes later is dropped. If the response was received before ctx ended, Wait returns it, even if a notification that
+// came before the response is still being handled. The other errors are *Error (the peer's answer), *ClosedError,
+// *CancelledError after a cancel through the tracker, *ResultTooLargeError, *InvalidResponseError and *WithdrawnError.
 func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case <-c.done:
@@ -104,22 +104,22 @@ func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 	case <-ctx.Done():
 		if !c.cancelWith(context.Cause(ctx)) {
 			c.peer.in.expedite(c)
-			<-c.done // whoever took the entry is about to close it; nothing blocks that any more
+			<-c.done // the goroutine that took the entry closes done now; nothing blocks it any more
 		}
 	}
 	return c.result.Raw, c.err
 }
 
-// Result is the result with what was learned of it while it was read: a large one need not be read again. It may be
-// called once Wait has returned it.
+// Result returns the result with what was found while it was read, so that a large result need not be parsed again. It
+// must not be called before Wait has returned the result.
 func (c *Call) Result() jsontext.Object { return c.result }
 
-// GivenUp tells whether the call was cancelled on this side after it was written, so that the peer may be at work on
-// it. It may be called once Done is closed.
+// GivenUp reports whether the call was cancelled on this side after it was written, so that the peer may be processing
+// it. It must not be called before the channel of Done is closed.
 func (c *Call) GivenUp() bool { return c.known }
 
-// cancelWith gives the call up, unless it is settled. The peer hears of it when the request was written and may be
-// cancelled.
+// cancelWith cancels the call, and reports whether it was still unsettled. The peer is told if the request was written
+// and may be cancelled.
 func (c *Call) cancelWith(cause error) bool {
 	p := c.peer
 	cancelled := &CancelledError{Cause: cause}
@@ -139,7 +139,7 @@ func (c *Call) cancelWith(cause error) bool {
 	case sent:
 		p.count.cancelsSent.Add(1)
 		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.way.settle)
-	case written && c.quiet: // told by who takes the late response: see LateResponse.Told
+	case written && c.quiet: // reported when the late response comes: see LateResponse.Told
 	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
 		fallthrough
@@ -161,7 +161,7 @@ func (c *Call) fail(err error) {
 	c.finish()
 }
 
-// keep hands what the result holds to whoever wants it, or keeps it until the caller wakes.
+// keep passes the hold of the result to How.Keep, or keeps it until finish.
 func (c *Call) keep(h *bounds.Hold) {
 	switch {
 	case h.Bytes() == 0:
@@ -172,7 +172,7 @@ func (c *Call) keep(h *bounds.Hold) {
 	}
 }
 
-// finish wakes the callers. It may be called twice for a response that was expedited.
+// finish wakes the callers of Wait. It may be called twice for a response that was expedited.
 func (c *Call) finish() {
 	if c.over.CompareAndSwap(false, true) {
 		c.hold.Release()

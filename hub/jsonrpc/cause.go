@@ -9,24 +9,24 @@ import (
 )
 
 var (
-	// ErrClosed is what every *ClosedError is, by errors.Is.
+	// ErrClosed matches every *ClosedError with errors.Is.
 	ErrClosed = errors.New("jsonrpc: connection closed")
 	// ErrStalled is the cause with which a Peer without Options.Stalled ends when the other side has stopped reading.
 	ErrStalled = errors.New("jsonrpc: the peer has stopped reading")
-	// ErrInvalidJSON is returned for params that are no JSON text: they would damage the message around them.
+	// ErrInvalidJSON is returned for params that are not valid JSON: they would damage the message around them.
 	ErrInvalidJSON = errors.New("jsonrpc: params are not valid JSON")
 	// ErrDuplicateID is returned by RequestTracker.Register for an id that is pending in that direction.
 	ErrDuplicateID = errors.New("jsonrpc: the id is already pending")
-	// ErrUncancellable is returned by RequestTracker.Cancel for the requests that open a session: a client must not
-	// cancel initialize (basic/utilities/cancellation, every legacy revision), and server/discover stands in its place
-	// in the modern era.
+	// ErrUncancellable is returned by RequestTracker.Cancel for the requests that open a session: a client must not cancel
+	// initialize (basic/utilities/cancellation, every legacy revision), and server/discover takes its place in the modern
+	// era.
 	ErrUncancellable = errors.New("jsonrpc: this request can not be cancelled")
 
 	errRequestOver = errors.New("jsonrpc: the request is over")
 )
 
-// WithdrawnError is the cancel cause of an incoming request that the peer cancelled by notifications/cancelled, and
-// what an own call fails with when Options.OnOutgoingCancelled let the peer end it.
+// WithdrawnError is the cancel cause of an incoming request that the peer cancelled by notifications/cancelled. It is
+// also the error of one of our calls that Options.OnOutgoingCancelled let the peer end.
 type WithdrawnError struct {
 	Reason string // as sent, untrusted, unbounded; "" when none was given
 }
@@ -38,11 +38,11 @@ func (e *WithdrawnError) Error() string {
 	return "jsonrpc: withdrawn by the peer: " + bounds.Printable(e.Reason)
 }
 
-// CancelReason passes the peer's own words on, when what it withdrew is why something else is cancelled.
+// CancelReason returns the peer's reason: if the withdrawn request causes another cancel, that cancel has this reason.
 func (e *WithdrawnError) CancelReason() string { return e.Reason }
 
-// ClosedError is what pending calls fail with and what incoming requests are cancelled with when the connection ends.
-// errors.Is(err, ErrClosed) holds, and Unwrap gives the cause.
+// ClosedError is the error of pending calls, and the cancel cause of incoming requests, when the connection ends. It
+// matches ErrClosed with errors.Is, and Unwrap returns the cause.
 type ClosedError struct {
 	Cause error // io.EOF when the peer closed it; what Close was given; or the error of the connection. May be nil
 }
@@ -54,16 +54,16 @@ func (e *ClosedError) Error() string {
 	return ErrClosed.Error() + ": " + e.Cause.Error()
 }
 
-// Is makes every ClosedError an ErrClosed.
+// Is reports whether target is ErrClosed.
 func (e *ClosedError) Is(target error) bool { return target == ErrClosed }
 
 func (e *ClosedError) Unwrap() error { return e.Cause }
 
-// CancelledError is what a call that was cancelled on this side fails with.
-// What became of the cancel on its way to the peer is told by Delivery and OnDelivery.
+// CancelledError is the error of a call that was cancelled on this side. Delivery and OnDelivery report what became of
+// the cancel on its way to the peer.
 type CancelledError struct {
-	Cause error // why: the cause of the context, or what RequestTracker.Cancel was given
-	Sent  bool  // the cancel route was used; that the peer has got the cancel is another thing: see Delivery
+	Cause error // why: the cause of the context, or the cause passed to RequestTracker.Cancel
+	Sent  bool  // the cancel route was used; whether the peer has the cancel, Delivery says
 
 	way cancelWay
 }
@@ -77,7 +77,7 @@ func (e *CancelledError) Error() string {
 
 func (e *CancelledError) Unwrap() error { return e.Cause }
 
-// QueueFullError says that the peer reads too slowly: the bytes that wait to be written have reached the limit.
+// QueueFullError reports that the peer reads too slowly: the bytes that wait to be written have reached the limit.
 type QueueFullError struct {
 	Queued int // bytes that wait
 	Size   int // bytes of the refused message
@@ -89,12 +89,12 @@ func (e *QueueFullError) Error() string {
 		e.Size, e.Limit)
 }
 
-// ResultTooLargeError is what a call fails with when its response was longer than the connection's limit, or found no
-// room on Options.Results.
+// ResultTooLargeError is the error of a call whose response was longer than the connection's limit, or for which
+// Options.Results had no room.
 type ResultTooLargeError struct {
 	Limit int   // bytes allowed
 	Size  int64 // bytes that came
-	Err   error // the account's, if it was that; else nil
+	Err   error // the error of the account, if it had no room; else nil
 }
 
 func (e *ResultTooLargeError) Unwrap() error { return e.Err }
@@ -107,18 +107,18 @@ func (e *ResultTooLargeError) Error() string {
 		e.Limit)
 }
 
-// InvalidResponseError is what a call fails with when its response is JSON, but no JSON-RPC response.
+// InvalidResponseError is the error of a call whose response is JSON, but not a JSON-RPC response.
 type InvalidResponseError struct {
 	Detail string // what is wrong, in fixed words of this package
 }
 
 func (e *InvalidResponseError) Error() string { return "jsonrpc: invalid response: " + e.Detail }
 
-// Reasoner is a cancel cause that knows the words for the peer: what it returns becomes the reason of
+// Reasoner is a cancel cause with a text for the peer: the result of CancelReason becomes the reason of
 // notifications/cancelled, and "" means that no reason is sent.
 type Reasoner interface{ CancelReason() string }
 
-// reasonOf is the reason for the peer. context.Canceled alone says nothing that a peer could use.
+// reasonOf returns the reason for the peer. The text of context.Canceled is of no use to a peer.
 func reasonOf(cause error) string {
 	var r Reasoner
 	switch {

@@ -5,80 +5,82 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Conn is one ordered message connection. One goroutine reads it and, at any moment, at most one writes it; Close may
-// be called from anywhere.
+// Conn is one ordered message connection. One goroutine reads it, and at most one at a time writes it. Close may be
+// called by any goroutine.
 type Conn interface {
-	// ReadMessage gives the next message. Its bytes are valid until the next call. A *jsontext.TooLongError stands for
-	// one message that was skipped, a *CallFailedError for one that will not come; reading goes on after both. Any other
-	// error is the end.
+	// ReadMessage returns the next message. Its bytes are valid until the next call. A *jsontext.TooLongError stands for
+	// one message that was skipped, a *CallFailedError for a response that will not come; reading goes on after both. Any
+	// other error is the end of the connection.
 	ReadMessage() ([]byte, error)
 	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
-	// other side does not read. It keeps nothing of the batch once it has returned. An empty batch is allowed.
+	// other side does not read. It must not retain the batch. An empty batch is allowed.
 	WriteMessages(batch [][]byte) error
-	// Close ends both directions and unblocks ReadMessage and WriteMessages. It is bounded in time, idempotent, and
-	// may be called by several goroutines at once.
+	// Close ends both directions and unblocks ReadMessage and WriteMessages. It is bounded in time, idempotent, and safe
+	// for concurrent use.
 	Close() error
 }
 
-// TryWriter is an optional extra of a Conn, for writing from the goroutine of a caller.
+// TryWriter is an optional extension of a Conn, for writing from the goroutine of a caller.
 type TryWriter interface {
-	// TryWrite writes what the other side takes of msg and its framing right now, and never blocks. taken counts bytes
-	// with the framing. With 0 < taken and done false, the Conn has kept the rest (a copy) and writes it first in the next
-	// WriteMessages; with taken 0 nothing was kept. It is called like WriteMessages: never by two at once.
+	// TryWrite writes as much of msg and its framing as the other side accepts now, and never blocks. taken counts bytes,
+	// including the framing. If taken > 0 and done is false, the Conn has kept a copy of the rest and writes it first in
+	// the next WriteMessages; if taken is 0, nothing was kept. Like WriteMessages it is never called concurrently.
 	TryWrite(msg []byte) (taken int, done bool, err error)
 }
 
-// WriteProgress is an optional extra of a Conn: how many bytes the other side has ever taken, also in the middle of a
-// WriteMessages. Without it a Peer sees progress only when WriteMessages returns. It may be called at any moment.
+// WriteProgress is an optional extension of a Conn that counts the bytes that the other side has accepted so far, also
+// during a WriteMessages. Without it, a Peer sees progress only when WriteMessages returns. It must be safe for
+// concurrent use.
 type WriteProgress interface {
 	WriteProgress() uint64
 }
 
-// Sender is an optional extra of a Conn whose messages travel each on its own, as over HTTP. A Peer hands every message
-// to it and never calls WriteMessages: there is no queue, so nothing waits, nothing stalls, and what was handed over
-// counts as written.
+// Sender is an optional extension of a Conn that carries each message separately, as over HTTP. A Peer passes every
+// message to it and never calls WriteMessages: there is no queue and no stall, and a message that was passed counts as
+// written.
 type Sender interface {
-	// Send takes over one message, in the order in which they come, and never blocks; what becomes of it is told by
-	// ReadMessage. It is called with a lock of the Peer held, so it must not call the Peer. An error means that the
-	// message was not taken and that no other will be.
+	// Send takes ownership of one message and never blocks. It is called in the order of the messages. ReadMessage reports
+	// what becomes of the message. Send is called with a lock of the Peer held, so it must not call the Peer. An error
+	// means that the Sender took neither this message nor will take any other.
 	Send(m OutgoingMessage) error
 }
 
-// OutgoingMessage is one message on its way to a Sender.
+// OutgoingMessage is one message for a Sender.
 type OutgoingMessage struct {
 	Message []byte // complete; it belongs to the Sender
-	ID      ID     // of a request; zero for a notification and a response
+	ID      ID     // the id of a request; zero for a notification or a response
 	Method  string // "" for a response
 	Extra   any    // How.Extra, untouched
 }
 
-// Sourced is an optional extra of a Conn that knows on whose behalf a message came.
+// Sourced is an optional extension of a Conn that knows for which request a message came.
 type Sourced interface {
-	// Source is the own request in whose answer the message came that ReadMessage returned last; zero when it came for
-	// none. It is called by the reading goroutine alone.
+	// Source returns the id of our request in whose answer the message came that ReadMessage returned last, or the zero ID
+	// if it came with no answer. Only the reading goroutine calls it.
 	Source() ID
 }
 
-// Reading is an optional extra of a Conn that knows more of the message that ReadMessage returned last than its bytes.
+// Reading is an optional extension of a Conn that knows more about the message that ReadMessage returned last.
 type Reading interface {
-	// Reading tells what the message says, if the connection had to read it itself: it is not read again. Else the kind is
-	// jsontext.Invalid. owned: the bytes are not used again by the connection. It is called by the reading goroutine
-	// alone, once after each message.
+	// Reading returns the parsed message, if the connection had to parse it itself, so that it is not parsed again.
+	// Otherwise the kind is jsontext.Invalid. owned reports whether the caller owns the bytes of the message: the
+	// connection does not use them again. Only the reading goroutine calls it, once after each message.
 	Reading() (m jsontext.Message, kind jsontext.Kind, owned bool)
 }
 
-// Counted is an optional extra of a Conn that counts what it reads while it reads it.
+// Counted is an optional extension of a Conn that accounts for the messages while it reads them.
 type Counted interface {
-	// Count gives the account on which large messages are, from the first part that was read of them. It is called
+	// Count sets the account to which large messages are charged, from the time their first part was read. It is called
 	// before anything is read.
 	Count(on *bounds.Account)
-	// Hold is what the message that ReadMessage returned last holds of it; who calls it owns that. nil: nothing, or
-	// the bytes are still the connection's. It is called by the reading goroutine alone, once after each message.
+	// Hold returns the hold of the message that ReadMessage returned last, and passes its ownership to the caller. It
+	// returns nil if nothing is held, or if the connection still owns the bytes. Only the reading goroutine calls it, once
+	// after each message.
 	Hold() *bounds.Hold
 }
 
-// CallFailedError is what ReadMessage gives in place of the answer to one own request that gets none. Reading goes on.
-// The call fails with Err, in order behind what came before; an id that is not pending is ignored.
+// CallFailedError is what ReadMessage returns in place of the response to one of our requests that gets none. Reading
+// goes on. The call fails with Err, after everything that came before; an id that is not pending is ignored.
 type CallFailedError struct {
 	ID  ID
 	Err error

@@ -5,24 +5,24 @@ import (
 	"sync"
 )
 
-// Delivery is what is known of the way of one cancel to the peer. It never says that the peer has stopped: nothing in
-// the protocol tells that.
+// Delivery is what is known about the delivery of one cancel to the peer. It never means that the peer has stopped: the
+// protocol has no message for that.
 type Delivery uint8
 
 const (
-	// NotNeeded: nothing had to be told. The request was never written, or nothing of it is open at the peer.
+	// NotNeeded: nothing had to be sent. The request was never written, or is not open at the peer.
 	NotNeeded Delivery = iota
-	// Pending: the cancel is on its way. It becomes Delivered or Failed (or NotNeeded, when the request turns out not to
-	// have gone).
+	// Pending: the cancel is on its way. It becomes Delivered or Failed (or NotNeeded, if it turns out that the request
+	// was not sent).
 	Pending
-	// Delivered: the bytes of the cancel are in the peer's pipe, its HTTP end has acknowledged it, or the stream that
-	// stands for the request was closed.
+	// Delivered: the bytes of the cancel are in the peer's pipe, the peer's HTTP end has acknowledged it, or the stream of
+	// the request was closed.
 	Delivered
-	// Failed: the cancel did not get to the peer, as far as this side can know.
+	// Failed: as far as this side can know, the cancel did not reach the peer.
 	Failed
 )
 
-// String is the word for logs.
+// String returns the word for logs.
 func (d Delivery) String() string {
 	switch d {
 	case NotNeeded:
@@ -37,8 +37,8 @@ func (d Delivery) String() string {
 	return "unknown"
 }
 
-// ErrCancelNotNeeded is what a CancelRoute calls told with when the request was never written to its end, so that no
-// cancel went out.
+// ErrCancelNotNeeded is what a CancelRoute passes to told if the request was never written to its end, so that no
+// cancel was sent.
 var ErrCancelNotNeeded = errors.New("jsonrpc: the request was never written, so no cancel was sent")
 
 // cancelWay is the state of one delivery. settle is its one transition out of Pending.
@@ -49,7 +49,7 @@ type cancelWay struct {
 	hooks []func(Delivery, error) // to be called by settle
 }
 
-// settle leaves Pending, as err says: nil is Delivered, ErrCancelNotNeeded is NotNeeded, anything else is Failed. A
+// settle ends Pending: a nil err leads to Delivered, ErrCancelNotNeeded to NotNeeded, and any other error to Failed. A
 // second call does nothing.
 func (w *cancelWay) settle(err error) {
 	w.mu.Lock()
@@ -73,23 +73,23 @@ func (w *cancelWay) settle(err error) {
 	}
 }
 
-// NewCancelledError makes the error of a call whose cancel travels in a way of its own, such as tasks/cancel. Its
-// delivery is Pending until told is called: with nil when the peer has it, with ErrCancelNotNeeded when there was
-// nothing to tell, else with what went wrong. The first call counts.
+// NewCancelledError returns the error of a call that is cancelled in another way than by the Peer, such as
+// tasks/cancel. Its delivery is Pending until told is called: with nil when the peer has the cancel, with
+// ErrCancelNotNeeded when there was nothing to send, else with the error. Only the first call has an effect.
 func NewCancelledError(cause error) (e *CancelledError, told func(error)) {
 	e = &CancelledError{Cause: cause, Sent: true}
 	e.way.state = Pending
 	return e, e.way.settle
 }
 
-// Delivery tells what is known of the cancel now; the error says why it failed.
+// Delivery returns what is known about the delivery of the cancel now. The error says why it failed.
 func (e *CancelledError) Delivery() (Delivery, error) {
 	e.way.mu.Lock()
 	defer e.way.mu.Unlock()
 	return e.way.state, e.way.err
 }
 
-// OnDelivery calls f once the delivery is no longer Pending: at once when it is not, else later, on any goroutine and
+// OnDelivery calls f once the delivery is no longer Pending: at once if it is not, else later, on any goroutine and
 // with no lock of this package held. f must not block.
 func (e *CancelledError) OnDelivery(f func(Delivery, error)) {
 	w := &e.way

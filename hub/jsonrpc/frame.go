@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// The messages that leave are built by appending bytes: what they carry is JSON text already.
+// Outgoing messages are built by appending bytes, because their parts are JSON text already.
 
 func appendRequest(b []byte, id ID, method string, params json.RawMessage) []byte {
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
@@ -45,7 +45,7 @@ func appendResult(b []byte, id ID, result json.RawMessage) []byte {
 
 func appendError(b []byte, id ID, e *Error) []byte {
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	if id.IsZero() { // of a request that could not be read
+	if id.IsZero() { // the error answers a request whose id could not be read
 		b = append(b, "null"...)
 	}
 	b = append(b, id.raw...)
@@ -70,8 +70,8 @@ func appendCancel(b []byte, id ID, reason string) []byte {
 	return append(b, "}}"...)
 }
 
-// appendText appends valid JSON text. Line breaks can only stand between its tokens, and there they become blanks: a
-// message is one line (basic/transports, "stdio", every revision).
+// appendText appends valid JSON text. It replaces line breaks by blanks, because a message is one line
+// (basic/transports, "stdio", every revision). In valid JSON a line break can only stand between tokens.
 func appendText(b []byte, text []byte) []byte {
 	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') < 0 {
 		return append(b, text...)

@@ -9,17 +9,17 @@ import (
 )
 
 // ID is an opaque wire id: the exact JSON text of a string or a number, compared byte by byte. 1, "1" and 1.0 are three
-// different ids, and large integers survive, because nothing is ever decoded. The zero ID means that there is none.
+// different ids, and large integers are preserved, because nothing is decoded. The zero ID means that there is no id.
 //
-// An ID is comparable and may be a map key. It holds a copy of the text that it was made from.
+// An ID is comparable and may be a map key. It holds a copy of the text from which it was made.
 type ID struct{ raw string }
 
-// ErrInvalidID says that a JSON text is not a string or a number. MCP allows no other ids, null among the forbidden
-// ones (2025-11-25 and 2026-07-28, basic, "Requests").
+// ErrInvalidID is returned for a JSON text that is not a string or a number. MCP allows no other ids; null is
+// forbidden, too (2025-11-25 and 2026-07-28, basic, "Requests").
 var ErrInvalidID = errors.New("jsonrpc: an id must be a JSON string or number")
 
-// ParseID makes an ID of a JSON text that is exactly one string or number, blanks around it aside. Anything else is
-// ErrInvalidID.
+// ParseID returns the ID with the text raw, which must be exactly one JSON string or number with optional white space
+// around it. Otherwise the error is ErrInvalidID.
 func ParseID(raw []byte) (ID, error) {
 	raw = bytes.Trim(raw, " \t\r\n")
 	if !jsontext.IsID(raw) {
@@ -28,16 +28,16 @@ func ParseID(raw []byte) (ID, error) {
 	return ID{raw: string(raw)}, nil
 }
 
-// IntID is the id whose JSON text is n in decimal digits.
+// IntID returns the id whose JSON text is n in decimal digits.
 func IntID(n int64) ID { return ID{raw: strconv.FormatInt(n, 10)} }
 
-// String is the JSON text: 7 for a number, "7" with its quotes for a string, and nothing for the zero ID.
+// String returns the JSON text: 7 for a number, "7" with its quotes for a string, and "" for the zero ID.
 func (id ID) String() string { return id.raw }
 
-// IsZero tells whether there is no id.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id.raw == "" }
 
-// MarshalJSON gives the text as it came, and null for the zero ID.
+// MarshalJSON returns the text of the id as it came, and null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
 	if id.raw == "" {
 		return []byte("null"), nil
@@ -45,7 +45,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return []byte(id.raw), nil
 }
 
-// UnmarshalJSON is ParseID, except that null leaves the zero ID.
+// UnmarshalJSON is ParseID, except that null sets the zero ID.
 func (id *ID) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "null" {
 		*id = ID{}

@@ -6,12 +6,12 @@ const (
 	maxMustDeliver = 64 << 10
 	maxCoalesced   = 4 << 10
 	maxLossy       = 1 << 10
-	// maxInboxBytes bounds what all waiting notifications hold, whatever their number.
+	// maxInboxBytes bounds the bytes of all waiting notifications, whatever their number.
 	maxInboxBytes = 64 << 20
 )
 
-// inbox is the ordered way from the reading goroutine to the receivers: notifications for the handler, and responses
-// that must not overtake them. The reading goroutine alone puts in; it never waits.
+// inbox is the ordered queue from the reading goroutine to the receivers: notifications for the handler, and responses
+// that must not overtake them. Only the reading goroutine adds to it, and never blocks.
 type inbox struct {
 	handle  func(*Notification)
 	dropped func(class string, n int)
@@ -25,11 +25,11 @@ type inbox struct {
 	waiting    [3]int               // notifications, by class
 	lost       [3]int               // dropped and not yet reported, by class
 	bytes      int
-	busy       bool // the delivering goroutine is with a receiver
-	closed     bool // nothing comes any more; the goroutine ends when the queue is empty
+	busy       bool // the delivering goroutine is calling a receiver
+	closed     bool // nothing is added any more; the goroutine ends when the queue is empty
 }
 
-// delivery is one item: a notification, or a call whose response is in hand.
+// delivery is one item of the queue: a notification, or a call whose response was received.
 type delivery struct {
 	next  *delivery
 	note  *Notification
@@ -60,7 +60,7 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 	if class == Coalesce {
 		d := q.keys[key]
 		if more := len(n.Params); d != nil && q.bytes+more-len(d.note.Params) <= maxInboxBytes {
-			// In the place of the older one: going to the end each time, a busy key might never be handled.
+			// The new one takes the place of the older one: at the end of the queue, a busy key might never be handled.
 			q.bytes += more - len(d.note.Params)
 			d.note = n
 			q.mu.Unlock()
@@ -89,15 +89,15 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 	q.signal()
 }
 
-// idle tells whether whatever comes next may be delivered at once: nothing waits, and no receiver is at work. As the
-// reading goroutine alone puts in, it stays so until that does.
+// idle reports whether the next item may be delivered at once: nothing waits, and no receiver is running. Only the
+// reading goroutine adds items, so this stays true until that goroutine adds one.
 func (q *inbox) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.head == nil && !q.busy && !q.closed
 }
 
-// settle hands a call that has its response to its caller: at once when nothing came before that is still waiting.
+// settle passes a call that has its response to its caller, at once if nothing that came before it still waits.
 func (q *inbox) settle(c *Call) {
 	q.mu.Lock()
 	if q.closed || c.urgent || (q.head == nil && !q.busy) {
@@ -111,7 +111,8 @@ func (q *inbox) settle(c *Call) {
 	q.signal()
 }
 
-// expedite lets a response overtake: its caller has given up waiting, and the response in hand wins over that.
+// expedite lets a received response overtake: the context of its caller has ended, and a response that was received
+// before wins.
 func (q *inbox) expedite(c *Call) {
 	q.mu.Lock()
 	c.urgent = true
@@ -122,8 +123,8 @@ func (q *inbox) expedite(c *Call) {
 	}
 }
 
-// close lets the goroutine end. With drain what waits is delivered first; without, waiting notifications are dropped
-// and waiting responses handed out at once, as no handler may hold them up any longer.
+// close makes the delivering goroutine end. With drain, what waits is delivered first. Without drain, waiting
+// notifications are dropped and waiting responses delivered at once, so that no handler can delay them.
 func (q *inbox) close(drain bool) {
 	q.mu.Lock()
 	q.closed = true
@@ -167,7 +168,7 @@ func (q *inbox) run() {
 	}
 }
 
-// next takes the first item, nil when none waits; more is false at the end.
+// next removes and returns the first item, or nil if none waits. more is false at the end.
 func (q *inbox) next() (d *delivery, lost [3]int, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

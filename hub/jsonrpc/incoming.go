@@ -15,7 +15,7 @@ import (
 type inbound struct {
 	entry   tracked
 	request Request
-	ctx     context.Context // ends with its cause; of the handler
+	ctx     context.Context // the context of the handler; ends with its cause
 	cancel  context.CancelCauseFunc
 }
 
@@ -24,11 +24,11 @@ func (in *inbound) cancelWith(cause error) bool {
 	return true
 }
 
-// lingering is how many handlers of withdrawn requests may still be on their way out, for each request that may be
-// open. A peer that sends and withdraws faster than handlers end is refused beyond that.
+// lingering is how many handlers may run for each request that may be open, most of them for withdrawn requests. A peer
+// that sends and withdraws requests faster than the handlers end is refused beyond that.
 const lingering = 16
 
-// request begins an incoming request. Called by the reading goroutine.
+// request starts the handling of an incoming request. Called by the reading goroutine.
 func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
 		if n := p.count.droppedRequests.Add(1); logged(n) {
@@ -90,8 +90,8 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	})
 }
 
-// answerAtOnce answers a request from the reading goroutine, which waits for nothing: it is never open. An answer that
-// finds the write queue full is dropped: who does not read gets none.
+// answerAtOnce answers a request on the reading goroutine, without registering it, and does not block. If the write
+// queue is full, the answer is dropped: a peer that does not read gets none.
 func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
 	if p.tracker.IsPending(Incoming, id) {
 		p.count.duplicateIDs.Add(1)
@@ -101,7 +101,7 @@ func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
 	p.pushOrDrop(newFrame(appendResult(nil, id, result)))
 }
 
-// serve runs the handler and answers, unless the request is no longer there to be answered.
+// serve runs the handler and sends the answer, unless the request was withdrawn or the connection has ended.
 func (p *Peer) serve(in *inbound) {
 	result, err := p.opts.HandleRequest(in.ctx, &in.request)
 	if taken, cause := p.tracker.takeEntry(Incoming, &in.entry); !taken {
@@ -112,7 +112,7 @@ func (p *Peer) serve(in *inbound) {
 		return
 	}
 	in.cancel(errRequestOver)
-	// Not bounded: there are at most MaxIncoming of these, and a lost one would let the peer wait for ever.
+	// Not bounded: there are at most MaxIncoming of these, and the peer would wait for ever for a lost answer.
 	_ = p.out.push(p.answer(in, result, err), unbounded, OutgoingMessage{})
 }
 
@@ -138,7 +138,7 @@ func (p *Peer) refuseOpen(in *inbound, e *Error) {
 }
 
 // refuse answers with an error, if the queue has room: a peer that floods us without reading must not fill our memory.
-// An error is short, so it may pass answers that fill the queue, as long again as that.
+// An error is short, so errors may exceed the limit of the queue, up to twice that limit.
 func (p *Peer) refuse(id ID, e *Error) {
 	f := newFrame(appendError(nil, id, e))
 	if p.out.backlog() < 2*p.opts.WriteQueueBytes {
@@ -155,8 +155,9 @@ func (p *Peer) pushOrDrop(f *frame) {
 	}
 }
 
-// peerCancelled handles notifications/cancelled. It is called by the reading goroutine, so that the next message finds
-// the request gone. Unknown, late and malformed ones are ignored (basic/utilities/cancellation, "Error Handling").
+// peerCancelled handles notifications/cancelled. It is called by the reading goroutine, so that the request is gone
+// when the next message is handled. Unknown, late and malformed ones are ignored (basic/utilities/cancellation, "Error
+// Handling").
 func (p *Peer) peerCancelled(params []byte, size int) {
 	var rawID, rawReason []byte
 	object := jsontext.Members(params, func(name []byte, value json.RawMessage) bool {
@@ -173,10 +174,10 @@ func (p *Peer) peerCancelled(params []byte, size int) {
 		p.count.malformedCancels.Add(1)
 		return
 	}
-	reason := jsontext.String(rawReason) // optional, so one that is no string is as good as none
+	reason := jsontext.String(rawReason) // optional, so a reason that is no string is treated as absent
 	cause := &WithdrawnError{Reason: reason}
 	if e := p.tracker.takeWithdrawn(id, cause); e != nil {
-		// The entry is gone: from here on no answer to it can be written, and its id is free.
+		// The entry was removed: from here on no answer to it can be written, and its id is free.
 		p.count.withdrawnRequests.Add(1)
 		p.tapped(e, Observed{Sender: Incoming, Kind: KindNotification, Method: "notifications/cancelled", Bytes: size})
 		e.handle.cancelWith(cause)

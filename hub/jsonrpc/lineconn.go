@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultMaxLine = 64 << 20
-	// lineBuffer is the size of the buffer for reading. The one for writing keeps twice that at most.
+	// lineBuffer is the size of the read buffer. The write buffer is at most twice as large.
 	lineBuffer = 32 << 10
 )
 
@@ -26,8 +26,8 @@ type LineConnOptions struct {
 	Close func() error
 }
 
-// LineConn is a Conn of one JSON text a line: the stdio framing of MCP. It reads blank lines, CRLF, blanks at the end,
-// a byte order mark at the start and a last line without its end as what was meant.
+// LineConn is a Conn with one JSON text on each line: the stdio framing of MCP. It tolerates blank lines, CRLF, blanks
+// at the end, a byte order mark at the start and a last line without its newline.
 //
 // On Unix a writer that can be polled (a pipe, a socket) is written without blocking, so that TryWrite works and
 // WriteProgress is exact. Any other writer gets pieces of 16 KiB.
@@ -35,19 +35,19 @@ type LineConn struct {
 	r       io.Reader
 	maxLine int
 
-	// Of the reading goroutine.
+	// Used by the reading goroutine only.
 	buf        []byte
-	start, end int           // what was read and is neither returned nor in long
-	long       longtext.Text // the line at hand, as far as it has left buf because that was full
-	readErr    error         // comes after what was read before it
-	given      bool          // the bytes of the last message are its reader's
+	start, end int           // the bytes of buf that were read and are neither returned nor in long
+	long       longtext.Text // the part of the current line that was moved out of buf because buf was full
+	readErr    error         // returned after everything that was read before it
+	given      bool          // the receiver of the last message owns its bytes
 	results    *bounds.Account
-	hold       *bounds.Hold // what long holds of results
-	handed     *bounds.Hold // with the bytes of the last message
+	hold       *bounds.Hold // what long has charged to results
+	handed     *bounds.Hold // the hold of the last message, until Hold takes it
 
-	// Of whoever writes; see Conn.
+	// Used by the goroutine that writes; see Conn.
 	w    io.Writer
-	poll *pollWriter // nil when w can not be polled
+	poll *pollWriter // nil if w can not be polled
 	wbuf []byte
 	rest []byte // what TryWrite could not write
 
@@ -55,7 +55,7 @@ type LineConn struct {
 	close    func() error
 }
 
-// NewLineConn makes a LineConn that reads r and writes w.
+// NewLineConn returns a LineConn that reads r and writes w.
 func NewLineConn(r io.Reader, w io.Writer, o LineConnOptions) *LineConn {
 	if o.MaxLine <= 0 {
 		o.MaxLine = defaultMaxLine
@@ -78,7 +78,7 @@ func NewLineConn(r io.Reader, w io.Writer, o LineConnOptions) *LineConn {
 	return c
 }
 
-// Close ends both directions; see LineConnOptions.Close. Later calls return what the first returned.
+// Close ends both directions; see LineConnOptions.Close. Later calls return the result of the first.
 func (c *LineConn) Close() error { return c.close() }
 
 // ReadMessage returns the next line that is not blank.
@@ -96,15 +96,15 @@ func (c *LineConn) ReadMessage() ([]byte, error) {
 	}
 }
 
-// Drained tells whether every byte that was read has been returned.
+// Drained reports whether every byte that was read has been returned.
 func (c *LineConn) Drained() bool { return c.start == c.end && c.long.Len() == 0 && c.readErr == nil }
 
-// Reading tells whether the bytes of the last message are the caller's to keep.
+// Reading implements Reading. It reports whether the caller owns the bytes of the last message.
 func (c *LineConn) Reading() (jsontext.Message, jsontext.Kind, bool) {
 	return jsontext.Message{}, jsontext.Invalid, c.given
 }
 
-// Count implements Counted. What a line takes beyond the buffer counts.
+// Count implements Counted. Only lines longer than the buffer are charged.
 func (c *LineConn) Count(on *bounds.Account) { c.results, c.hold = on, on.Hold() }
 
 // Hold implements Counted.
@@ -116,7 +116,7 @@ func (c *LineConn) Hold() *bounds.Hold {
 
 func (c *LineConn) readLine() ([]byte, error) {
 	c.given = false
-	c.handed.Release() // of a line that nobody was given, because it was blank
+	c.handed.Release() // of a line that was not returned, because it was blank
 	c.handed = nil
 	searched := c.start
 	for {
@@ -142,7 +142,7 @@ func (c *LineConn) readLine() ([]byte, error) {
 	}
 }
 
-// line returns the line that ends with part and a newline, or with part and the stream.
+// line returns the line that ends with part, after which comes a newline or the end of the stream.
 func (c *LineConn) line(part []byte, newline int) ([]byte, error) {
 	if c.long.Len() > 0 {
 		if err := c.long.Add(part, c.maxLine, c.hold); err != nil {
@@ -153,12 +153,12 @@ func (c *LineConn) line(part []byte, newline int) ([]byte, error) {
 	if c.long.Len() == 0 {
 		return part, nil
 	}
-	// A long line goes with its memory: to copy it would cost as much as to read it.
+	// The caller gets the memory of a long line: a copy would cost as much as reading it did.
 	c.given, c.handed, c.hold = true, c.hold, c.results.Hold()
 	return c.long.Take(), nil
 }
 
-// fill reads once, into a buffer whose unread part it has moved to the front. There is room behind that.
+// fill moves the unread part of the buffer to the front, and reads once. There is room behind that part.
 func (c *LineConn) fill() {
 	if c.buf == nil {
 		c.buf = make([]byte, lineBuffer)
@@ -179,7 +179,7 @@ func (c *LineConn) fill() {
 	c.readErr = io.ErrNoProgress
 }
 
-// skipLine drops a line that is too long already, or finds no room, up to its end.
+// skipLine skips a line that is too long or has no room on the account, up to its end.
 func (c *LineConn) skipLine(noRoom error) error {
 	e := &jsontext.TooLongError{Limit: c.maxLine, Err: noRoom}
 	e.Add(c.long.Take())
@@ -189,7 +189,7 @@ func (c *LineConn) skipLine(noRoom error) error {
 		newline := bytes.IndexByte(part, '\n')
 		if newline >= 0 {
 			part = part[:newline]
-			c.start++ // behind the newline
+			c.start++ // skip the newline, too
 		}
 		e.Add(part)
 		c.start += len(part)

@@ -1,10 +1,10 @@
 package jsonrpc
 
-// writePiece is how much goes into one Write of a writer that can not be polled, which bounds how much it may take
-// without showing progress.
+// writePiece is how many bytes go into one Write of a writer that can not be polled. It bounds how much such a write
+// may accept without reporting progress.
 const writePiece = 16 << 10
 
-// WriteMessages writes the messages, one a line, joined into pieces of about 64 KiB: the size of a pipe.
+// WriteMessages writes each message on a line, joined into pieces of about 64 KiB: the size of a pipe.
 func (c *LineConn) WriteMessages(batch [][]byte) error {
 	if len(c.rest) > 0 {
 		if err := c.write(c.rest); err != nil {
@@ -16,7 +16,7 @@ func (c *LineConn) WriteMessages(batch [][]byte) error {
 	for _, msg := range batch {
 		switch {
 		case len(msg) > lineBuffer:
-			// Too long to be worth a copy. Its end goes with what follows.
+			// Too long to be worth a copy. Its newline is written with what follows.
 			if err := c.write(buf); err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func (c *LineConn) WriteMessages(batch [][]byte) error {
 	return err
 }
 
-// TryWrite writes what fits into the pipe; see TryWriter. It takes nothing when the writer can not be polled.
+// TryWrite writes as much as fits into the pipe; see TryWriter. It accepts nothing if the writer can not be polled.
 func (c *LineConn) TryWrite(msg []byte) (taken int, done bool, err error) {
 	if c.poll == nil || len(c.rest) > 0 || len(msg) > lineBuffer {
 		return 0, false, nil
@@ -52,7 +52,7 @@ func (c *LineConn) TryWrite(msg []byte) (taken int, done bool, err error) {
 	return taken, taken == len(buf), err
 }
 
-// WriteProgress counts the bytes that the other side has taken.
+// WriteProgress returns how many bytes the other side has accepted.
 func (c *LineConn) WriteProgress() uint64 { return c.progress.Load() }
 
 func (c *LineConn) keep(buf []byte) {

@@ -7,19 +7,19 @@ type Request struct {
 	ID     ID
 	Method string
 	Params json.RawMessage // the exact text that came; nil when there was none
-	Source ID              // the own request in whose answer it came; zero when that is not known (see Sourced)
-	Behind any             // what OnRequest found out; nil without it
-	Tag    any             // set by OnRequest: what Options.Tap is given with its messages; nil: those are not told
-	// Aside is set by OnRequest for a request that nobody will be asked about: it takes none of the places of
-	// Options.MaxIncoming. As many again may be open aside.
+	Source ID              // our request in whose answer it came; zero if that is not known (see Sourced)
+	Behind any             // set by OnRequest
+	Tag    any             // set by OnRequest: the tag with which Options.Tap is called; nil: the tap is not called
+	// Aside is set by OnRequest for a request for which no user will be asked: it does not count against
+	// Options.MaxIncoming. As many requests again may be open aside.
 	Aside bool
 
 	stepAside func() bool
 }
 
-// StepAside gives the place of an open request back: nobody is asked about it any more, and what is left to do is to
-// answer it. It counts among those that are Aside from then on. false: these are as many as may be, and it keeps its
-// place until it is answered.
+// StepAside frees the place of an open request for which no user is asked any more and which only has to be answered.
+// From then on it is Aside. StepAside returns false if Options.MaxIncoming requests are aside already: the request then
+// keeps its place until it is answered.
 func (r *Request) StepAside() bool { return r.stepAside == nil || r.stepAside() }
 
 // Notification is an incoming notification. It belongs to the handler.
@@ -29,7 +29,7 @@ type Notification struct {
 	Size   int             // of the whole message, in bytes
 }
 
-// Class tells how a notification may be treated while the handler is behind.
+// Class says how a notification may be treated while the handler is behind.
 type Class int
 
 const (

@@ -10,7 +10,7 @@ import (
 )
 
 // Options of a Peer. The zero value is usable: it answers every request with "method not found" and ignores every
-// notification. Functions must be safe for concurrent use unless their comment says who calls them.
+// notification. Functions must be safe for concurrent use unless their comment says which goroutine calls them.
 type Options struct {
 	// Server names the other side in tracker entries and logs.
 	Server string
@@ -19,80 +19,80 @@ type Options struct {
 
 	// HandleRequest answers one incoming request, in a goroutine of its own that the Peer owns. An *Error is sent as it
 	// is, any other error as CodeInternalError with a fixed text. ctx ends, with its cause, when the peer withdraws the
-	// request (*WithdrawnError; what the handler returns is then discarded), when the connection ends (*ClosedError) and
-	// when RequestTracker.Cancel is called for it. The handler must return soon after that: Close waits for it.
-	// nil answers CodeMethodNotFound.
+	// request (*WithdrawnError; the handler's result is then discarded), when the connection ends (*ClosedError) and when
+	// RequestTracker.Cancel is called for it. The handler must return soon after that: Close waits for it. If
+	// HandleRequest is nil, the answer is CodeMethodNotFound.
 	HandleRequest func(ctx context.Context, r *Request) (json.RawMessage, error)
-	// OnRequest sees each request before HandleRequest does, and before anything that came after it is acted on: what led
-	// to it can be looked up here, and kept in its Behind, while the answer that follows has ended nothing yet. Called by
-	// the reading goroutine: it must not block, and must not keep the params, which are good until it returns. It sees
-	// requests, too, that are refused then. nil does nothing.
+	// OnRequest is called with each request before HandleRequest, and before anything that came after the request is
+	// handled: it can find out which call led to the request, and store that in Behind, while no later response has ended
+	// that call yet. It is also called for requests that are refused afterwards. Called by the reading goroutine: it must
+	// not block, and must not retain the params, which are valid until it returns. May be nil.
 	OnRequest func(r *Request)
 	// Answer answers requests whose answer is always the same, such as pings: at once, whatever else is open, and without
-	// being counted. Called by the reading goroutine: it must not block. ok is false for all others, which go to
-	// HandleRequest. nil: there are none.
+	// being counted. ok is false for all other requests, which go to HandleRequest. Called by the reading goroutine: it
+	// must not block. May be nil.
 	Answer func(method string) (result json.RawMessage, ok bool)
-	// HandleNotification sees the notifications one after the other, in order. Responses that came after a notification
-	// wait until it has returned. It must not call Close. nil ignores them.
+	// HandleNotification is called with the notifications one after the other, in order. Responses that came after a
+	// notification wait until it has returned. It must not call Close. nil ignores notifications.
 	HandleNotification func(n *Notification)
-	// Direct, if not nil, is given each notification first, when none waits to be handled: what it takes (true) goes no
-	// further, and costs neither a copy nor another goroutine. It is for what may come late and comes in storms. Called by
-	// the reading goroutine: it must not block, and must not keep the notification or its params, which are good until it
-	// returns.
+	// Direct, if not nil, is called with each notification first, when none waits to be handled. If it returns true, the
+	// notification is not handled further, and costs neither a copy nor another goroutine. It is meant for notifications
+	// that may be delivered late and come in storms. Called by the reading goroutine: it must not block, and must not
+	// retain the notification or its params, which are valid until it returns.
 	Direct func(n *Notification) bool
-	// Classify gives the class of a notification, and the key of Coalesce. It is called by the reading goroutine, so it
+	// Classify returns the class of a notification, and the key for Coalesce. It is called by the reading goroutine, so it
 	// must be quick. nil: MustDeliver.
 	Classify func(n *Notification) (Class, string)
-	// OnDropped hears of notifications that were dropped since the last call, by class name. It is called between
-	// notifications, by the goroutine that calls HandleNotification.
+	// OnDropped is called with the number of notifications that were dropped since the last call, by class name. It is
+	// called between notifications, by the goroutine that calls HandleNotification.
 	OnDropped func(class string, n int)
-	// OnOutgoingCancelled is asked when the peer sends notifications/cancelled for an id that is not one of its own
-	// pending requests. Returning true ends the own pending call with that id: it fails with a *WithdrawnError and
+	// OnOutgoingCancelled is called when the peer sends notifications/cancelled for an id that is not one of its own
+	// pending requests. If it returns true, our own pending call with that id ends: it fails with a *WithdrawnError and
 	// nothing is sent. This is one way in which a server ends subscriptions/listen (2026-07-28
 	// basic/patterns/cancellation). Called by the reading goroutine: it must not block.
 	OnOutgoingCancelled func(id ID, reason string) bool
 
-	// OnBadLine hears of what came and is no message, or none that can be used: it is counted and ignored. Called by the
-	// reading goroutine: it must not block, and must not keep the line. nil does nothing.
+	// OnBadLine is called with data that is not a message, or not a usable one; it is counted and ignored. Called by the
+	// reading goroutine: it must not block, and must not retain the line. May be nil.
 	OnBadLine func(line []byte)
 
-	// OnLateResponse hears of a response to a call that was cancelled, which is then dropped: a result can name something
-	// that goes on at the other side. Called by the reading goroutine: it must not block.
+	// OnLateResponse is called with a response to a call that was cancelled, which is then dropped: its result may name
+	// something that continues at the other side. Called by the reading goroutine: it must not block.
 	OnLateResponse func(r LateResponse)
 
-	// Tap, if not nil, is told of every message that belongs to a request with a tag (How.Tag, Request.Tag): of one that
-	// leaves just before the connection is given it, in the order of the wire; of one that came before it is acted on.
-	// Notifications of the peer other than notifications/cancelled name their request in ways of their own, and are told
-	// by whoever knows those. Tap may be called with locks of the Peer held: it must not block and must not call the Peer.
+	// Tap, if not nil, is called with every message that belongs to a request with a tag (How.Tag, Request.Tag): with an
+	// outgoing message just before it is written, in the order of the wire, and with an incoming message before it is
+	// handled. Notifications of the peer other than notifications/cancelled refer to their request in different ways; the
+	// Peer does not report those. Tap may be called with locks of the Peer held: it must not block and must not call the
+	// Peer.
 	Tap func(tag any, o Observed)
 
-	// Route of outgoing cancels; nil: NotifyRoute.
+	// Route sends the cancels of outgoing requests; nil: NotifyRoute.
 	Route CancelRoute
 	// Uncancellable lists the methods that are never cancelled on the wire; nil: initialize and server/discover.
 	Uncancellable []string
 
-	// Results is the account of large messages: of one that is read, and of a result until its caller has it (or longer:
-	// How.Keep). nil: nothing is counted.
+	// Results is the account to which large messages are charged while they are read, and results until their caller has
+	// them (or longer: How.Keep). nil: nothing is charged.
 	Results *bounds.Account
 
-	// MaxIncoming bounds the open incoming requests; beyond it CodeTooManyRequests is answered. Default 64.
+	// MaxIncoming bounds the open incoming requests; the answer to more is CodeTooManyRequests. Default 64.
 	MaxIncoming int
 	// WriteQueueBytes bounds the bytes that wait to be written; beyond it Begin and Notify fail with *QueueFullError, and
-	// requests of the peer are refused.
-	// Default 64 MiB.
+	// requests of the peer are refused. Default 64 MiB.
 	WriteQueueBytes int
-	// StallLimit is how long the other side may take no byte while some wait. Default 30 s; negative: no limit.
+	// StallLimit is how long the other side may accept no byte while some wait. Default 30 s; negative: no limit.
 	StallLimit time.Duration
-	// Stalled is called once, on a goroutine of its own, when StallLimit has passed; the owner then ends the process.
-	// nil: the Peer ends with ErrStalled.
+	// Stalled is called once, on a goroutine of its own, when StallLimit has passed; the owner is expected to end the
+	// process. nil: the Peer ends with ErrStalled.
 	Stalled func()
 
-	// Batches tells whether JSON arrays are accepted, as protocol revision 2025-03-26 demands. It is asked for each
-	// array by the reading goroutine. nil: never.
+	// Batches reports whether JSON arrays are accepted, as protocol revision 2025-03-26 demands. The reading goroutine
+	// calls it for each array. nil: never.
 	Batches func() bool
-	// NoServerRequests tells whether the other side must not send requests, as since 2026-07-28 (basic/patterns/mrtr):
-	// they are then dropped, counted and logged, and never answered. Asked for each request by the reading goroutine. nil:
-	// never.
+	// NoServerRequests reports whether the other side must not send requests, as since 2026-07-28 (basic/patterns/mrtr):
+	// they are then dropped, counted and logged, and never answered. The reading goroutine calls it for each request. nil:
+	// it may send requests.
 	NoServerRequests func() bool
 }
 
@@ -101,11 +101,11 @@ type LateResponse struct {
 	ID     ID
 	Method string
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
-	Quiet  bool            // the call was begun with How.Quiet, so the peer has not heard of the cancel
+	Quiet  bool            // the call was begun with How.Quiet, so the peer was not told of the cancel
 	Tag    any             // of the call
-	// Told settles the delivery of the CancelledError that the call ended with, when it was begun with How.Quiet; else
-	// nil. It is called as CancelRoute says, by who sends the cancel that the protocol has for such a call, now that the
-	// response says what to cancel.
+	// Told is set if the call was begun with How.Quiet, else nil. It settles the delivery of the CancelledError with which
+	// the call ended. The receiver of the response now knows what to cancel: it sends the cancel that the protocol has for
+	// such a call, and calls Told as CancelRoute says.
 	Told func(error)
 }
 

@@ -7,20 +7,20 @@ import (
 )
 
 // outbox is the write side of a connection: an ordered queue, and one owner of the connection's writing half at a time.
-// A connection that is a Sender has neither: each message is handed over at once.
+// A connection that is a Sender has neither: each message is passed to it at once.
 //
-// The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own it for one
-// write that can not block, and hands over what did not fit. Nobody but the writer goroutine ever waits for the other
-// side.
+// The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own the writing
+// half for one write that can not block, and then leaves what was not accepted to the writer goroutine. Only the writer
+// goroutine ever waits for the other side.
 //
-// Where many requests are open, as in a relay of them, what comes in one read goes out from many goroutines. Then each
-// request and each response is left to the writer goroutine, which lets the others come first and writes them together.
+// When many requests are open, as in a relay, messages that came in one read cause writes by many goroutines. Each
+// request and each response is then left to the writer goroutine, which yields first, and writes them together.
 type outbox struct {
 	conn     Conn
-	try      TryWriter     // nil when conn is none
-	progress WriteProgress // nil when conn is none
-	sender   Sender        // nil when conn is none
-	crowded  func() bool   // whether others are likely to write soon
+	try      TryWriter     // nil if conn does not implement it
+	progress WriteProgress // nil if conn does not implement it
+	sender   Sender        // nil if conn does not implement it
+	crowded  func() bool   // reports whether other messages are likely to be written soon
 	limit    int           // of queued bytes
 	tap      func(tag any, o Observed)
 
@@ -29,22 +29,22 @@ type outbox struct {
 	onError    func(error)     // called once, when writing has failed
 	timers     *sync.WaitGroup // counts an armed stall timer
 
-	wake chan struct{} // hands the ownership to the writer goroutine, so it never holds more than one
+	wake chan struct{} // passes the ownership to the writer goroutine, so it never holds more than one
 	stop chan struct{} // closed by close
 
 	mu         sync.Mutex // guards what follows
-	head, tail *frame     // queued, unwritten
-	bytes      int        // queued or in the hands of the owner
-	rest       int        // of these, what the connection kept of a tried frame
-	partial    *frame     // that frame, if it has a told
-	owned      bool       // somebody owns the writing half
+	head, tail *frame     // the frames that are queued
+	bytes      int        // of the frames that are queued or being written by the owner
+	rest       int        // how many of these the connection kept of a frame that TryWrite wrote in part
+	partial    *frame     // that frame, if its told is set
+	owned      bool       // the writing half has an owner
 	closed     error
 	written    uint64        // bytes of finished writes
-	idle       chan struct{} // closed and forgotten when nobody owns the writing half any more; nil: nobody waits for that
+	idle       chan struct{} // closed and set to nil when the writing half has no owner any more; nil: nobody waits
 	stall      stallWatch
 }
 
-// bound tells whether a frame may pass the limit of the queue.
+// bound says whether the limit of the queue applies to a frame.
 type bound bool
 
 const (
@@ -52,8 +52,8 @@ const (
 	unbounded bound = false
 )
 
-// writeBatch is how many bytes the writer goroutine takes at once. What it has taken counts as written, so it takes no
-// more than a pipe holds.
+// writeBatch is how many bytes the writer goroutine takes at once. Bytes that it has taken count as written, so it
+// takes no more than a pipe holds.
 const writeBatch = 64 << 10
 
 func newOutbox(conn Conn, o Options, crowded func() bool, timers *sync.WaitGroup, onStall func(),
@@ -76,8 +76,8 @@ func newOutbox(conn Conn, o Options, crowded func() bool, timers *sync.WaitGroup
 	return b
 }
 
-// push queues a frame and returns at once. The error is a *QueueFullError or what close was given, and told is not
-// called then. A frame that was removed before is dropped. m is what a Sender is told beside the message.
+// push queues a frame and returns at once. The error is a *QueueFullError or the error that close was given; told is
+// not called then. A frame that was removed before is dropped. m is what a Sender gets beside the message.
 func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	if b.sender != nil {
 		return b.hand(f, m)
@@ -113,15 +113,15 @@ func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	return nil
 }
 
-// backlog is how many bytes wait for the other side.
+// backlog returns how many bytes wait to be written.
 func (b *outbox) backlog() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes
 }
 
-// hand gives a frame to the Sender. The lock is held, so that a cancel comes either before, and then nothing is sent,
-// or after the request is with the Sender, whom the cancel route tells.
+// hand passes a frame to the Sender, with mu held: a cancel comes either before, and nothing is sent, or after the
+// Sender has the request, and the cancel route tells the Sender.
 func (b *outbox) hand(f *frame, m OutgoingMessage) error {
 	b.mu.Lock()
 	if b.closed != nil || f.state == frameDropped {
@@ -140,7 +140,8 @@ func (b *outbox) hand(f *frame, m OutgoingMessage) error {
 	return nil
 }
 
-// tryOne writes as much of f as the other side takes at once. The caller owns the writing half and gives it up here.
+// tryOne writes as much of f as the other side accepts at once. The caller owns the writing half; tryOne gives it up or
+// passes it to the writer goroutine.
 func (b *outbox) tryOne(f *frame) {
 	b.tell(f, false)
 	taken, done, err := b.try.TryWrite(f.buf)
@@ -195,7 +196,7 @@ func (b *outbox) tryOne(f *frame) {
 	}
 }
 
-// remove takes a frame out of the queue, and tells whether it was in time: then it leaves no trace on the wire.
+// remove removes a frame from the queue, and reports whether it was not written yet. It is then never written.
 func (b *outbox) remove(f *frame) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -212,7 +213,7 @@ func (b *outbox) remove(f *frame) bool {
 	return true
 }
 
-// close drops what is queued and ends the writer goroutine once the connection lets go of it.
+// close drops what is queued, and ends the writer goroutine once the connection unblocks it.
 func (b *outbox) close(cause error) {
 	b.mu.Lock()
 	asked, first := b.drop(cause)
@@ -223,7 +224,7 @@ func (b *outbox) close(cause error) {
 	settle(asked, cause)
 }
 
-// fail is close by an error of the connection.
+// fail is close after an error of the connection.
 func (b *outbox) fail(err error) {
 	cause := &ClosedError{Cause: err}
 	b.mu.Lock()
@@ -236,8 +237,8 @@ func (b *outbox) fail(err error) {
 	settle(asked, cause)
 }
 
-// drop is the one transition to closed. Called with mu held; asked are the frames that the caller settles once it has
-// let go of it.
+// drop is the one transition to closed. Called with mu held. The caller must settle the frames in asked after it has
+// released mu.
 func (b *outbox) drop(cause error) (asked []*frame, first bool) {
 	if b.closed != nil {
 		return nil, false
@@ -297,9 +298,9 @@ func (b *outbox) run() {
 	}
 }
 
-// next takes a batch for writing; false when there is nothing left and the writing half was given up. asked are those
-// of its frames of which somebody wants to know. They end the batch, so that what is told of them does not wait for the
-// bytes of others that came later.
+// next takes a batch for writing. ok is false if nothing is left; next has then given up the writing half. asked are
+// the frames of the batch whose told is set. They end the batch, so that their report does not wait for the bytes of
+// frames that came later.
 func (b *outbox) next(batch [][]byte, asked []*frame) (_ [][]byte, _ []*frame, size int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

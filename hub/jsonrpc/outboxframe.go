@@ -1,14 +1,14 @@
 package jsonrpc
 
-// frame is one message on its way out.
+// frame is one outgoing message.
 type frame struct {
 	buf        []byte
-	about      *tracked // the request that it belongs to, for the tap; nil: nobody is told
-	code       int64    // of an error
+	about      *tracked // the request that it belongs to, for Options.Tap; nil: the tap is not called
+	code       int64    // the code of an error
 	kind       Kind
 	prev, next *frame
 	state      frameState  // guarded by outbox.mu
-	told       func(error) // see settle; nil when nobody asks
+	told       func(error) // see settle; may be nil
 }
 
 type frameState uint8
@@ -22,8 +22,8 @@ const (
 
 func newFrame(buf []byte) *frame { return &frame{buf: buf} }
 
-// settle tells what became of the frame, if somebody wants to know: nil when all of it was written, else why it never
-// will be. It is called once for each frame that push took, with no lock held.
+// settle calls told, if it is set, with what became of the frame: nil if all of it was written, else the reason why it
+// never will be. It is called once for each frame that push accepted, with no lock held.
 func (f *frame) settle(err error) {
 	if f.told != nil {
 		f.told(err)

@@ -1,6 +1,6 @@
 package jsonrpc
 
-// The queue of an outbox: a list of frames, because a cancelled one is taken out of its middle.
+// The queue of an outbox is a linked list of frames, because a cancelled frame is removed from its middle.
 
 // append queues f. Called with mu held.
 func (b *outbox) append(f *frame) {
@@ -13,7 +13,7 @@ func (b *outbox) append(f *frame) {
 	b.tail = f
 }
 
-// unlink takes f out of the list. Called with mu held.
+// unlink removes f from the list. Called with mu held.
 func (b *outbox) unlink(f *frame) {
 	if f.prev != nil {
 		f.prev.next = f.next
@@ -28,8 +28,8 @@ func (b *outbox) unlink(f *frame) {
 	f.prev, f.next = nil, nil
 }
 
-// quiet gives a channel that is closed once all that is queued now has been written, or never will be; nil when that is
-// so already.
+// quiet returns a channel that is closed once everything that is queued has been written, or never will be. It returns
+// nil if nothing is queued.
 func (b *outbox) quiet() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,7 +42,7 @@ func (b *outbox) quiet() <-chan struct{} {
 	return b.idle
 }
 
-// rested wakes who waits in quiet. Called with mu held.
+// rested wakes the callers of quiet. Called with mu held.
 func (b *outbox) rested() {
 	if b.idle != nil {
 		close(b.idle)
@@ -50,7 +50,7 @@ func (b *outbox) rested() {
 	}
 }
 
-// why is what the outbox was closed with.
+// why returns the error with which the outbox was closed.
 func (b *outbox) why() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,8 +2,8 @@ package jsonrpc
 
 import "github.com/mcphub-go/mcphub/hub/jsontext"
 
-// oversize handles a message that was too long to be read. If it surely is the answer to a call, that call fails; a log
-// line that is too long fails nothing.
+// oversize handles a message that was too long to be read. If it is certainly the answer to a call, that call fails. A
+// log line that is too long has no effect.
 func (p *Peer) oversize(long *jsontext.TooLongError) {
 	n := p.count.oversizeLines.Add(1)
 	if logged(n) {
@@ -19,7 +19,7 @@ func (p *Peer) oversize(long *jsontext.TooLongError) {
 	}
 }
 
-// unread tells the sender of a request that it was not read: it would wait for ever.
+// unread answers a request that was not read, because its sender would wait for ever.
 func (p *Peer) unread(id ID, why string) {
 	if (p.opts.NoServerRequests == nil || !p.opts.NoServerRequests()) && !p.tracker.IsPending(Incoming, id) {
 		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: why})

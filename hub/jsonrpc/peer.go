@@ -20,33 +20,33 @@ type Peer struct {
 	tracker *RequestTracker
 	out     *outbox
 	in      *inbox
-	sourced Sourced // nil when conn is none
-	reading Reading // nil when conn is none
-	counted Counted // nil when conn is none
+	sourced Sourced // nil if conn does not implement it
+	reading Reading // nil if conn does not implement it
+	counted Counted // nil if conn does not implement it
 	count   counters
 	lastID  atomic.Int64
 
-	// Of the reading goroutine.
-	late   bool         // the message in hand may come late
-	direct Notification // what Options.Direct is given
+	// Used by the reading goroutine only.
+	late   bool         // the current message may be delivered late
+	direct Notification // the argument of Options.Direct
 
-	serving atomic.Int64   // request handlers that run, those of withdrawn requests included
-	aside   atomic.Int64   // the same of requests that take nobody's place
+	serving atomic.Int64   // running request handlers, including those of withdrawn requests
+	aside   atomic.Int64   // the same for requests that are Aside
 	running sync.WaitGroup // every goroutine and timer of the peer
 	done    chan struct{}  // closed by finish
 	ending  chan struct{}  // closed by end
 
 	mu       sync.Mutex // guards what follows
 	err      *ClosedError
-	closeErr error       // of the connection; set before done is closed
+	closeErr error       // the error of conn.Close; set before done is closed
 	grace    *time.Timer // runs between a failed write and the end
 }
 
-// writeErrorGrace is how long reading goes on after a failed write. A server that exits closes both pipes, and what it
-// said last is still in one of them.
+// writeErrorGrace is how long the reader goes on after a failed write. A server that exits closes both pipes, and its
+// last messages may still be in the one that we read.
 const writeErrorGrace = time.Second
 
-// NewPeer makes a Peer of a connection, which it owns from now on, and starts its goroutines. The caller must Close it.
+// NewPeer returns a Peer on conn and starts its goroutines. The Peer owns conn. The caller must call Close.
 func NewPeer(conn Conn, o Options) *Peer {
 	o = o.withDefaults()
 	p := &Peer{
@@ -77,7 +77,7 @@ func (p *Peer) Notify(method string, params json.RawMessage) error {
 	return p.NotifyAs(method, params, nil)
 }
 
-// NotifyAs is Notify with a tag, which Options.Tap is given with it.
+// NotifyAs is Notify with a tag, which is passed to Options.Tap.
 func (p *Peer) NotifyAs(method string, params json.RawMessage, tag any) error {
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return ErrInvalidJSON
@@ -89,16 +89,17 @@ func (p *Peer) NotifyAs(method string, params json.RawMessage, tag any) error {
 	return p.out.push(f, bounded, OutgoingMessage{Method: method})
 }
 
-// Tracker lists and cancels the open requests of both directions. Its entries are the Peer's: others must not call
-// Cleanup. Cancelling an incoming request ends the context of its handler, whose answer is then sent as usual.
+// Tracker returns the tracker that lists and cancels the open requests of both directions. The Peer owns its entries:
+// others must not call Cleanup. Cancelling an incoming request ends the context of its handler; the handler's answer is
+// then sent as usual.
 func (p *Peer) Tracker() *RequestTracker { return p.tracker }
 
-// Stats counts what has happened so far.
+// Stats returns the counts so far.
 func (p *Peer) Stats() Stats { return p.count.read() }
 
-// Flush waits until everything that is queued has been written, the connection has ended, or ctx has. Close drops what
-// is queued: who wants the last words of a connection to be heard, the cancels of its calls among them, flushes first,
-// for a bounded time.
+// Flush waits until everything that is queued has been written, the connection has ended, or ctx has ended. Close drops
+// what is queued, so a caller that wants the last messages to be sent, including the cancels of its calls, calls Flush
+// with a deadline first.
 func (p *Peer) Flush(ctx context.Context) {
 	if quiet := p.out.quiet(); quiet != nil {
 		select {
@@ -108,10 +109,10 @@ func (p *Peer) Flush(ctx context.Context) {
 	}
 }
 
-// Close ends the connection and waits until every goroutine of the Peer has ended, so it must not be called by a
-// handler (see Abort). All calls fail with a *ClosedError of the cause, except those whose response is in hand, and all
-// handlers are cancelled with it before anything is waited for; what is queued for writing is dropped. It takes as long
-// as Conn.Close and the slowest handler take. The result is that of Conn.Close, for every caller.
+// Close ends the connection and waits until every goroutine of the Peer has ended, so a handler must not call it (see
+// Abort). Before it waits, it fails all calls whose response was not received with a *ClosedError that wraps cause,
+// cancels all handlers with the same error, and drops what is queued for writing. It takes as long as Conn.Close and
+// the slowest handler take. Every caller gets the result of Conn.Close.
 func (p *Peer) Close(cause error) error {
 	p.end(cause, false)
 	<-p.done
@@ -123,14 +124,16 @@ func (p *Peer) Close(cause error) error {
 // Abort is Close without the waiting.
 func (p *Peer) Abort(cause error) { p.end(cause, false) }
 
-// Ending is closed when the connection has begun to end: no call can begin, every handler has been cancelled.
+// Ending returns a channel that is closed when the connection has begun to end: no call can begin any more, and every
+// handler has been cancelled.
 func (p *Peer) Ending() <-chan struct{} { return p.ending }
 
-// Done is closed when the Peer has ended entirely, by Close or because the connection has ended; no goroutine of it is
-// left then. Unless Close was called, notifications and responses that came before the end are still delivered.
+// Done returns a channel that is closed when the Peer has ended, by Close or because the connection has ended, and all
+// its goroutines have ended. Unless Close was called, notifications and responses that came before the end are still
+// delivered.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err is a *ClosedError that tells why the Peer has ended or is ending, nil before.
+// Err returns the *ClosedError with which the Peer has ended or is ending, or nil while the Peer is open.
 func (p *Peer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,8 +143,8 @@ func (p *Peer) Err() error {
 	return p.err
 }
 
-// end is the one transition from open to ending. drain lets what was received be delivered first; a later end without
-// it stops that.
+// end is the one transition from open to ending. With drain, received messages are delivered first; a later call
+// without drain stops that.
 func (p *Peer) end(cause error, drain bool) {
 	p.mu.Lock()
 	if p.err != nil {
@@ -156,12 +159,12 @@ func (p *Peer) end(cause error, drain bool) {
 	if p.grace != nil && p.grace.Stop() {
 		p.running.Done()
 	}
-	p.running.Add(1) // for this function: finish must not be over before it is
+	p.running.Add(1) // for this function: finish must not end before this function has
 	p.mu.Unlock()
 	defer p.running.Done()
 
-	p.out.close(err) // before finish closes the connection: a write that this breaks off fails for the reason of the end
-	go p.finish()    // its owner is whoever waits for done
+	p.out.close(err) // before finish closes the connection: a write that fails because of that gets err as its reason
+	go p.finish()    // whoever waits for done waits for it
 	outgoing, incoming, told := p.tracker.close(err)
 	for _, e := range incoming {
 		e.handle.cancelWith(err)
@@ -182,7 +185,7 @@ func (p *Peer) end(cause error, drain bool) {
 		"requests", len(incoming))
 }
 
-// finish closes the connection, which unblocks the reader and the writer, and waits for everything.
+// finish closes the connection, which unblocks the reader and the writer, and waits for all goroutines.
 func (p *Peer) finish() {
 	closeErr := p.conn.Close()
 	p.running.Wait()
@@ -192,7 +195,7 @@ func (p *Peer) finish() {
 	close(p.done)
 }
 
-// writeFailed lets the reader have the last word: it will meet the end by itself, or be ended after the grace.
+// writeFailed lets the reader read on: it reaches the end of the stream itself, or the Peer ends after the grace.
 func (p *Peer) writeFailed(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +209,7 @@ func (p *Peer) writeFailed(err error) {
 	})
 }
 
-// stalled runs on a goroutine that the Peer does not wait for, so that the owner may close it from there.
+// stalled runs on a goroutine that the Peer does not wait for, so that the owner may call Close in Options.Stalled.
 func (p *Peer) stalled() {
 	p.log.Warn("the peer has stopped reading", "limit", p.opts.StallLimit)
 	if p.opts.Stalled != nil {

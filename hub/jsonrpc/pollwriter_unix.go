@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollWriter writes a file descriptor that does not block, through the runtime's poller, and counts each byte at once.
-// It is used by one goroutine at a time.
+// pollWriter writes to a non-blocking file descriptor through the runtime's poller, and counts each byte at once. It
+// must not be used concurrently.
 type pollWriter struct {
 	raw      syscall.RawConn
 	progress *atomic.Uint64
 
-	// What the two callbacks below work on; they are made once, so that a write allocates nothing.
+	// The state of the two callbacks below. They are created once, so that a write allocates nothing.
 	buf     []byte
 	err     error
 	onTry   func(fd uintptr) bool
 	onReady func(fd uintptr) bool
 }
 
-// newPollWriter returns nil when w has no descriptor, or one that could block.
+// newPollWriter returns nil if w has no descriptor, or one that could block.
 func newPollWriter(w io.Writer, progress *atomic.Uint64) *pollWriter {
 	sc, ok := w.(syscall.Conn)
 	if !ok {
@@ -59,7 +59,7 @@ func newPollWriter(w io.Writer, progress *atomic.Uint64) *pollWriter {
 	return p
 }
 
-// step is one write(2). It reports whether the descriptor takes nothing now.
+// step is one write(2). It reports whether the descriptor accepts nothing now.
 func (p *pollWriter) step(fd uintptr) (wait bool) {
 	for {
 		n, err := syscall.Write(int(fd), p.buf)
@@ -80,7 +80,7 @@ func (p *pollWriter) step(fd uintptr) (wait bool) {
 	}
 }
 
-// try writes once and returns how much was taken.
+// try writes once and returns how many bytes were accepted.
 func (p *pollWriter) try(b []byte) (int, error) {
 	left, err := p.run(b, p.onTry)
 	return len(b) - left, err
@@ -92,7 +92,7 @@ func (p *pollWriter) write(b []byte) error {
 	return err
 }
 
-// run returns how many bytes of b were not taken, and holds on to none of them.
+// run returns how many bytes of b were not accepted, and does not retain b.
 func (p *pollWriter) run(b []byte, f func(uintptr) bool) (left int, err error) {
 	p.buf, p.err = b, nil
 	err = p.raw.Write(f)

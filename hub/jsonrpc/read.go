@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// largeResult is the size from which on a result whose bytes are the Peer's is kept as it is, and not copied.
+// largeResult is the size from which on a result in bytes that the Peer owns is not copied.
 const largeResult = 64 << 10
 
 // incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless owned is
@@ -19,12 +19,12 @@ const largeResult = 64 << 10
 type incomingMessage struct {
 	jsontext.Message
 	size  int
-	deep  bool // nested too deeply: nothing but the members' names and the id is to be used
-	owned bool // the bytes are the Peer's
+	deep  bool // nested too deeply: only the members' names and the id may be used
+	owned bool // the Peer owns the bytes
 	hold  *bounds.Hold
 }
 
-// read is the reading goroutine. It handles each message before it reads the next, and nothing that it does can block.
+// read is the reading goroutine. It handles each message before it reads the next, and handling never blocks.
 func (p *Peer) read() {
 	var r jsontext.Reader
 	var rest rest
@@ -48,7 +48,7 @@ func (p *Peer) read() {
 	}
 }
 
-// missing handles an error that stands for one message, and tells whether it was one.
+// missing handles an error that stands for one message, and reports whether err is such an error.
 func (p *Peer) missing(err error) bool {
 	var long *jsontext.TooLongError
 	var failed *CallFailedError
@@ -67,7 +67,7 @@ func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
 	m := incomingMessage{size: len(msg)}
 	if p.counted != nil {
 		m.hold = p.counted.Hold()
-		defer func() { m.hold.Release() }() // unless a call has it now
+		defer func() { m.hold.Release() }() // unless a call has taken it
 	}
 	kind := jsontext.Invalid
 	if p.reading != nil {
@@ -85,7 +85,7 @@ func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
 			p.badLine("array", len(msg))
 			return
 		}
-		// 2025-03-26 basic, "Batching": implementations must accept batches. Answers go out one by one.
+		// 2025-03-26 basic, "Batching": implementations must accept batches. Each answer is sent as a message of its own.
 		empty := true
 		jsontext.Elements(msg, func(element json.RawMessage) bool {
 			empty = false
@@ -134,7 +134,7 @@ func (p *Peer) dispatch(m *incomingMessage) {
 	case hasID && p.tracker.IsPending(Outgoing, ID{raw: string(m.ID)}):
 		p.response(m)
 	case !m.deep && !hasID && (m.ID == nil || jsontext.IsNull(m.ID)) && m.Error != nil:
-		// JSON-RPC 2.0 section 5: what an answer to an unreadable request looks like. Since 2025-11-25 the id may be absent.
+		// JSON-RPC 2.0 section 5: the form of an answer to an unreadable request. Since 2025-11-25 the id may be absent.
 		e, _ := ReadError(m.Error)
 		n := p.count.peerErrors.Add(1)
 		if e != nil && logged(n) {
@@ -232,7 +232,7 @@ func (p *Peer) response(m *incomingMessage) {
 	p.in.settle(c)
 }
 
-// tapResponse tells the tap of a response to e.
+// tapResponse reports a response to e to Options.Tap.
 func (p *Peer) tapResponse(e *tracked, m *incomingMessage, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {
 		return
@@ -251,8 +251,7 @@ func (p *Peer) tapResponse(e *tracked, m *incomingMessage, o Observed) {
 	p.tapped(e, o)
 }
 
-// callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is
-// no news.
+// callFailed settles a call whose answer will not come. If the call was cancelled, it is settled already.
 func (p *Peer) callFailed(f *CallFailedError) {
 	e, g, late := p.tracker.takeResponse([]byte(f.ID.raw))
 	if e == nil {
@@ -270,8 +269,8 @@ func (p *Peer) callFailed(f *CallFailedError) {
 	}
 }
 
-// ReadError reads an error object, as it stands in a response; the error is an *InvalidResponseError. What is not
-// understood of it is left out, except that it must be an object with an integer code.
+// ReadError parses an error object of a response. The error is an *InvalidResponseError if the text is not an object
+// with an integer code; other members that cannot be understood are ignored.
 func ReadError(text []byte) (*Error, error) {
 	e := &Error{}
 	hasCode := false
@@ -295,7 +294,7 @@ func ReadError(text []byte) (*Error, error) {
 	return e, nil
 }
 
-// integer reads a number that is integral, however it is spelled.
+// integer parses a number with an integral value in any JSON notation.
 func integer(text []byte) (int64, bool) {
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return n, true
@@ -307,7 +306,7 @@ func integer(text []byte) (int64, bool) {
 	return int64(f), true
 }
 
-// methodName decodes a method; "" when it is no string. The common ones cost no allocation.
+// methodName decodes a method. It returns "" if the token is no string. The common methods cost no allocation.
 func methodName(token []byte) string {
 	switch string(token) {
 	case `"notifications/progress"`:
@@ -326,6 +325,6 @@ func (p *Peer) badLine(kind string, size int) {
 	}
 }
 
-// logged thins out the log of something that a broken peer can do without end: the first 32 times, then at each power
-// of two.
+// logged limits the log of an event that a broken peer can cause without end: it reports true for the first 32 times,
+// then at each power of two.
 func logged(n uint64) bool { return n <= 32 || n&(n-1) == 0 }

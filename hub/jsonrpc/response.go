@@ -7,10 +7,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Response is the complete response to a request, on one line. When err is an *Error that is the answer; any other one
-// is told to nobody outside: the answer is CodeInternalError then, and untold is what was not said. A result that is no
-// JSON would damage the message around it and counts as such an error. refusal is the error that the message carries,
-// nil when it carries a result.
+// Response returns the complete response to a request, on one line. If err is an *Error, it is the answer. Any other
+// error is not shown to the peer: the answer is then CodeInternalError, and untold is that error. A result that is not
+// valid JSON would damage the message around it, and is treated as such an error. refusal is the error in the message,
+// or nil if the message has a result.
 func Response(id ID, result json.RawMessage, err error) (message []byte, refusal *Error, untold error) {
 	switch {
 	case errors.As(err, &refusal):
@@ -29,7 +29,7 @@ func Response(id ID, result json.RawMessage, err error) (message []byte, refusal
 	return appendError(nil, id, refusal), refusal, untold
 }
 
-// NotificationMessage is a complete notification, on one line; params must be valid JSON, or none.
+// NotificationMessage returns a complete notification, on one line. params must be valid JSON or empty.
 func NotificationMessage(method string, params json.RawMessage) []byte {
 	return appendNotification(nil, method, params)
 }

@@ -3,43 +3,43 @@ package jsonrpc
 import "time"
 
 const (
-	// restTick is how long a reader rests at most, and so how much later an answer comes during a storm. All readers wake
+	// restTick is how long a reader pauses at most, and so the longest delay of an answer during a storm. All readers wake
 	// at the same moments: processes that wake together cost the machine one wake-up.
 	restTick = 20 * time.Millisecond
-	// A storm is restRow messages in a row that may come late, within restRow times restGap, again and again for
-	// restAfter. The steps that a tool tells of before its answer are none.
+	// A storm is restRow messages in a row that may be delivered late, within restRow times restGap, repeated for at least
+	// restAfter. The few progress notifications of a tool before its answer are not a storm.
 	restRow   = 8
 	restGap   = 10 * time.Millisecond
 	restAfter = 200 * time.Millisecond
-	// restBytes is less than a pipe holds on any system: when as much has come in one tick, the other side may be waiting
-	// for the reader, and what it wants to say next would come more than a tick late.
+	// restBytes is less than a pipe holds on any system. When as many bytes have come in one tick, the other side may be
+	// blocked until the reader reads, and its next message would be more than a tick late.
 	restBytes = 4 << 10
 )
 
-// Drained is an optional extra of a Conn that knows whether it has read more than it has returned. With it a Peer rests
-// during a storm.
+// Drained is an optional extension of a Conn that knows whether it has read more than it has returned. With it, a Peer
+// pauses reading during a storm.
 type Drained interface {
-	// Drained tells whether every byte that was read has been returned. It is called by the reading goroutine alone.
+	// Drained reports whether every byte that was read has been returned. Only the reading goroutine calls it.
 	Drained() bool
 }
 
-// rest lets the reading goroutine rest while nothing comes but a storm of what may come late: it reads what has come in
-// a tick at once, instead of being woken for each message. It belongs to the reading goroutine.
+// rest pauses the reading goroutine during a storm of messages that may be delivered late: it then reads all that has
+// come in a tick at once, instead of being woken for each message. Only the reading goroutine uses it.
 type rest struct {
-	conn  Drained // nil: it never rests
+	conn  Drained // nil: never pauses
 	timer *time.Timer
 
-	row   int       // messages that may come late, since the last that may not, or that came slowly
-	began time.Time // the begin of the row
-	since time.Time // the begin of the latest restRow of it
+	row   int       // messages that may be late, since the last one that may not or that came slowly
+	began time.Time // when the row began
+	since time.Time // when the latest restRow messages of it began
 	storm bool
 
-	bytes int       // that came since woke
-	woke  time.Time // when it last rested, or looked how much comes
+	bytes int       // bytes that came since woke
+	woke  time.Time // when it last paused, or last reset bytes
 }
 
-// note counts a message; late says that it may come late. Whatever may not ends the storm: so a connection on which
-// anything else happens is read without rests.
+// note counts a message of size bytes; late says that it may be delivered late. Any other message ends the storm, so a
+// connection with other traffic is read without pauses.
 func (r *rest) note(late bool, size int) {
 	if r.conn == nil {
 		return
@@ -62,14 +62,14 @@ func (r *rest) note(late bool, size int) {
 	}
 }
 
-// due tells for how long to rest now; 0 is not at all.
+// due returns how long to pause now, or 0 for no pause.
 func (r *rest) due() time.Duration {
 	if !r.storm || !r.conn.Drained() {
 		return 0
 	}
 	now := time.Now()
 	switch {
-	case now.Sub(r.since) >= restRow*restGap: // it has ended
+	case now.Sub(r.since) >= restRow*restGap: // the storm has ended
 		r.row, r.storm = 0, false
 		return 0
 	case r.bytes >= restBytes:
@@ -81,7 +81,7 @@ func (r *rest) due() time.Duration {
 	return restTick - time.Duration(now.UnixNano())%restTick
 }
 
-// take rests for as long as it is due, at most until the end of the connection.
+// take pauses for as long as due says, at most until the end of the connection.
 func (r *rest) take(end <-chan struct{}) {
 	d := r.due()
 	if d == 0 {

@@ -2,17 +2,17 @@ package jsonrpc
 
 import "time"
 
-// stallWatch notices that the other side takes nothing while bytes wait for it. Its timer runs only while the writer
-// goroutine is at work, and looks four times in each stall limit.
+// stallWatch detects that the other side accepts nothing while bytes wait for it. Its timer runs only while the writer
+// goroutine is at work, and checks four times in each stall limit.
 type stallWatch struct {
 	timer *time.Timer
 	armed bool // the timer will fire, or is firing; then outbox.timers counts it
 	fired bool
-	seen  uint64    // progress at the last look
-	since time.Time // the last look that saw progress
+	seen  uint64    // progress at the last check
+	since time.Time // the last check that saw progress
 }
 
-// arm begins to watch. Called with mu held, by the writer goroutine.
+// arm starts the watch. Called with mu held, by the writer goroutine.
 func (b *outbox) arm() {
 	w := &b.stall
 	if w.armed || w.fired || b.stallLimit <= 0 {
@@ -28,7 +28,7 @@ func (b *outbox) arm() {
 	}
 }
 
-// disarm ends the watch. Called with mu held. A look that has begun already sees that the outbox is closed.
+// disarm ends the watch. Called with mu held. A check that is running already sees that the outbox is closed.
 func (b *outbox) disarm() {
 	if w := &b.stall; w.armed && w.timer.Stop() {
 		w.armed = false
@@ -36,7 +36,7 @@ func (b *outbox) disarm() {
 	}
 }
 
-// look runs on the timer's goroutine.
+// look checks for progress. It runs on the timer's goroutine.
 func (b *outbox) look() {
 	b.mu.Lock()
 	w := &b.stall
@@ -63,7 +63,7 @@ func (b *outbox) look() {
 
 func (b *outbox) lookIn() time.Duration { return max(b.stallLimit/4, 1) }
 
-// taken is how many bytes the other side has taken. Called with mu held.
+// taken returns how many bytes the other side has accepted. Called with mu held.
 func (b *outbox) taken() uint64 {
 	if b.progress != nil {
 		return b.progress.WriteProgress()

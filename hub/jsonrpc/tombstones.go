@@ -1,19 +1,19 @@
 package jsonrpc
 
-// tombstones remembers the last maxTombstones cancelled outgoing ids. Forgetting one costs nothing but the right name
-// in a counter.
+// tombstones stores the last maxTombstones cancelled outgoing ids. After an id was forgotten, its late response is
+// counted as unknown and not passed to Options.OnLateResponse.
 type tombstones struct {
 	known map[ID]grave
-	ring  []ID // in the order of their death, once it is full
+	ring  []ID // the ids in the order in which they were added, a ring buffer once it is full
 	next  int
 }
 
-// grave is what is remembered of a cancelled call.
+// grave is what is stored about a cancelled call.
 type grave struct {
 	method string
 	quiet  bool
 	tag    any
-	told   func(error) // of a quiet call: what becomes of the cancel that the protocol has for it; else nil
+	told   func(error) // for a quiet call: called with what becomes of the protocol's own cancel for it; else nil
 }
 
 const maxTombstones = 4096
@@ -32,7 +32,7 @@ func (r *tombstones) add(id ID, g grave) {
 	r.next = (r.next + 1) % maxTombstones
 }
 
-// told gives the told of all quiet calls, and forgets them.
+// told returns the told functions of all quiet calls, and removes them from the entries.
 func (r *tombstones) told() (list []func(error)) {
 	for id, g := range r.known {
 		if g.told != nil {

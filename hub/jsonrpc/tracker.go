@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Direction tells who asked.
+// Direction says which side sent a request.
 type Direction int
 
 const (
-	Outgoing Direction = iota // we asked
-	Incoming                  // the peer asked
+	Outgoing Direction = iota // this side sent it
+	Incoming                  // the peer sent it
 )
 
 func (d Direction) String() string {
@@ -33,45 +33,46 @@ type Entry struct {
 	Method, Server string
 	Direction      Direction
 	Started        time.Time
-	Cause          error // why it was cancelled on this side; nil unless it was
+	Cause          error // why it was cancelled on this side; nil if it was not
 }
 
-// RequestTracker holds the open requests of one connection, each with the handle that cancels it. The two directions
-// are two tables: an id of one never matches the same id of the other, as each side numbers its own requests.
+// RequestTracker holds the open requests of one connection, each with the handle that cancels it. It has one table for
+// each direction, because each side numbers its own requests: an id of one direction never matches the same id of the
+// other.
 //
-// It is also the place where races end: whoever takes an entry out of its table settles the request, everybody else
-// finds nothing and does nothing. The tracker of a Peer is filled and emptied by the Peer; others list and cancel.
+// Races are decided here: the goroutine that removes an entry from its table settles the request, and all others find
+// no entry and do nothing. The Peer adds and removes the entries of its tracker; others may list and cancel.
 //
-// The zero value is ready to use. All methods are safe for concurrent use, and handles are fired without a lock held.
+// The zero value is ready to use. All methods are safe for concurrent use. Handles are called without a lock held.
 type RequestTracker struct {
 	server        string
 	uncancellable []string // nil: defaultUncancellable
 
-	open atomic.Int64 // the entries of both tables; written with mu held
+	open atomic.Int64 // the number of entries in both tables; written with mu held
 
 	mu     sync.Mutex         // guards what follows
 	tables [2]map[ID]*tracked // by Direction
-	peak   [2]int             // the most entries that each table has held
-	asides int                // entries that are aside
+	peak   [2]int             // the largest size that each table has had
+	asides int                // the number of entries that are aside
 	seq    uint64             // orders entries that started within one tick of the clock
 	closed error              // once set, nothing can be registered
 	late   tombstones         // outgoing ids that were cancelled
 }
 
-// tracked is one entry. The fields above tag never change, tag is set before anybody else can want it; what follows is
-// guarded by the tracker's mu.
+// tracked is one entry. The fields before tag never change, and tag is set before another goroutine can read it. The
+// fields after tag are guarded by the tracker's mu.
 type tracked struct {
 	id      ID
 	method  string
 	started time.Time
 	handle  canceller
-	tag     any  // for the tap; nil: nobody is told of its messages
-	aside   bool // an incoming request that takes nobody's place (Request.Aside)
+	tag     any  // for Options.Tap; nil: the tap is not called for its messages
+	aside   bool // an incoming request that does not count against MaxIncoming (Request.Aside)
 	seq     uint64
 	cause   error
 }
 
-// canceller is the handle of an entry. It reports whether the cancel came in time.
+// canceller is the handle of an entry. cancelWith reports whether the cancel came in time.
 type canceller interface{ cancelWith(cause error) bool }
 
 type cancelFunc func(cause error)
@@ -83,17 +84,16 @@ func (f cancelFunc) cancelWith(cause error) bool {
 	return true
 }
 
-// Register adds an open request with its cancel handle, which may be nil. It fails with ErrDuplicateID when the id is
-// open in that direction, with ErrInvalidID for the zero ID, and with a *ClosedError once the connection is over.
+// Register adds an open request with its cancel handle, which may be nil. The error is ErrDuplicateID if the id is open
+// in that direction, ErrInvalidID for the zero ID, and a *ClosedError once the connection has ended.
 func (t *RequestTracker) Register(dir Direction, id ID, method string, cancel func(cause error)) error {
 	_, err := t.add(dir, &tracked{id: id, method: method, handle: cancelFunc(cancel)})
 	return err
 }
 
-// Cancel fires the handle of an open request with the cause (nil counts as context.Canceled) and notes the cause in its
-// entry. The entry stays until Cleanup, which for the requests of a Peer the Peer does. The result is false, with no
-// error, when the id is unknown, over, or was cancelled before, and ErrUncancellable for a request that opens the
-// session.
+// Cancel calls the handle of an open request with cause (nil counts as context.Canceled) and records the cause in its
+// entry. The entry stays until Cleanup; the Peer calls that for its own requests. Cancel returns false and no error if
+// the id is unknown or over, or was cancelled before, and ErrUncancellable for a request that opens the session.
 func (t *RequestTracker) Cancel(dir Direction, id ID, cause error) (bool, error) {
 	if cause == nil {
 		cause = context.Canceled
@@ -116,17 +116,17 @@ func (t *RequestTracker) Cancel(dir Direction, id ID, cause error) (bool, error)
 	return e.handle.cancelWith(cause), nil
 }
 
-// Cleanup removes an entry without firing its handle, and tells whether there was one.
+// Cleanup removes an entry without calling its handle, and reports whether there was one.
 func (t *RequestTracker) Cleanup(dir Direction, id ID) bool { return t.take(dir, id) != nil }
 
-// IsPending tells whether a request is open.
+// IsPending reports whether a request is open.
 func (t *RequestTracker) IsPending(dir Direction, id ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.tables[dir&1][id] != nil
 }
 
-// Pending lists the open requests of both directions in the order of their start.
+// Pending returns the open requests of both directions in the order of their start.
 func (t *RequestTracker) Pending() []Entry {
 	type ordered struct {
 		Entry
@@ -148,7 +148,7 @@ func (t *RequestTracker) Pending() []Entry {
 	return entries
 }
 
-// cancellable tells whether a method may be cancelled at all.
+// cancellable reports whether requests of a method may be cancelled at all.
 func (t *RequestTracker) cancellable(method string) bool {
 	list := t.uncancellable
 	if list == nil {
@@ -157,8 +157,8 @@ func (t *RequestTracker) cancellable(method string) bool {
 	return !slices.Contains(list, method)
 }
 
-// add puts an entry into its table and returns how many are now open in that direction; those aside count among
-// themselves.
+// add adds an entry to its table and returns how many are now open in that direction. Entries that are aside are
+// counted separately.
 func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	if e.id.IsZero() {
 		return 0, ErrInvalidID
@@ -190,15 +190,15 @@ func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	return len(*table), nil
 }
 
-// manyOpen is from how many open requests on their messages are gathered before they are written: fewer seldom come at
-// the same time, and would only wait for the writer goroutine.
+// manyOpen is the number of open requests from which on their messages are gathered before they are written. Fewer
+// requests seldom have messages at the same time, and would only wait for the writer goroutine.
 const manyOpen = 4
 
-// crowded tells whether many requests are open.
+// crowded reports whether many requests are open.
 func (t *RequestTracker) crowded() bool { return t.open.Load() >= manyOpen }
 
-// stepAside lets an open incoming request take nobody's place from now on, if fewer than most are aside. It tells
-// whether it takes none.
+// stepAside marks an open incoming request as aside, if fewer than most are aside. It reports whether the request does
+// not count against MaxIncoming any more.
 func (t *RequestTracker) stepAside(e *tracked, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -213,8 +213,7 @@ func (t *RequestTracker) stepAside(e *tracked, most int) bool {
 	return true
 }
 
-// remove deletes an entry. A map keeps the room of its best days, so an emptied one that was big is let go. Called with
-// mu held.
+// remove removes an entry. A map never shrinks, so a large map is replaced once it is empty. Called with mu held.
 func (t *RequestTracker) remove(dir Direction, e *tracked) {
 	delete(t.tables[dir&1], e.id)
 	t.open.Add(-1)
@@ -226,7 +225,7 @@ func (t *RequestTracker) remove(dir Direction, e *tracked) {
 	}
 }
 
-// take removes and returns the entry with that id, or nil. The caller now settles the request.
+// take removes and returns the entry with that id, or nil. The caller must settle the request.
 func (t *RequestTracker) take(dir Direction, id ID) *tracked {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,8 +236,8 @@ func (t *RequestTracker) take(dir Direction, id ID) *tracked {
 	return e
 }
 
-// takeEntry is take for exactly this entry: a later request may bear the same id. When somebody else has taken it,
-// cause tells why, as far as that was a cancel.
+// takeEntry is take for exactly this entry: a later request may have the same id. If another goroutine has taken it,
+// cause is why it was cancelled, or nil.
 func (t *RequestTracker) takeEntry(dir Direction, e *tracked) (taken bool, cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -249,8 +248,9 @@ func (t *RequestTracker) takeEntry(dir Direction, e *tracked) (taken bool, cause
 	return true, e.cause
 }
 
-// takeWithdrawn takes an incoming request that the peer cancels: in one step it is marked and forgotten. One that opens
-// the session stays: a client must not cancel it, and without its answer there is no session.
+// takeWithdrawn takes an incoming request that the peer cancels: it records the cause and removes the entry in one
+// step. A request that opens the session is not taken: a client must not cancel it, and without its answer there is no
+// session.
 func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -263,8 +263,8 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 	return e
 }
 
-// takeCancelled is takeEntry for an outgoing call that is given up: a response to it is late from now on, not unknown.
-// g is remembered for the late response.
+// takeCancelled is takeEntry for an outgoing call that is given up. From now on, a response to it counts as late and
+// not as unknown. g is stored for the late response.
 func (t *RequestTracker) takeCancelled(e *tracked, g grave) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -276,8 +276,8 @@ func (t *RequestTracker) takeCancelled(e *tracked, g grave) bool {
 	return true
 }
 
-// takeResponse takes the call that a response answers. late is set for a call that was cancelled, with what is
-// remembered of it.
+// takeResponse takes the call that a response answers. late reports whether that call was cancelled, and g is then what
+// was stored about it.
 func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -290,8 +290,8 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 	return e, grave{}, false
 }
 
-// close takes everything and lets nothing more in. told is of the quiet calls that were given up and never answered: no
-// answer comes any more.
+// close removes all entries and rejects new ones. told are the functions of the quiet calls that were cancelled and
+// never answered: no answer will come any more.
 func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, told []func(error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

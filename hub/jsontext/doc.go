@@ -1,10 +1,10 @@
-// Package jsontext is the one reader of JSON that somebody else has written: what servers say, in all of its forms.
+// Package jsontext is the one parser for JSON that comes from other programs, such as the messages of servers.
 //
-// It works on the text and decodes nothing on its own. A text is passed over once, without recursion and to a bounded
-// depth; names are compared exactly, "URL" is not "url" (encoding/json takes the one for the other, so that a text can
-// mean two things to two readers); values are slices of the text that came. Of several members with one name the last
-// one counts, as in encoding/json and in JavaScript; where a person decides by what is shown, Repeated finds them, and
-// the text is refused.
+// It works on the text and decodes nothing unless asked. It passes over a text once, without recursion and to a bounded
+// depth. It compares names exactly: "URL" is not "url" (encoding/json treats them as equal, so that two readers may
+// find different meanings in one text). Values are slices of the text. If an object has several members with one name,
+// the last one counts, as in encoding/json and in JavaScript. Where a person decides on the basis of what is shown,
+// Repeated finds such names, and the text is refused.
 //
-// What does not belong here: what a message means, and any limit but that of the depth.
+// What does not belong here: the meaning of a message, and any limit except the one on depth.
 package jsontext

@@ -6,19 +6,19 @@ import (
 	"fmt"
 )
 
-// excerptBytes is how much of each end of a message is kept that is too long.
+// excerptBytes is how many bytes are kept of each end of a message that is too long.
 const excerptBytes = 4 << 10
 
-// TooLongError stands for one message that was skipped, because it was longer than a connection allows or found no
-// room. It keeps the two ends of it. Fill it by Add.
+// TooLongError stands for one message that was skipped, because it was longer than a connection allows or because the
+// account had no room for it. It keeps both ends of the message. Fill it with Add.
 type TooLongError struct {
 	Limit      int    // bytes allowed
-	Err        error  // the account's, if the message found no room there; nil: it is longer than Limit
+	Err        error  // the error of the account, if it had no room for the message; nil: the message is longer than Limit
 	Size       int64  // bytes that came
 	Head, Tail []byte // the first and the last bytes of the message, at most 4 KiB each
 }
 
-// Add takes the next part of the message, of which it keeps a copy where it belongs to one of the ends.
+// Add adds the next part of the message. It copies the bytes that belong to one of the ends.
 func (e *TooLongError) Add(part []byte) {
 	e.Size += int64(len(part))
 	e.Head = append(e.Head, part[:min(len(part), excerptBytes-len(e.Head))]...)
@@ -38,18 +38,18 @@ func (e *TooLongError) Error() string {
 
 func (e *TooLongError) Unwrap() error { return e.Err }
 
-// Outline is what the two ends show of the message.
+// Outline returns what can be seen of the message in its two ends.
 func (e *TooLongError) Outline() Outline { return excerpt(e.Head, e.Tail) }
 
-// Outline is what is known of a message that was not read as a whole.
+// Outline is what is known about a message that was not read as a whole.
 type Outline struct {
 	ID      json.RawMessage
-	Version bool // it says that it is JSON-RPC 2.0
+	Version bool // the message says that it is JSON-RPC 2.0
 	Method  bool
 	Answer  bool // it has a result or an error
 }
 
-// Answers tells whether the message surely is a response to the request id, and to no other.
+// Answers reports whether the message is certainly a response to the request ID, and to no other.
 func (o *Outline) Answers() bool { return o.Version && o.Answer && !o.Method && IsID(o.ID) }
 
 func (o *Outline) note(name []byte, value json.RawMessage) {
@@ -65,9 +65,9 @@ func (o *Outline) note(name []byte, value json.RawMessage) {
 	}
 }
 
-// excerpt reads the two ends of a message that was too long to keep: the members at its top as far as they show. What
-// cannot be seen is not guessed. For a message of ours to be seen whole its id has to stand in one of the ends, and all
-// writers of JSON-RPC put it there: what can be long is one member.
+// excerpt parses the two ends of a message that was too long to keep, and returns the top-level members that can be
+// seen there. It guesses nothing. An answer to us is recognized only if its id is in one of the ends; all writers of
+// JSON-RPC put it there, since only one member can be long.
 func excerpt(head, tail []byte) Outline {
 	var o Outline
 	b := bytes.TrimPrefix(head, byteOrderMark)
@@ -79,7 +79,7 @@ func excerpt(head, tail []byte) Outline {
 	r.object(b, i, func(p place) int {
 		name := p.nameIn(b)
 		end := r.value(b, p.from, 1)
-		// A number at the end of the excerpt may go on behind it, so a value counts only when something follows it.
+		// A number at the end of the excerpt may continue behind it, so a value counts only if something follows it.
 		if end < 0 || end == len(b) {
 			o.note(name, nil)
 			return stopped
@@ -91,9 +91,9 @@ func excerpt(head, tail []byte) Outline {
 	return o
 }
 
-// tail reads the members with which a message ends, from the last "id" or "jsonrpc" on: {..., "id": 7, "jsonrpc":
-// "2.0"}. One that stands deeper inside is followed by more brackets, and one inside a string by an escaped quote, so
-// neither is mistaken.
+// tail parses the members with which a message ends, from the last "id" or "jsonrpc" on: {..., "id": 7, "jsonrpc":
+// "2.0"}. A member of an inner object is followed by more brackets, and a name inside a string by an escaped quote, so
+// neither is mistaken for a top-level member.
 func (o *Outline) tail(b []byte) {
 	for _, at := range []int{min(bytes.LastIndex(b, []byte(`"id"`)), bytes.LastIndex(b, []byte(`"jsonrpc"`))),
 		bytes.LastIndex(b, []byte(`"id"`))} {
@@ -102,7 +102,7 @@ func (o *Outline) tail(b []byte) {
 		}
 		var r Reader
 		var last Outline
-		// What stands before is cut off: the rest reads as an object whose bracket was the byte before it.
+		// Cut off what stands before, and parse the rest as an object that begins there.
 		rest := append([]byte{'{'}, b[at:]...)
 		end := r.object(rest, 0, func(p place) int {
 			end := r.value(rest, p.from, 1)
@@ -122,8 +122,8 @@ func (o *Outline) tail(b []byte) {
 	}
 }
 
-// deepMessage finds the members of an object whose insides are nested deeper than MaxDepth. Brackets are counted, and
-// not matched.
+// deepMessage finds the members of an object that is nested deeper than MaxDepth. It counts brackets and does not match
+// them.
 func deepMessage(b []byte, m *Message) Kind {
 	var r Reader
 	*m = Message{}
@@ -147,7 +147,7 @@ func deepMessage(b []byte, m *Message) Kind {
 	return Deep
 }
 
-// skipDeep is the end of the array or object that begins at i.
+// skipDeep returns the end of the array or object that begins at i.
 func skipDeep(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {

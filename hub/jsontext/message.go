@@ -5,33 +5,33 @@ import (
 	"encoding/json"
 )
 
-// Message is a JSON-RPC message: its members as slices of its text; nil is an absent member.
+// Message is a JSON-RPC message: its members as slices of its text. An absent member is nil.
 type Message struct {
 	Version, ID, Method, Params, Result, Error json.RawMessage
-	index                                      []place // of Result, when that is a large object
+	index                                      []place // the members of Result, if that is a large object
 }
 
-// Kind is what a text was read as.
+// Kind is the kind of text that Reader.Message found.
 type Kind int
 
-// What a text is as a message.
+// The kinds of a text.
 const (
-	Invalid Kind = iota // no JSON, or neither an object nor an array
+	Invalid Kind = iota // not valid JSON, or neither an object nor an array
 	Array               // several messages; the Message stays empty
 	Single              // one object
-	// Deep is an object that is complete, and nested deeper than MaxDepth. Its members are known; whether they are JSON
-	// inside is not.
+	// Deep is a complete object that is nested deeper than MaxDepth. Its members are known, but they may not be valid JSON
+	// inside.
 	Deep
 )
 
 const (
-	// indexed is the size from which on a result is not walked again to find its members.
+	// indexed is the size from which on the positions of a result's members are stored, so that it is not scanned again.
 	indexed = 16 << 10
 	// maxPlaces bounds the index of one result. MCP's own results have up to ten members.
 	maxPlaces = 64
 )
 
-// Message reads one whole message. A byte order mark before it is passed over (RFC 8259 section 8.1).
+// Message parses one whole message into m. It skips a byte order mark before the message (RFC 8259 section 8.1).
 func (r *Reader) Message(b []byte, m *Message) Kind {
 	*m = Message{}
 	b = bytes.TrimPrefix(b, byteOrderMark)
@@ -90,7 +90,7 @@ func (m *Message) set(name []byte, value json.RawMessage) {
 	}
 }
 
-// result reads a result and notes where its members are.
+// result parses a result and records the positions of its members.
 func (r *Reader) result(b []byte, from int, m *Message) int {
 	m.Result, m.index = nil, nil
 	if from == len(b) || b[from] != '{' {
@@ -118,17 +118,17 @@ func (r *Reader) result(b []byte, from int, m *Message) int {
 	return end
 }
 
-// Object is the text of a value and, where it is a large object, what is known of its members. It holds the text: what
-// it says stays true for a copy of it.
+// Object is the text of a value and, for a large object, the positions of its members. The positions are relative to
+// the text, so they are valid for a copy of it, too.
 type Object struct {
 	Raw   json.RawMessage
-	index []place // nil: not known
+	index []place // nil: the positions are not known
 }
 
-// ResultObject is the result, for which keep is a copy of its text, or the text itself.
+// ResultObject returns the result as an Object. keep is its text or a copy of its text.
 func (m *Message) ResultObject(keep json.RawMessage) Object { return Object{Raw: keep, index: m.index} }
 
-// Members is the function Members for an Object, which costs little for a large one.
+// Members is the function Members for an Object. It is fast for a large one.
 func (o Object) Members(f func(name []byte, value json.RawMessage) bool) (object bool) {
 	if o.index == nil {
 		return Members(o.Raw, f)

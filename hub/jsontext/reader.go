@@ -5,50 +5,50 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is the deepest nesting of arrays and objects that is read; encoding/json has the same limit.
+// MaxDepth is the deepest nesting of arrays and objects that is accepted. encoding/json has the same limit.
 const MaxDepth = 10000
 
-// Where a text goes wrong.
+// Results of the scanning methods in place of an index.
 const (
 	invalid = -1
 	tooDeep = -2
-	stopped = -3 // nowhere: who reads has seen enough
+	stopped = -3 // no error: the callback has ended the scan
 )
 
-// Reader reads JSON text in one pass. It keeps its room from text to text, so it is for one goroutine. The zero Reader
-// is ready to use.
+// Reader parses JSON text in one pass. It reuses its memory for the next text. It must not be used concurrently. The
+// zero Reader is ready to use.
 //
-// Its unexported methods take the index at which to begin and return the index after what they read; a negative one
-// says what is wrong.
+// Its unexported methods take the index at which to begin, and return the index after what they have parsed, or one of
+// the negative constants above.
 type Reader struct {
-	// of the open brackets inside a value, whether they are those of objects; no more than that, so that it needs no heap
+	// For each open bracket inside a value, whether it is that of an object. A fixed size, so that it needs no heap.
 	objects [(MaxDepth + 63) / 64]uint64
-	places  []place // of the members of a result
+	places  []place // the members of a result
 }
 
-// place is where a member stands in the text of its object, whose first byte is 0.
+// place holds the positions of a member, relative to the first byte of its object.
 type place struct {
 	name, nameEnd int  // without the quotes
-	from, end     int  // the value; end is for who keeps it
-	escaped       bool // the name
+	from, end     int  // the value; end is used only where places are stored
+	escaped       bool // the name has escapes
 }
 
-// Valid tells whether b is one JSON value, blanks around it allowed.
+// Valid reports whether b is one JSON value, with optional white space around it.
 func Valid(b []byte) bool {
 	var r Reader
 	i := r.value(b, 0, 0)
 	return i >= 0 && skipBlanks(b, i) == len(b)
 }
 
-// IsObject tells whether b, which need not be JSON at all, is one JSON object.
+// IsObject reports whether b, which need not be JSON at all, is one JSON object.
 func IsObject(b []byte) bool {
 	i := skipBlanks(b, 0)
 	return i < len(b) && b[i] == '{' && Valid(b)
 }
 
-// Members shows the members of the object b until f returns false: the name without its quotes, escapes undone, which
-// must not be kept, and the exact text of the value, which is a part of b. It tells whether b is an object. The text
-// behind the last member that f has seen is not looked at.
+// Members calls f with the members of the object b until f returns false. name is without its quotes and with its
+// escapes decoded, and must not be retained; value is the exact text of the value, a slice of b. Members reports
+// whether b is an object. It does not parse the text behind the last member that it has passed to f.
 func Members(b []byte, f func(name []byte, value json.RawMessage) bool) (object bool) {
 	var r Reader
 	end := r.object(b, 0, func(p place) int {
@@ -61,13 +61,13 @@ func Members(b []byte, f func(name []byte, value json.RawMessage) bool) (object 
 	return end >= 0 || end == stopped
 }
 
-// Elements shows the elements of the array b until f returns false, and tells whether b is an array.
+// Elements calls f with the elements of the array b until f returns false, and reports whether b is an array.
 func Elements(b []byte, f func(value json.RawMessage) bool) (array bool) {
 	var r Reader
 	return r.elements(b, f) >= 0
 }
 
-// Get is the value of a member of the object b: nil when there is none, or b is no object.
+// Get returns the value of a member of the object b, or nil if there is none or b is no object.
 func Get(b []byte, name string) json.RawMessage {
 	var found json.RawMessage
 	Members(b, func(n []byte, v json.RawMessage) bool {
@@ -79,8 +79,8 @@ func Get(b []byte, name string) json.RawMessage {
 	return found
 }
 
-// object reads an object at i. The value of each member is read by value, which is given where it begins, and may stop
-// the reading.
+// object parses an object at i. It calls value at the beginning of each member's value; value parses that and may end
+// the scan.
 func (r *Reader) object(b []byte, i int, value func(p place) int) int {
 	if i = skipBlanks(b, i); i == len(b) || b[i] != '{' {
 		return invalid
@@ -149,7 +149,7 @@ func (r *Reader) elements(b []byte, f func(value json.RawMessage) bool) int {
 	}
 }
 
-// nameIn is the name of a member of b, escapes undone.
+// nameIn returns the name of a member of b with its escapes decoded.
 func (p place) nameIn(b []byte) []byte {
 	if name := b[p.name:p.nameEnd]; !p.escaped && utf8.Valid(name) {
 		return name
@@ -157,7 +157,7 @@ func (p place) nameIn(b []byte) []byte {
 	return []byte(String(b[p.name-1 : p.nameEnd+1]))
 }
 
-// value reads any value at i, which lies inside depth open brackets.
+// value parses any value at i, which is inside depth open brackets.
 func (r *Reader) value(b []byte, i, depth int) int {
 	open := 0
 	for {
@@ -205,7 +205,7 @@ func (r *Reader) value(b []byte, i, depth int) int {
 		if i < 0 {
 			return invalid
 		}
-		// A value has ended here: close what it closes.
+		// A value has ended here: close the arrays and objects that end with it.
 		for {
 			if open == 0 {
 				return i

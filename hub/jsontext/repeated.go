@@ -1,10 +1,9 @@
 package jsontext
 
-// Repeated finds a name that an object in the valid text b has twice, however deep inside: two readers may take two
-// meanings from it. Names are the same when a reader would take them for the same, however they are spelled. found is
-// false when there is none.
+// Repeated finds a name that some object in the valid text b has twice, at any depth: two readers may find different
+// meanings in such an object. Names are compared after their escapes were decoded. found is false if there is none.
 func Repeated(b []byte) (name string, found bool) {
-	var spare []map[string]struct{} // small and empty
+	var spare []map[string]struct{} // maps for reuse, empty and small
 	var stack []level
 	for i := 0; i < len(b); {
 		switch b[i] {
@@ -50,8 +49,8 @@ func Repeated(b []byte) (name string, found bool) {
 // level is one open array or object.
 type level struct {
 	object bool
-	names  map[string]struct{} // those of the object so far; nil: none
+	names  map[string]struct{} // the names of the object so far; nil: none
 }
 
-// smallObject bounds the names of an object whose book is used again: to clear a large one takes long.
+// smallObject is how many names a map may have to be reused: clearing a large map takes long.
 const smallObject = 16

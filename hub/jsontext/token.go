@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// IsID tells whether b is exactly one string or number, as an id is.
+// IsID reports whether b is exactly one string or number, as an id must be.
 func IsID(b []byte) bool {
 	switch {
 	case len(b) == 0:
@@ -19,14 +19,14 @@ func IsID(b []byte) bool {
 	return scanNumber(b, 0) == len(b)
 }
 
-// IsString tells whether a token begins as a string does: of a value of valid text, whether it is one.
+// IsString reports whether a token begins like a string. If the token is a value of valid text, it then is a string.
 func IsString(token []byte) bool { return len(token) > 0 && token[0] == '"' }
 
-// IsNull tells whether a token is null.
+// IsNull reports whether a token is null.
 func IsNull(token []byte) bool { return string(token) == "null" }
 
-// String is the value of a string token, quotes included; "" for anything else. Bytes that are no UTF-8, and halves of
-// surrogate pairs, become U+FFFD.
+// String returns the value of a string token, whose quotes are included, or "" for any other token. Bytes that are not
+// UTF-8, and halves of surrogate pairs, become U+FFFD.
 func String(token []byte) string {
 	if len(token) < 2 || token[0] != '"' || token[len(token)-1] != '"' {
 		return ""
@@ -56,7 +56,7 @@ func skipBlanks(b []byte, i int) int {
 	return i
 }
 
-// scanName reads a member name and its colon.
+// scanName scans a member name and its colon.
 func scanName(b []byte, i int) int {
 	if i = skipBlanks(b, i); i == len(b) || b[i] != '"' {
 		return -1
@@ -70,14 +70,14 @@ func scanName(b []byte, i int) int {
 	return i + 1
 }
 
-// special flags the bytes of v that end the plain part of a string.
+// special marks the bytes of v that end the plain part of a string.
 func special(v uint64) uint64 {
 	const ones = 0x0101010101010101
 	quote, slash := v^(ones*'"'), v^(ones*'\\')
 	return ((v-ones*0x20)&^v | (quote-ones)&^quote | (slash-ones)&^slash) & (ones * 0x80)
 }
 
-// skipPlain passes over blocks that are plain as a whole.
+// skipPlain skips blocks of 32 bytes that consist of plain bytes only.
 func skipPlain(b []byte, i int) int {
 	for ; i+32 <= len(b); i += 32 {
 		w := b[i : i+32 : i+32]
@@ -89,19 +89,19 @@ func skipPlain(b []byte, i int) int {
 	return i
 }
 
-// scanString reads a string whose opening quote is before i. Bytes from 0x80 are taken as they are: whether they are
-// UTF-8 is not decided here.
+// scanString scans a string whose opening quote is before i. It accepts all bytes from 0x80 on and does not check
+// whether they are UTF-8.
 func scanString(b []byte, i int) (end int, escaped bool) {
 	for {
-		// Eight bytes at a time to the first quote, backslash or control character. Each of the three tests is exact for the
-		// lowest byte that it flags, and only that one is used.
+		// Skip eight bytes at a time to the first quote, backslash or control character. Each of the three tests is exact for
+		// the lowest byte that it marks, and only that one is used.
 		for n := 1; i+8 <= len(b); n++ {
 			if hit := special(binary.LittleEndian.Uint64(b[i : i+8])); hit != 0 {
 				i += bits.TrailingZeros64(hit) >> 3
 				break
 			}
 			if i += 8; n&7 == 0 {
-				i = skipPlain(b, i) // it is a long one
+				i = skipPlain(b, i) // the string is a long one
 			}
 		}
 		if i >= len(b) {
@@ -179,7 +179,7 @@ func scanNumber(b []byte, i int) int {
 	return i
 }
 
-// scanDigits reads one digit or more.
+// scanDigits scans one or more digits.
 func scanDigits(b []byte, i int) int {
 	from := i
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
@@ -191,7 +191,7 @@ func scanDigits(b []byte, i int) int {
 	return i
 }
 
-// AppendString appends s as a JSON string; bytes that are no UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

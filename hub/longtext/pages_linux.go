@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onRequest tells whether the system gives large pages to those who ask, which is what most distributions set. Where
-// everybody or nobody gets them, there is nothing to ask for.
+// onRequest reports whether the system provides large pages to programs that ask for them, the setting of most
+// distributions. Where all programs or none get them, there is no need to ask.
 var onRequest = sync.OnceValue(func() bool {
 	setting, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	return err == nil && bytes.Contains(setting, []byte("[madvise]"))
 })
 
-// advise asks for large pages under memory, or for no more of them. It is advice: whether it is taken changes nothing
-// but the time.
+// advise asks for large pages for memory, or withdraws that. It is advice: if the kernel ignores it, only the time
+// differs.
 func advise(memory []byte, large bool) {
 	if !onRequest() {
 		return

@@ -7,17 +7,17 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// largeBytes is from how many bytes on a text lies in memory of its own kind: two large pages of most processors.
+// largeBytes is the size from which on a text is held in memory that is not zeroed: two large pages of most processors.
 const largeBytes = 4 << 20
 
-// Text is a text that grows at its end. The zero value is empty and ready to use. It has one user at a time.
+// Text is a text that grows at its end. The zero value is empty and ready to use. It must not be used concurrently.
 type Text struct {
 	small   []byte
-	large   *strings.Builder // takes the place of small; the one type of the library whose memory nobody clears
-	advised bool             // the system knows that large will be
+	large   *strings.Builder // replaces small; only strings.Builder gets memory that is not zeroed
+	advised bool             // large pages were requested for large
 }
 
-// Len is how many bytes it has.
+// Len returns the length of the text in bytes.
 func (t *Text) Len() int {
 	if t.large != nil {
 		return t.large.Len()
@@ -26,8 +26,8 @@ func (t *Text) Len() int {
 }
 
 // Add appends part. limit is the longest that the text will become: its memory doubles up to that, so that the bytes of
-// a long text are copied twice at most, taken together. What memory is missing is taken of hold first; an
-// *bounds.Exceeded changes nothing.
+// a long text are copied at most twice, taken together. Memory that is missing is charged to hold first; after a
+// *bounds.Exceeded the text is unchanged.
 func (t *Text) Add(part []byte, limit int, hold *bounds.Hold) error {
 	if size := t.Len() + len(part); size > t.room() {
 		if err := t.Reserve(max(size, min(2*t.room(), limit)), hold); err != nil {
@@ -38,7 +38,8 @@ func (t *Text) Add(part []byte, limit int, hold *bounds.Hold) error {
 	return nil
 }
 
-// Reserve makes room for size bytes in all, taken of hold first; an *bounds.Exceeded changes nothing.
+// Reserve makes room for size bytes in all. It charges them to hold first; after a *bounds.Exceeded the text is
+// unchanged.
 func (t *Text) Reserve(size int, hold *bounds.Hold) error {
 	if size <= t.room() {
 		return nil
@@ -57,7 +58,7 @@ func (t *Text) Reserve(size int, hold *bounds.Hold) error {
 	return nil
 }
 
-// Bytes is the text so far. It must not be written to, and is valid until the next Add or Reserve.
+// Bytes returns the text so far. It must not be written to, and is valid until the next Add or Reserve.
 func (t *Text) Bytes() []byte {
 	if t.large != nil {
 		s := t.large.String()
@@ -66,11 +67,11 @@ func (t *Text) Bytes() []byte {
 	return t.small[:len(t.small):len(t.small)]
 }
 
-// Take is Bytes for good: the text is empty afterwards. Nobody may ever write to what it returns.
+// Take returns the text and makes t empty. The returned bytes must never be written to.
 func (t *Text) Take() []byte {
 	b := t.Bytes()
 	if t.advised {
-		// Pages that b has stay as they are. What takes the place of b one day gets such as are usual.
+		// The pages of b stay as they are. Memory that is later allocated at the place of b gets ordinary pages.
 		advise(t.memory(), false)
 	}
 	*t = Text{}
@@ -90,7 +91,7 @@ func (t *Text) write(part []byte) {
 		return
 	}
 	if !t.advised && len(part) > 0 {
-		t.large.WriteByte(part[0]) // before that, the memory has no address that could be asked for
+		t.large.WriteByte(part[0]) // before that, the memory has no address to ask for
 		part = part[1:]
 		advise(t.memory(), true)
 		t.advised = true
@@ -98,7 +99,7 @@ func (t *Text) write(part []byte) {
 	t.large.Write(part)
 }
 
-// memory is all that a large text has, which has one byte at least.
+// memory returns the whole memory of a large text that has at least one byte.
 func (t *Text) memory() []byte {
 	return unsafe.Slice(unsafe.StringData(t.large.String()), t.large.Cap())
 }

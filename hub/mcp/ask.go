@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// askAll runs n questions of one round at once and waits for all of them. The first that fails ends the others with a
-// *SiblingError and is returned. The end of the call or of the link ends all of them, and comes before any error of
-// theirs. People tells whether a person is among those asked.
+// askAll asks n questions of one round concurrently and waits for all of them. The first that fails ends the others
+// with a *SiblingError, and its error is returned. The end of the call or of the link ends all of them; its error takes
+// precedence. people says whether a user is asked.
 func (s *Session) askAll(ctx context.Context, call *openCall, people bool, n int,
 	ask func(ctx context.Context, i int) error) error {
 	actx, end := context.WithCancelCause(ctx)

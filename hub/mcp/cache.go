@@ -9,16 +9,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Bounds of what a session keeps of a server's answers.
+// Bounds of the answers that a session keeps.
 const (
 	maxCached      = 256
 	maxCachedBytes = 16 << 20
-	// maxFresh bounds how long a server may call an answer fresh: one that says "for ever" by mistake is asked again some
-	// day.
+	// maxFresh bounds how long an answer counts as fresh, in case a server says "for ever" by mistake.
 	maxFresh = 24 * time.Hour
 )
 
-// topic is what a change notification is about.
+// topic is the subject of a change notification.
 type topic int
 
 const (
@@ -28,21 +27,21 @@ const (
 	topics
 )
 
-// cacheKey is the method with the params, _meta left out, as JSON text (2026-07-28 server/utilities/caching).
+// cacheKey is the method with the params, without _meta, as JSON text (2026-07-28 server/utilities/caching).
 type cacheKey struct{ method, params string }
 
-// cache keeps complete results while the server calls them fresh. A session has one authorization context, so whatever
-// their cacheScope says, they are kept for this session and for nobody else. The zero value is ready to use; all
-// methods are safe for concurrent use.
+// cache keeps complete results while the server declares them fresh. A session has one authorization context, so
+// whatever their cacheScope is, the results are kept for this session only. The zero value is ready to use; all methods
+// are safe for concurrent use.
 type cache struct {
-	account *bounds.Account // what is kept is taken from it; what finds no room is not kept
+	account *bounds.Account // charged for the entries; a result for which it has no room is not kept
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
 	entries map[cacheKey]*cached
 	bytes   int
 	uses    uint64
-	changes [topics]uint64 // how often each topic was told to have changed
+	changes [topics]uint64 // how often each topic was reported as changed
 }
 
 type cached struct {
@@ -52,7 +51,7 @@ type cached struct {
 	used  uint64
 }
 
-// get is a copy of what is kept and fresh, nil when there is nothing.
+// get returns a copy of the fresh entry, or nil if there is none.
 func (c *cache) get(key cacheKey) json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,13 +68,13 @@ func (c *cache) get(key cacheKey) json.RawMessage {
 	return bytes.Clone(e.raw)
 }
 
-// fresh compares both clocks: the monotonic one stands still while the machine sleeps, the other one may be set back.
+// fresh uses both clocks: the monotonic one stops while the machine sleeps, and the other one may be set back.
 func (e *cached) fresh(now time.Time) bool {
 	return now.Before(e.until) && now.Round(0).Before(e.until.Round(0))
 }
 
-// mark is taken before a request is sent. What came before a change that was told meanwhile is not kept: nobody knows
-// which of the two was first.
+// mark returns the number of changes of a topic, to be taken before a request is sent. If a change is reported before
+// put, the answer is not kept, because it is not known which of the two was first.
 func (c *cache) mark(about topic) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +105,7 @@ func (c *cache) put(key cacheKey, about topic, mark uint64, raw json.RawMessage,
 	c.bytes += size
 }
 
-// evict removes what was used longest ago. Called with mu held and at least one entry.
+// evict removes the entry that was not used for the longest time. Called with mu held and at least one entry.
 func (c *cache) evict() {
 	var oldest cacheKey
 	var found *cached
@@ -118,14 +117,14 @@ func (c *cache) evict() {
 	c.remove(oldest, found)
 }
 
-// remove is called with mu held.
+// remove removes an entry. Called with mu held.
 func (c *cache) remove(key cacheKey, e *cached) {
 	delete(c.entries, key)
 	c.bytes -= sizeOf(key, e.raw)
 	c.account.Give(sizeOf(key, e.raw))
 }
 
-// close drops all, for good.
+// close drops all entries, and no entry is added any more.
 func (c *cache) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +138,7 @@ func sizeOf(key cacheKey, raw json.RawMessage) int {
 	return len(key.method) + len(key.params) + len(raw) + 128
 }
 
-// changed drops all that is about a topic.
+// changed drops all entries about a topic.
 func (c *cache) changed(about topic) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,7 +154,7 @@ func (c *cache) changed(about topic) {
 func (c *cache) updated(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.changes[aboutResources]++ // a read of it may be under way
+	c.changes[aboutResources]++ // a read of it may be in flight
 	key := readKey(uri)
 	if e := c.entries[key]; e != nil {
 		c.remove(key, e)
@@ -173,8 +172,8 @@ func (c *cache) dropMethod(method string) {
 	}
 }
 
-// keep keeps a complete result of a modern server for as long as the server calls it fresh. Legacy revisions know no
-// such thing.
+// keep keeps a complete result of a modern server for as long as the server declares it fresh. Legacy revisions have no
+// such declaration.
 func (s *Session) keep(key cacheKey, about topic, mark uint64, raw json.RawMessage) {
 	if s.Era() != Modern {
 		return
@@ -184,7 +183,7 @@ func (s *Session) keep(key cacheKey, about topic, mark uint64, raw json.RawMessa
 	}
 }
 
-// freshFor reads ttlMs; what is absent, negative or no number counts as 0.
+// freshFor returns ttlMs as a duration; a value that is absent, negative or no number counts as 0.
 func freshFor(result json.RawMessage) time.Duration {
 	ms, ok := number(member(result, "ttlMs"))
 	if !ok || !(ms > 0) {
@@ -196,7 +195,7 @@ func freshFor(result json.RawMessage) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// DropCache forgets every answer that was kept: the next request of each goes to the server, whatever it called fresh.
+// DropCache drops every kept answer: the next request for each is sent to the server, however long it was to be fresh.
 func (s *Session) DropCache() {
 	for about := range topics {
 		s.cache.changed(about)

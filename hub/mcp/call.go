@@ -14,36 +14,36 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// CallRequest is one call: of a tool, or of anything else that a server may answer with questions. It must not be
+// CallRequest is one call: of a tool, or of another method that a server may answer with questions. It must not be
 // changed while the call runs.
 type CallRequest struct {
-	Tag       any                        // the caller's own handle, untouched
-	Trace     any                        // given to Options.Tap with each message of the call; nil: they are not told
+	Tag       any                        // for the caller's own use; not read here
+	Trace     any                        // passed to Options.Tap with each message of the call; nil: the tap is not called
 	Name      string                     // the tool, as the server spells it
 	Arguments json.RawMessage            // a JSON object, sent as it is; nil sends {}
-	Meta      map[string]json.RawMessage // further keys of _meta; those of the protocol itself are the session's
-	// OnWire hears of the wire id of each round. It is called before any progress of that round is delivered and before
-	// CallTool can return.
+	Meta      map[string]json.RawMessage // further keys of _meta; the session sets those of the protocol itself
+	// OnWire is called with the wire id of each round, before any progress of that round is delivered and before CallTool
+	// can return.
 	OnWire func(id jsonrpc.ID)
-	// OnProgress hears of progress in order, on a goroutine of the peer; never after CallTool has returned. Without it no
-	// progress is asked for.
+	// OnProgress is called with progress in order, on a goroutine of the peer; never after CallTool has returned. If it is
+	// nil, no progress is requested.
 	OnProgress func(p Progress)
-	// OnWaiting hears true when a round has ended in questions to a person, and false when the retry starts.
+	// OnWaiting is called with true when a round has ended in questions to a user, and with false when the retry starts.
 	OnWaiting func(waiting bool)
 
-	// TaskSupport is Tool.TaskSupport of the tool, "" when it is not known. It counts in 2025-11-25 alone, with a server
-	// that has tasks.
+	// TaskSupport is Tool.TaskSupport of the tool, or "" if it is not known. It is used only in 2025-11-25, with a server
+	// that supports tasks.
 	TaskSupport string
-	// Task tells what to do with a tool that leaves the choice to its caller.
+	// Task says what to do with a tool that leaves the choice to its caller.
 	Task TaskChoice
-	// TaskTTL is how long the server is asked to keep the task; 0 leaves that to the server. Whole milliseconds; counts
-	// where TaskSupport does.
+	// TaskTTL is how long the server is asked to keep the task, in whole milliseconds; 0 leaves that to the server. It is
+	// used where TaskSupport is.
 	TaskTTL time.Duration
-	// OnTask hears of the call's task when it is made and whenever its status or message changes, on the goroutine of
-	// CallTool.
+	// OnTask is called with the call's task when it is created and whenever its status or message changes, on the
+	// goroutine of CallTool.
 	OnTask func(t TaskInfo)
-	// Keep is jsonrpc.How.Keep: it is given what ends the counting of a large result, of each round, before CallTool can
-	// return. nil: a result counts until it is returned.
+	// Keep is jsonrpc.How.Keep: it is called for a large result of each round before CallTool can return. nil: a result is
+	// charged until it is returned.
 	Keep func(release func())
 }
 
@@ -52,9 +52,9 @@ type CallResult struct {
 	Raw     json.RawMessage // exactly as it came
 	IsError bool            // the tool itself reports a failure
 	Rounds  int             // requests sent; 1 without questions, 0 from the cache
-	TaskID  string          // of the task that the call became; "" without
-	// FromCache tells that nothing was sent: the server called an earlier answer fresh for long enough (2026-07-28). Only
-	// of ReadResource.
+	TaskID  string          // the task that the call became; "" if none
+	// FromCache reports that nothing was sent: the server had declared an earlier answer fresh for long enough
+	// (2026-07-28). It is set only by ReadResource.
 	FromCache bool
 }
 
@@ -62,24 +62,24 @@ type CallResult struct {
 type openCall struct {
 	req     *CallRequest
 	method  string
-	members []byte // of the params, in JSON: what is asked for, the same in each round
-	held    string // the progress token that is given out for it, as JSON text; for the goroutine of the call alone
+	members []byte // the params without _meta and inputs, in JSON: the same in each round
+	held    string // the progress token that was issued for it, as JSON text; used only by the goroutine of the call
 
 	// augmented says that the call asks for a task (2025-11-25): then it is never cancelled by its request id.
 	augmented bool
 
 	// Guarded by Session.mu.
-	onWire bool          // a request or a task of it is on its way
-	given  bool          // up: it was cancelled, and is on its way out of the books
+	onWire bool          // a request of the call or its task is on the wire
+	given  bool          // it was cancelled and is about to leave Session.calls
 	taskID string        // "" until it has become a task
-	wake   chan struct{} // capacity 1: the server has told something of the task
+	wake   chan struct{} // capacity 1: the server has sent a notification about the task
 
-	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is
-	// over. Nothing under it may block, OnWire and OnProgress included.
+	// gate keeps progress in step with the round: progress waits until OnWire was called, and none is delivered after the
+	// end of the round. Nothing that runs while it is held may block, including OnWire and OnProgress.
 	gate  sync.Mutex
-	token string     // of the running round, as JSON text; "" when none
-	wire  jsonrpc.ID // of the last round
-	far   struct {   // how far the round with this token has come
+	token string     // the token of the running round, as JSON text; "" if none
+	wire  jsonrpc.ID // the id of the last round
+	far   struct {   // the progress of the round with this token
 		token    string
 		progress float64
 	}
@@ -100,19 +100,19 @@ func (c *openCall) deliver(token string, p Progress) (back bool) {
 }
 
 // CallTool calls a tool and goes through all rounds that the server asks for. When ctx ends, the round on the wire is
-// cancelled with the reason that is in context.Cause(ctx), open questions end with that cause, and nothing is retried.
+// cancelled with the reason in context.Cause(ctx), open questions end with that cause, and nothing is retried.
 //
 // Errors: *jsonrpc.Error (the server's own), *jsonrpc.CancelledError (ctx ended; the cause is inside),
 // *jsonrpc.ClosedError, *DeclinedError, *ProtocolError, *ArgumentsError (nothing was sent), those of a call that has
 // become a task (*TaskInterruptedError, *TaskGivenUpError with a *jsonrpc.CancelledError in it, *TaskCancelledError,
-// *TaskLostError), or what jsonrpc has for answers that are too large and queues that are full.
+// *TaskLostError), or the errors of jsonrpc for answers that are too large and queues that are full.
 func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	if c.Arguments != nil && !isObject(c.Arguments) {
 		return nil, &ArgumentsError{Text: "the arguments are no JSON object"}
 	}
 	arguments := c.Arguments
 	if arguments == nil {
-		arguments = json.RawMessage("{}") // optional by the schema, and missed by some servers
+		arguments = json.RawMessage("{}") // optional by the schema, but some servers require it
 	}
 	asked := newObject(len(c.Name) + len(arguments) + 32)
 	asked.text("name", c.Name)
@@ -143,7 +143,7 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 		}
 		in.rounds++
 		if err == nil && call.augmented {
-			// The progress token stays good for the life of the task, so this comes before it is dropped.
+			// The progress token stays valid for the life of the task, so this comes before the token is dropped.
 			if made, err := s.createdTask(true, result); made != nil || err != nil {
 				return s.become(ctx, call, in, declared, made, err)
 			}
@@ -170,7 +170,7 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 	}
 }
 
-// enter puts a call on the books; leave takes it off them, when nothing of it is left.
+// enter adds a call to Session.calls; leave removes it once the call has ended.
 func (s *Session) enter(call *openCall) (leave func()) {
 	s.mu.Lock()
 	s.calls[call] = struct{}{}
@@ -186,7 +186,7 @@ func (s *Session) enter(call *openCall) (leave func()) {
 	}
 }
 
-// become goes on with a call whose answer says that it is a task now. There is progress of those of 2025-11-25 alone.
+// become continues a call whose answer says that it is a task now. Only tasks of 2025-11-25 have progress.
 func (s *Session) become(ctx context.Context, call *openCall, in inputs, declared Capabilities, made *taskState,
 	err error) (*CallResult, error) {
 	if err != nil {
@@ -198,8 +198,8 @@ func (s *Session) become(ctx context.Context, call *openCall, in inputs, declare
 	return s.follow(ctx, call, t, made)
 }
 
-// round sends the request once and waits for its answer. It returns what the request declared. The progress token is
-// dropped by its caller.
+// round sends the request once and waits for its answer. It also returns the capabilities that the request declared.
+// The caller drops the progress token.
 func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontext.Object, Capabilities, error) {
 	if ctx.Err() != nil {
 		return jsontext.Object{}, Capabilities{}, &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
@@ -211,8 +211,8 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 			Keep: call.req.Keep})
 	}
 	if call.augmented {
-		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. Until the id of the
-		// task is known there is none to send; it is sent when the late answer brings one.
+		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. It can only be sent
+		// once the id of the task is known, which may be when the late answer comes.
 		begin = func() (*jsonrpc.Call, error) {
 			return s.peer.BeginAs(call.method, params, jsonrpc.How{Quiet: true, Tag: call.req.Trace, Keep: call.req.Keep})
 		}
@@ -258,8 +258,8 @@ func (s *Session) callParams(call *openCall, in inputs, token string) (json.RawM
 	return o.end(), declared
 }
 
-// interrupted is what a call fails with when it may not go on: its caller has ended it, or the link is gone. nil when
-// it may.
+// interrupted returns the error of a call that must not continue, because its caller has ended it or the link has
+// ended. It returns nil if the call may continue.
 func (s *Session) interrupted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
@@ -270,7 +270,7 @@ func (s *Session) interrupted(ctx context.Context) error {
 	return nil
 }
 
-// rpcError is the server's own error in err, nil when it is another one.
+// rpcError returns the server's own error in err, or nil if there is none.
 func rpcError(err error) *jsonrpc.Error {
 	e, _ := errors.AsType[*jsonrpc.Error](err)
 	return e

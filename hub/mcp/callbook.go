@@ -5,12 +5,11 @@ import (
 	"strconv"
 )
 
-// takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be
-// unique among the active requests (basic/utilities/progress). They are strings: a string comes back from any JSON
-// library as it was.
+// takeToken creates the progress token of a round and marks the call as on the wire. Tokens must be unique among the
+// active requests (basic/utilities/progress). They are strings, because every JSON library preserves a string.
 //
-// The token of a call that asks for a task can outlive the session, so it must be unique among the tokens of others
-// too.
+// The token of a call that asks for a task can outlive the session, so it must also be unique among the tokens of other
+// sessions.
 func (s *Session) takeToken(call *openCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +26,7 @@ func (s *Session) takeToken(call *openCall) {
 	s.progress[call.held] = call
 }
 
-// holdToken gives a call the token that it had on another session.
+// holdToken assigns to a call the token that it had in another session.
 func (s *Session) holdToken(call *openCall, token string) {
 	s.mu.Lock()
 	call.onWire = true

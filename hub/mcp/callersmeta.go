@@ -12,9 +12,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// CallersMeta reads the _meta that who makes a request wants to go with it: JSON text of an object, "" for none. It may
-// have no key that MCP reserves, and no progress token: the session sets these itself. level is from which level on log
-// messages are wanted in the course of the request (2026-07-28 server/utilities/logging), "" for none.
+// CallersMeta parses the _meta that a caller sends with its request: JSON text of an object, or "" for none. It must
+// not have a key that MCP reserves, nor a progress token: the session sets these itself. level is the lowest level of
+// the log messages that are wanted during the request (2026-07-28 server/utilities/logging), or "" for none.
 func CallersMeta(text, level string) (map[string]json.RawMessage, error) {
 	if text == "" && level == "" {
 		return nil, nil
@@ -39,7 +39,7 @@ func CallersMeta(text, level string) (map[string]json.RawMessage, error) {
 	return meta, nil
 }
 
-// reservedMeta tells whether MCP reserves a _meta key for the protocol (2026-07-28 basic/index "_meta": the second
+// reservedMeta reports whether MCP reserves a _meta key for the protocol (2026-07-28 basic/index "_meta": the second
 // label of the prefix is modelcontextprotocol or mcp).
 func reservedMeta(key string) bool {
 	prefix, _, ok := strings.Cut(key, "/")

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Capabilities is what the client side can serve at this moment. A capability that needs a person is only declared
-// while somebody can be asked.
+// Capabilities is what the client side can serve at this moment. A capability that needs a user is only declared while
+// a user can be asked.
 type Capabilities struct {
 	Roots           bool
 	Sampling        bool
-	SamplingTools   bool // tool use within sampling; counts only together with Sampling
+	SamplingTools   bool // tool use within sampling; ignored without Sampling
 	ElicitationForm bool
 	ElicitationURL  bool
 	// Extensions are the settings of each extension that the client supports, by identifier; a value that is no JSON
-	// object is left out. They must not be changed once they were handed over.
+	// object is left out. The map must not be changed after it was passed on.
 	Extensions map[string]json.RawMessage
 }
 
-// at is the part of c that exists in a revision: what a peer of that revision may use.
-// Elicitation came with 2025-06-18, its URL mode and tools in sampling with 2025-11-25 (changelogs of these revisions).
+// at returns the part of c that exists in a revision and may be used by a peer of that revision. Elicitation came with
+// 2025-06-18, its URL mode and tools in sampling with 2025-11-25 (changelogs of these revisions).
 func (c Capabilities) at(revision string) Capabilities {
 	c.Extensions = withTasks(c.Extensions, revision)
 	if !c.Sampling {
@@ -36,7 +36,7 @@ func (c Capabilities) at(revision string) Capabilities {
 	return c
 }
 
-// appendTo writes c as the ClientCapabilities object of a revision.
+// appendTo appends c as the ClientCapabilities object of a revision.
 func (c Capabilities) appendTo(b []byte, revision string) []byte {
 	c = c.at(revision)
 	b = append(b, '{')
@@ -81,8 +81,8 @@ func (c Capabilities) appendTo(b []byte, revision string) []byte {
 	return append(b, '}')
 }
 
-// extensions is the member of that name, nil when there is none. The schemas of legacy revisions do not have it, but
-// their sets of capabilities are open, and extensions such as MCP Apps (2026-01-26) are negotiated in initialize.
+// extensions returns the member "extensions", or nil if there are none. The schemas of legacy revisions do not have it,
+// but their sets of capabilities are open, and extensions such as MCP Apps (2026-01-26) are negotiated in initialize.
 func (c Capabilities) extensions() []byte {
 	var o *object
 	for _, id := range slices.Sorted(maps.Keys(c.Extensions)) {

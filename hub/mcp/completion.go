@@ -10,20 +10,20 @@ import (
 )
 
 // CompletionRequest asks for values of one argument of a prompt or of a resource template. Exactly one of Prompt and
-// ResourceURI is set.
+// ResourceURI must be set.
 type CompletionRequest struct {
 	Prompt      string // the prompt's name
 	ResourceURI string // the URI template, or a URI
 	Argument    string // the argument's name
 	Value       string // what was typed so far
-	// Context are values of other arguments that are settled already. Revisions before 2025-06-18 have no place for them:
-	// they are left out there.
+	// Context holds the values of other arguments that are already known. Revisions before 2025-06-18 have no place for
+	// them, so they are not sent there.
 	Context map[string]string
 }
 
 // Complete asks for suggestions and returns the result exactly as it came: at most 100 values in completion.values,
-// which the server sees to. Debouncing is the caller's. Errors: as CallTool, and *CapabilityError; 2024-11-05 has no
-// capability for it, so a server of that revision is always asked.
+// which the server must ensure. The caller limits the rate of requests. Errors: as CallTool, and *CapabilityError;
+// 2024-11-05 has no capability for completion, so a server of that revision is always asked.
 func (s *Session) Complete(ctx context.Context, c CompletionRequest) (json.RawMessage, error) {
 	n := s.state.Load()
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Era is the family of revisions that a server speaks. The zero value means that nobody knows yet.
+// Era is the family of revisions that a server speaks. The zero value means that it is not known yet.
 type Era int
 
 const (
@@ -16,7 +16,7 @@ const (
 	Modern
 )
 
-// String is the era's word in settings and logs: "legacy", "modern", or "unknown".
+// String returns the era's word in settings and logs: "legacy", "modern", or "unknown".
 func (e Era) String() string {
 	switch e {
 	case Legacy:
@@ -43,13 +43,13 @@ const (
 	EraModern = "modern"
 )
 
-// Oldest first: revisions are dates, so they also compare as strings.
+// The revisions from the oldest to the newest. They are dates, so they also compare as strings.
 var (
 	legacyRevisions = []string{Revision20241105, Revision20250326, Revision20250618, Revision20251125}
 	modernRevisions = []string{Revision20260728}
 )
 
-// bestMutual is the newest of ours that the peer lists too, "" when there is none.
+// bestMutual returns the newest of ours that is also in theirs, or "" if there is none.
 func bestMutual(ours, theirs []string) string {
 	for _, r := range slices.Backward(ours) {
 		if slices.Contains(theirs, r) {

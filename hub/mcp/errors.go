@@ -10,8 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// DeclinedError ends a call whose server asked for something that a person refused and that the protocol cannot refuse
-// on the wire: sampling within a multi round-trip request, or a URL that the server requires.
+// DeclinedError ends a call whose server asked for something that a user refused and that the protocol cannot refuse on
+// the wire: sampling within a multi round-trip request, or a URL that the server requires.
 type DeclinedError struct {
 	Kind   QuestionKind
 	Action Action // Decline or Dismiss
@@ -26,32 +26,33 @@ func (e *DeclinedError) Error() string {
 }
 
 // ErrCallOver is what Handler.Ask returns for a question in a request of the server whose call is over or was
-// cancelled: nobody is asked, or any more. The server gets the answer that comes with it, after a second, unless it
-// withdraws the question itself. In that second the question takes none of the places of the server.
+// cancelled: no user is asked, or not any more. The server gets the answer that was returned with it after a second,
+// unless it withdraws the question itself. In that second the question does not count against the server's open
+// requests.
 var ErrCallOver = errors.New("the call that led to the question is over")
 
-// ProtocolError says that the server answered something that its revision does not allow.
+// ProtocolError reports that the server's answer violates its revision.
 type ProtocolError struct{ Text string }
 
 func (e *ProtocolError) Error() string { return e.Text }
 
-// BoundError says that a server asked for more than a bound of the hub allows (package bounds). Nobody was asked.
+// BoundError reports that a server asked for more than a bound of the hub allows (package bounds). No user was asked.
 type BoundError struct {
-	Code int64 // of the JSON-RPC error that a legacy server gets
+	Code int64 // the code of the JSON-RPC error that a legacy server gets
 	Text string
 }
 
 func (e *BoundError) Error() string { return e.Text }
 
-// tooLarge refuses what has n bytes.
+// tooLarge returns the error for something that has n bytes.
 func tooLarge(what string, n, limit int) *BoundError {
 	return &BoundError{jsonrpc.CodeInvalidParams, fmt.Sprintf("%s has %s, and may have %s", what, bounds.Bytes(n),
 		bounds.Bytes(limit))}
 }
 
-// CapabilityError says that the server has not declared what the caller wants of it. Nothing was sent.
+// CapabilityError reports that the server has not declared the capability that a request needs. Nothing was sent.
 type CapabilityError struct {
-	Server     string // the hub's name of it
+	Server     string // the hub's name of the server
 	Capability string // as the protocol names it, such as "resources.subscribe"
 }
 
@@ -59,19 +60,20 @@ func (e *CapabilityError) Error() string {
 	return fmt.Sprintf("server %q does not offer %s", e.Server, e.Capability)
 }
 
-// ArgumentsError says that what the caller handed in cannot be sent. Nothing was sent.
+// ArgumentsError reports that the caller's arguments cannot be sent. Nothing was sent.
 type ArgumentsError struct{ Text string }
 
 func (e *ArgumentsError) Error() string { return e.Text }
 
-// StartError says why a session did not come up, with the server's exit status and last words where they are known.
+// StartError reports why a session could not be started, with the server's exit status and last words if they are
+// known.
 type StartError struct {
 	Server string
 	Stage  string // "open", "server/discover" or "initialize"
 	Err    error
-	Noise  string              // what it wrote on stdout that is no message, and what to do; "" when nothing
-	Ended  string              // from Link.Ended; "" when unknown
-	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
+	Noise  string              // what it wrote on stdout that is no message, and advice; "" if nothing
+	Ended  string              // from Link.Ended; "" if unknown
+	Memory transport.MemoryUse // from Link.Memory; zero if memory was not the reason
 }
 
 func (e *StartError) Error() string {
@@ -82,7 +84,7 @@ func (e *StartError) Error() string {
 	return text
 }
 
-// Words is what the server has said and how it ended, "" when nothing is known.
+// Words returns what the server has printed and how it ended, or "" if nothing is known.
 func (e *StartError) Words() string {
 	if e.Noise != "" && e.Ended != "" {
 		return e.Noise + "; " + e.Ended
@@ -92,7 +94,7 @@ func (e *StartError) Words() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// How says what failed, without the server's name and last words.
+// How returns what failed, without the server's name and last words.
 func (e *StartError) How() string {
 	if refusal := rpcError(e.Err); refusal != nil && e.Stage != "open" {
 		return fmt.Sprintf("it answered %s with error %d: %s", e.Stage, refusal.Code, bounds.Printable(refusal.Message))
@@ -100,7 +102,7 @@ func (e *StartError) How() string {
 	return inWords(e.Err)
 }
 
-// inWords is err's text, for people, with the words of a server bounded.
+// inWords returns err's text for people, with bounded text of the server.
 func inWords(err error) string {
 	if closed := (*jsonrpc.ClosedError)(nil); errors.As(err, &closed) {
 		switch {
@@ -122,14 +124,14 @@ func inWords(err error) string {
 	return err.Error()
 }
 
-// EndedError says that a session that had come up is over.
+// EndedError reports that a session that had been started has ended.
 type EndedError struct {
 	Server string
 	Err    error
-	Ended  string              // from Link.Ended; "" when unknown
-	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
-	// ProcessGone: the server was a process of ours, and it has ended. Of any other server nobody knows whether it goes
-	// on.
+	Ended  string              // from Link.Ended; "" if unknown
+	Memory transport.MemoryUse // from Link.Memory; zero if memory was not the reason
+	// ProcessGone reports that the server was our child process, and that it has ended. Whether any other server goes on
+	// is not known.
 	ProcessGone bool
 }
 

@@ -6,10 +6,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// filter is what a stream is about.
+// filter is the set of subscriptions of a listen stream.
 type filter struct {
 	topics [topics]bool // changes of the lists
-	uris   []string     // of resources, in order
+	uris   []string     // URIs of resources, sorted
 }
 
 // listNames are the members of the filter on the wire.
@@ -42,7 +42,7 @@ func (f filter) json() string {
 	return string(o.end())
 }
 
-// toHear is what there is to hear of at this moment.
+// toHear returns the filter that is wanted at this moment.
 func (s *Session) toHear() filter {
 	info := s.Info()
 	return filter{

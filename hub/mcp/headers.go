@@ -16,11 +16,11 @@ import (
 )
 
 // 2026-07-28 basic/transports/streamable-http "Custom Headers from Tool Parameters": a tool may ask that arguments be
-// repeated in headers, so that what stands between client and server can route by them.
+// repeated in headers, so that intermediaries between client and server can route by them.
 
 const (
 	annotationHeader = "x-mcp-header"
-	// maxAnnotatedDepth bounds the walk through a schema that holds annotations.
+	// maxAnnotatedDepth bounds how deep a schema is searched for annotations.
 	maxAnnotatedDepth = 100
 )
 
@@ -30,16 +30,17 @@ type paramHeader struct {
 	path []string // of property names, from the arguments' root
 }
 
-// mirrored is what a request says in headers Mcp-Param-*: names without the prefix, values as they stand. It travels as
-// the extra of jsonrpc.
+// mirrored holds the headers Mcp-Param-* of a request: names without the prefix, values unencoded. It is passed to the
+// transport as the Extra of jsonrpc.
 type mirrored map[string]string
 
-// mirroring tells whether annotations count on this link: stdio may ignore them, and does; no legacy revision has them.
+// mirroring reports whether annotations are used on this link: on stdio they may be ignored, and are; no legacy
+// revision has them.
 func (s *Session) mirroring() bool {
 	return s.link.Exchanges != nil && s.Era() == Modern
 }
 
-// readAdmitted is readTool for an entry of the list that a server gives to this session.
+// readAdmitted is readTool for an entry of the list that a server sends in this session.
 func (s *Session) readAdmitted(raw json.RawMessage) (Tool, error) {
 	t, err := readTool(raw)
 	if err != nil {
@@ -48,8 +49,8 @@ func (s *Session) readAdmitted(raw json.RawMessage) (Tool, error) {
 	return s.admitTool(t)
 }
 
-// admitTool keeps what a tool wants to see in headers. A tool whose annotation breaks a rule MUST NOT be listed, so
-// that it cannot spoil the others.
+// admitTool stores the headers that a tool asks for. A tool whose annotation breaks a rule MUST NOT be listed, so that
+// it cannot affect the others.
 func (s *Session) admitTool(t Tool) (Tool, error) {
 	if !s.mirroring() {
 		return t, nil
@@ -71,7 +72,7 @@ func (s *Session) admitTool(t Tool) (Tool, error) {
 	return t, nil
 }
 
-// mirrored is what the headers of a call say, nil for nothing.
+// mirrored returns the headers of a call, or nil if there are none.
 func (s *Session) mirrored(call *openCall) mirrored {
 	if call.method != protocol.MethodCallTool || !s.mirroring() {
 		return nil
@@ -91,8 +92,8 @@ func (s *Session) mirrored(call *openCall) mirrored {
 	return out
 }
 
-// HeaderParams gives the arguments that a tool with this inputSchema wants to see in headers Mcp-Param-<name>, by these
-// names in lower case. The error says which rule an annotation breaks.
+// HeaderParams returns the arguments that a tool with this inputSchema wants in headers Mcp-Param-<name>, keyed by
+// these names in lower case. The error says which rule an annotation breaks.
 func HeaderParams(inputSchema, arguments json.RawMessage) (map[string]string, error) {
 	headers, err := readParamHeaders(inputSchema)
 	if err != nil || len(headers) == 0 {
@@ -107,7 +108,7 @@ func HeaderParams(inputSchema, arguments json.RawMessage) (map[string]string, er
 	return out, nil
 }
 
-// of is the argument as its header says it.
+// of returns the argument as the text of its header.
 func (h paramHeader) of(arguments json.RawMessage) (string, bool) {
 	value := arguments
 	for _, name := range h.path {
@@ -116,7 +117,7 @@ func (h paramHeader) of(arguments json.RawMessage) (string, bool) {
 	return headerText(value)
 }
 
-// extra is m for jsonrpc: an empty one is none.
+// extra returns m as the Extra of jsonrpc, or nil if m is empty.
 func (m mirrored) extra() any {
 	if len(m) == 0 {
 		return nil
@@ -124,8 +125,8 @@ func (m mirrored) extra() any {
 	return m
 }
 
-// refreshed tells whether a call that was refused for its headers is worth a second try: the server has not run it, the
-// tool's definition was fetched anew, and it asks for other headers now. It is tried once for each round.
+// refreshed reports whether a call that was refused for its headers should be tried once more: the server has not run
+// it, the tool's definition was fetched again, and it now asks for other headers. It is tried once for each round.
 func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool {
 	refusal := rpcError(err)
 	if refusal == nil || refusal.Code != protocol.CodeHeaderMismatch || call.method != protocol.MethodCallTool ||
@@ -133,15 +134,15 @@ func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool
 		return false
 	}
 	before := s.mirrored(call)
-	s.cache.dropMethod(protocol.MethodListTools) // what was kept is what was refused
+	s.cache.dropMethod(protocol.MethodListTools) // the server refused what the kept definition led to
 	if _, err := s.ListTools(ctx); err != nil {
 		return false
 	}
 	return !maps.Equal(before, s.mirrored(call))
 }
 
-// headerText is an argument as its header says it. Null and absent ones are left out; so is what no annotation can be
-// meant for.
+// headerText returns an argument as the text of its header. ok is false for null, for an absent argument, and for a
+// value of a type that an annotation must not have.
 func headerText(raw json.RawMessage) (string, bool) {
 	switch {
 	case len(raw) == 0:
@@ -156,7 +157,7 @@ func headerText(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// decimal is an integer in decimal digits, however it is spelled in JSON.
+// decimal returns an integer in decimal digits, whatever its notation in JSON.
 func decimal(text string) (string, bool) {
 	if !strings.ContainsAny(text, ".eE") {
 		return text, true
@@ -168,9 +169,10 @@ func decimal(text string) (string, bool) {
 	return strconv.FormatInt(int64(f), 10), true
 }
 
-// readParamHeaders finds the annotations of an inputSchema. An error says which rule one of them breaks.
+// readParamHeaders returns the annotated parameters of an inputSchema. The error says which rule an annotation breaks.
 func readParamHeaders(schema json.RawMessage) ([]paramHeader, error) {
-	// A name can be written with escapes, so only a schema with neither is known to have no annotation.
+	// The annotation's name can be written with escapes, so a schema has none for certain only if it contains neither the
+	// name nor a backslash.
 	if !bytes.Contains(schema, []byte(annotationHeader)) && !bytes.ContainsRune(schema, '\\') {
 		return nil, nil
 	}
@@ -179,7 +181,7 @@ func readParamHeaders(schema json.RawMessage) ([]paramHeader, error) {
 	return w.found, w.err
 }
 
-// schemaWalk goes through a schema; the first fault ends it.
+// schemaWalk walks through a schema. It ends at the first error.
 type schemaWalk struct {
 	found []paramHeader
 	names map[string]bool // in lower case
@@ -193,7 +195,7 @@ func (w *schemaWalk) fail(path []string, text string) {
 	}
 }
 
-// schema looks at one schema. reachable: a chain of properties alone has led here.
+// schema examines one schema. reachable says that the path to it consists of properties only.
 func (w *schemaWalk) schema(raw json.RawMessage, path []string, reachable bool, depth int) {
 	if depth > maxAnnotatedDepth {
 		w.fail(path, "cannot be looked for: the schema is too deep")
@@ -221,7 +223,7 @@ func (w *schemaWalk) schema(raw json.RawMessage, path []string, reachable bool, 
 	})
 }
 
-// keyword looks at the value of any other keyword: a schema, an array of them, or neither.
+// keyword examines the value of any other keyword: a schema, an array of schemas, or neither.
 func (w *schemaWalk) keyword(value json.RawMessage, path []string, depth int) {
 	switch {
 	case len(value) == 0:
@@ -252,8 +254,8 @@ func (w *schemaWalk) annotation(schema, value json.RawMessage, path []string, re
 	}
 }
 
-// primitive tells whether a schema's type is one that can stand in a header; null beside it does no harm, as a null is
-// left out.
+// primitive reports whether a value of a schema's type can be sent in a header. null may be allowed as well, because a
+// null is left out.
 func primitive(raw json.RawMessage) bool {
 	types := []string{stringOf(raw)}
 	if len(raw) > 0 && raw[0] == '[' {
@@ -262,7 +264,7 @@ func primitive(raw json.RawMessage) bool {
 	return len(types) == 1 && slices.Contains([]string{"string", "integer", "boolean"}, types[0])
 }
 
-// isToken tells whether s is 1*tchar (RFC 9110 section 5.6.2).
+// isToken reports whether s is 1*tchar (RFC 9110 section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

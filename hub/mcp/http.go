@@ -10,31 +10,31 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// streamable is what a link needs of a transport over HTTP: transport.Streamable in both eras, transport.SSE in the
-// legacy one.
+// streamable is the part of a transport over HTTP that a link needs: transport.Streamable in both eras, transport.SSE
+// in the legacy one.
 type streamable interface {
 	Exchanges
-	// Speak sets the era and the revision of what is sent from now on; "" while initialize is open.
+	// Speak sets the era and the revision of the messages from now on; "" while initialize is open.
 	Speak(modern bool, revision string)
-	// Send takes a message over and never blocks; what becomes of it is told by Receive.
+	// Send takes ownership of a message and never blocks; Receive reports what becomes of it.
 	Send(m transport.Message)
-	// Receive gives what came, to one goroutine. An error is the end.
+	// Receive returns what was received. It must not be called concurrently. An error is the end.
 	Receive() (transport.Received, error)
 	Close() error
 }
 
-// streamableLink is a link over t, which it owns.
+// streamableLink returns a link over t, and owns t.
 func streamableLink(t streamable) *Link {
 	c := &streamableConn{t: t}
 	return &Link{Conn: c, Exchanges: t, Speak: c.speak}
 }
 
-// streamableConn makes a connection of jsonrpc of a transport whose messages travel one by one.
+// streamableConn makes a jsonrpc.Conn of a transport that sends each message separately.
 type streamableConn struct {
 	t      streamable
 	modern atomic.Bool
 
-	// Of the reading goroutine.
+	// Used by the reading goroutine only.
 	source jsonrpc.ID
 	read   transport.Received
 	hold   *bounds.Hold
@@ -45,7 +45,7 @@ func (c *streamableConn) speak(era Era, revision string) {
 	c.t.Speak(era == Modern, revision)
 }
 
-// Send implements jsonrpc.Sender. The headers that repeat parts of a request belong to the modern era alone.
+// Send implements jsonrpc.Sender. Only modern requests have headers that repeat parts of the request.
 func (c *streamableConn) Send(m jsonrpc.OutgoingMessage) error {
 	out := transport.Message{ID: m.ID.String(), Method: m.Method, Body: m.Message}
 	if c.modern.Load() {
@@ -74,15 +74,15 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 	return r.Body, nil
 }
 
-// Reading implements jsonrpc.Reading: a message is read by the transport, which has to know whom it answers, and not
-// again.
+// Reading implements jsonrpc.Reading: the transport has parsed the message to find out which request it answers, so it
+// is not parsed again.
 func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, owned bool) {
 	m, kind = c.read.Message, c.read.Kind
-	c.read = transport.Received{} // the bytes are its reader's, and not held any longer here
+	c.read = transport.Received{} // the caller owns the bytes; do not keep them alive here
 	return m, kind, true
 }
 
-// Count implements jsonrpc.Counted. What comes over HTTP counts on HTTPOptions.Results.
+// Count implements jsonrpc.Counted. Messages over HTTP are charged to HTTPOptions.Results.
 func (c *streamableConn) Count(*bounds.Account) {}
 
 // Hold implements jsonrpc.Counted.
@@ -95,13 +95,13 @@ func (c *streamableConn) Hold() *bounds.Hold {
 // Source implements jsonrpc.Sourced.
 func (c *streamableConn) Source() jsonrpc.ID { return c.source }
 
-// WriteMessages implements jsonrpc.Conn; nobody calls it, because a Sender is sent to.
+// WriteMessages implements jsonrpc.Conn. It is never called, because the conn is a Sender.
 func (c *streamableConn) WriteMessages([][]byte) error { return errors.ErrUnsupported }
 
 // Close implements jsonrpc.Conn.
 func (c *streamableConn) Close() error { return c.t.Close() }
 
-// wireID reads an id that came back from a transport; zero for "".
+// wireID parses an id that a transport has returned; "" becomes the zero ID.
 func wireID(text string) jsonrpc.ID {
 	id, err := jsonrpc.ParseID([]byte(text))
 	if err != nil {
@@ -110,9 +110,9 @@ func wireID(text string) jsonrpc.ID {
 	return id
 }
 
-// requestName is what Mcp-Name says of a request (2026-07-28 basic/transports/streamable-http "Request Metadata";
-// ext-tasks for its three methods): the one thing that it is about. It is read from the message itself, so that header
-// and body cannot differ.
+// requestName returns the value of the header Mcp-Name of a request, which says what it is about (2026-07-28
+// basic/transports/streamable-http "Request Metadata"; ext-tasks for its three methods). It is taken from the message
+// itself, so that header and body cannot differ.
 func requestName(method string, message []byte) string {
 	key := ""
 	switch method {

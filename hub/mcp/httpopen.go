@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// HTTP opens a link over Streamable HTTP, in either era. Nothing is sent before the start of the session.
+// HTTP returns an Opener over Streamable HTTP, for either era. It sends nothing before the start of the session.
 func HTTP(o transport.HTTPOptions) Opener {
 	clock := timeSignIn(&o)
 	return func(ctx context.Context) (*Link, error) {
@@ -22,7 +22,8 @@ func HTTP(o transport.HTTPOptions) Opener {
 	}
 }
 
-// SSE opens a link over HTTP+SSE, the transport of 2024-11-05, and returns when the server has said where to post.
+// SSE returns an Opener over HTTP+SSE, the transport of 2024-11-05. The Opener returns when the server has sent the URL
+// to which messages are posted.
 func SSE(o transport.HTTPOptions) Opener {
 	clock := timeSignIn(&o)
 	return func(ctx context.Context) (*Link, error) {
@@ -39,11 +40,11 @@ func SSE(o transport.HTTPOptions) Opener {
 	}
 }
 
-// AnyHTTP is HTTP for an address whose transport is not known: a server that refuses initialize there as one does that
-// only knows the older HTTP+SSE is tried again over that (2025-11-25 and 2026-07-28 basic/transports, "Backward
-// Compatibility").
+// AnyHTTP is HTTP for an address whose transport is not known: if a server refuses initialize in the way of a server
+// that only knows the older HTTP+SSE, it is tried again over that (2025-11-25 and 2026-07-28 basic/transports,
+// "Backward Compatibility").
 func AnyHTTP(o transport.HTTPOptions) Opener {
-	clock := timeSignIn(&o) // one for both, so that the first link knows of a sign-in for the second
+	clock := timeSignIn(&o) // one for both, so that the first link counts a sign-in for the second
 	open, fallback := HTTP(o), SSE(o)
 	return func(ctx context.Context) (*Link, error) {
 		l, err := open(ctx)
@@ -54,7 +55,7 @@ func AnyHTTP(o transport.HTTPOptions) Opener {
 	}
 }
 
-// timeSignIn puts a clock into the way to o.Auth; nil without one.
+// timeSignIn wraps o.Auth in a timedAuth and returns its total. It returns nil if o.Auth is nil.
 func timeSignIn(o *transport.HTTPOptions) func() time.Duration {
 	if o.Auth == nil {
 		return nil
@@ -64,14 +65,14 @@ func timeSignIn(o *transport.HTTPOptions) func() time.Duration {
 	return a.total
 }
 
-// timedAuth is an Authorizer that knows how long people have been asked to sign in so far.
+// timedAuth is an Authorizer that measures for how long users have been asked to sign in so far.
 type timedAuth struct {
 	transport.Authorizer
 
 	mu    sync.Mutex    // guards what follows
 	open  int           // requests that wait for a sign-in
 	since time.Time     // when open became 1
-	spent time.Duration // before that
+	spent time.Duration // the total before that
 }
 
 // Authorize implements transport.Authorizer.

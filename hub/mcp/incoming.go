@@ -10,12 +10,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// codeRejected is the answer to a sampling request that a person has refused (client/sampling, "Error Handling", all
-// legacy revisions).
+// codeRejected is the code of the answer to a sampling request that a user has refused (client/sampling, "Error
+// Handling", all legacy revisions).
 const codeRejected = -1
 
-// requestCame notes which call led to a question. That is looked up before the next message is read: it may be the
-// answer to that call, after which nobody knows the call any more.
+// requestCame records which call led to a question. It does so before the next message is read, because that may be the
+// answer to the call, after which the call cannot be found any more.
 func (s *Session) requestCame(r *jsonrpc.Request) {
 	switch r.Method {
 	case protocol.MethodRoots:
@@ -29,11 +29,11 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 		r.Tag = s.o.NewTrace()
 	}
 	a := s.whose(r)
-	r.Behind, r.Aside = a, a.over // what nobody is asked must not take the place of what somebody is
+	r.Behind, r.Aside = a, a.over // a question that is shown to no user must not take the place of one that is
 }
 
-// answerAtOnce answers pings, for which nothing is looked up and nobody asked: "The receiver MUST respond promptly with
-// an empty response" (basic/utilities/ping, all legacy revisions).
+// answerAtOnce answers pings: "The receiver MUST respond promptly with an empty response" (basic/utilities/ping, all
+// legacy revisions).
 func answerAtOnce(method string) (json.RawMessage, bool) {
 	return emptyResult, method == protocol.MethodPing
 }
@@ -41,8 +41,7 @@ func answerAtOnce(method string) (json.RawMessage, bool) {
 var emptyResult = json.RawMessage("{}")
 
 // handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long
-// as a person thinks. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is
-// returned here.
+// as a user needs. If ctx ends because the server has withdrawn the request, jsonrpc discards what is returned here.
 func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 	declared := s.state.Load().declared
 	switch r.Method {
@@ -70,7 +69,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
 }
 
-// tellBound tells of a question that nobody is asked for its size.
+// tellBound reports to Options.OnBound a question that is not asked because of its size.
 func (s *Session) tellBound(err error) {
 	if bound := (*BoundError)(nil); errors.As(err, &bound) && s.o.OnBound != nil {
 		s.o.OnBound(bound)
@@ -80,8 +79,8 @@ func (s *Session) tellBound(err error) {
 func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Question) (json.RawMessage, error) {
 	a, err := s.o.Handler.Ask(ctx, q)
 	if errors.Is(err, ErrCallOver) {
-		// For its second of grace it would take the place of a question that a person is asked. Without another place it
-		// gets no grace: a server that leaves so many questions open withdraws none.
+		// During its second of grace the question would take the place of one that is shown to a user. If there is no place
+		// aside, it gets no grace: a server that leaves so many questions open withdraws none.
 		if !r.StepAside() {
 			return legacyResult(q.Kind, a)
 		}
@@ -110,8 +109,8 @@ func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Ques
 	return nil, err
 }
 
-// legacyResult keeps the three ways to end a question apart on the wire: elicitation has an action for each, sampling a
-// result and one error code.
+// legacyResult returns the answer on the wire, with a different form for each of the three actions: elicitation has an
+// action for each, sampling a result and one error code.
 func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	if kind != Sampling {
 		return elicitationResult(kind, a)

@@ -13,24 +13,24 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// inputs is what a round carries to the next one of its call (2026-07-28 basic/patterns/mrtr).
+// inputs is the state that a round passes to the next one of its call (2026-07-28 basic/patterns/mrtr).
 type inputs struct {
 	rounds    int             // requests sent so far
-	isError   bool            // of the last result
+	isError   bool            // isError of the last result
 	task      bool            // the last result says that the call is a task now
-	shed      int             // results in a row that asked for nothing but another try
-	responses json.RawMessage // inputResponses; nil when none
-	state     json.RawMessage // requestState, byte for byte; nil when none
+	shed      int             // results in a row that asked only for another try
+	responses json.RawMessage // inputResponses; nil if none
+	state     json.RawMessage // requestState, byte for byte; nil if none
 }
 
-// A result that asks for nothing but another try sheds load: the retries wait, and there are few of them.
+// With a result that asks only for another try a server sheds load: the retries wait, and there are few of them.
 const (
 	shedDelay = 250 * time.Millisecond
 	maxShed   = 3
 )
 
-// inputRequired looks at a result. When it asks for input, its questions are asked, and the next round's inputs are
-// set. Legacy revisions have no resultType: whatever a legacy server puts there is its own business.
+// inputRequired examines a result. If the result asks for input, inputRequired asks the questions and sets the inputs
+// of the next round. Legacy revisions have no resultType, so the member is ignored there.
 func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities,
 	result jsontext.Object) (again bool, err error) {
 	var resultType, requests, state json.RawMessage
@@ -57,7 +57,7 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 	case "complete":
 		return false, nil
 	case "input_required":
-	case "task": // the extension knows it for tools/call alone
+	case "task": // the extension allows it for tools/call only
 		if call.method != protocol.MethodCallTool {
 			return false, &ProtocolError{Text: `the server answered with a task (resultType "task") what is no tool call`}
 		}
@@ -68,14 +68,14 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 			bounds.Printable(string(resultType)))}
 	}
 	if in.rounds > s.o.MaxRounds {
-		return true, nil // too many: nobody is asked any more
+		return true, nil // too many rounds: no user is asked any more
 	}
 	asked, err := readInputRequests(requests, declared)
 	if err != nil {
 		return false, err
 	}
 	in.responses, in.state = nil, nil
-	if state != nil && !isNull(state) { // null is no string, so it is not there
+	if state != nil && !isNull(state) { // null is no string, so the state counts as absent
 		in.state = state
 	}
 	if len(asked) == 0 {
@@ -102,13 +102,13 @@ func (s *Session) waitShed(ctx context.Context, in *inputs) error {
 	return s.interrupted(ctx)
 }
 
-// inputRequest is one entry of inputRequests; question is nil for roots/list.
+// inputRequest is one entry of inputRequests. question is nil for roots/list.
 type inputRequest struct {
 	key      string
 	question *Question
 }
 
-// readInputRequests reads and checks all of them before anybody is asked. A server MUST NOT ask for what the request
+// readInputRequests parses and checks all entries before any user is asked. A server MUST NOT ask for what the request
 // did not declare.
 func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputRequest, error) {
 	if raw == nil || isNull(raw) {
@@ -130,7 +130,7 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 		}
 		key := string(name)
 		if slices.ContainsFunc(out, func(r inputRequest) bool { return r.key == key }) {
-			// the answers have one place for both
+			// The answers have one place for both.
 			bad = fmt.Errorf("the key %s is there twice", bounds.Printable(key))
 			return false
 		}
@@ -161,8 +161,8 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 	return out, nil
 }
 
-// answerAll answers all requests of a round at once and returns the inputResponses. There is no error form in them: a
-// refused sampling request ends the whole call, whatever else was answered.
+// answerAll answers all requests of a round concurrently and returns the inputResponses. These have no form for errors:
+// a refused sampling request ends the whole call, whatever else was answered.
 func (s *Session) answerAll(ctx context.Context, call *openCall, asked []inputRequest) (json.RawMessage, error) {
 	results := make([]json.RawMessage, len(asked))
 	people := false
@@ -191,7 +191,7 @@ func (s *Session) answerInput(ctx context.Context, call *openCall, r inputReques
 	a, err := s.o.Handler.Ask(ctx, r.question)
 	bound := (*BoundError)(nil)
 	switch {
-	case errors.As(err, &bound): // there is no error form in an answer (SEP-2322): the call ends
+	case errors.As(err, &bound): // inputResponses have no form for errors (SEP-2322): the call ends
 		return nil, &ProtocolError{Text: bound.Text}
 	case err != nil:
 		return nil, err

@@ -13,46 +13,46 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Link is one open connection to a server. The session owns it from the moment that Opener returned it.
+// Link is one open connection to a server. The session owns it once Opener has returned it.
 type Link struct {
 	Conn jsonrpc.Conn
-	// PID is the process that was started for this link; 0 when there is none.
+	// PID is the id of the process that was started for this link; 0 if there is none.
 	PID int
-	// Exchanges is set when each request is an exchange of its own; nil for one ordered stream. With it nothing is started
-	// anew when the link ends on the probe: there is no process.
+	// Exchanges is set if each request is a separate exchange; it is nil for one ordered stream. With it the link is not
+	// opened again when it ends on the probe: there is no process.
 	Exchanges Exchanges
-	// Speak tells the transport what is spoken from now on: before the probe (Modern), before initialize (Legacy, with no
-	// revision yet), and after its answer. It never blocks. nil where the transport need not know.
+	// Speak tells the transport the era and revision of the messages from now on: before the probe (Modern), before
+	// initialize (Legacy, with no revision yet), and after its answer. It never blocks. nil if the transport need not
+	// know.
 	Speak func(era Era, revision string)
-	// LegacyOnly says that the transport exists in the legacy era alone (HTTP+SSE): there is no probe.
+	// LegacyOnly says that the transport exists only in the legacy era (HTTP+SSE): there is no probe.
 	LegacyOnly bool
-	// SignedIn is how long people have been signing in for this link so far: no clock of the start counts that. May be
-	// nil.
+	// SignedIn returns how long users have spent on signing in for this link so far: no time limit of the start counts
+	// that time. May be nil.
 	SignedIn func() time.Duration
-	// Fallback is another way to the same address, for a server that refuses initialize on this one as servers do that do
-	// not know this transport. nil: none.
+	// Fallback opens an older transport to the same address. It is used if the server refuses initialize in the way of
+	// servers that do not know this transport. nil: none.
 	Fallback Opener
-	// Kill ends at once a server that has taken no byte for Options.StallLimit. The link itself ends with
-	// jsonrpc.ErrStalled, which closes Conn; Kill spares that the patience. It may block; may be nil.
+	// Kill ends at once a server that has accepted no byte for Options.StallLimit. The link itself ends with
+	// jsonrpc.ErrStalled, which closes Conn; after Kill, closing need not wait for the server. It may block; may be nil.
 	Kill func(why string)
-	// Blame says why Conn is about to be closed, so that Exit can tell it. It does not block; may be nil.
+	// Blame sets the reason why Conn is about to be closed, for Exit. It does not block; may be nil.
 	Blame func(why string)
-	// Ended tells, once Conn is closed, how the server ended: exit status and last stderr lines, for people. "" when
+	// Ended returns, once Conn is closed, how the server ended: exit status and last stderr lines, for people. "" if
 	// unknown; may be nil.
 	Ended func() string
-	// Exit tells, once Conn is closed, how the process of the server ended, in one line without its stderr. "" when
-	// unknown; nil when there is none.
+	// Exit returns, once Conn is closed, how the process of the server ended, in one line without its stderr. "" if
+	// unknown; nil if there is no process.
 	Exit func() string
-	// Memory tells, once Conn is closed, by how much the server went beyond its memory limit, when that is what ended it.
-	// May be nil.
+	// Memory returns, once Conn is closed, by how much the server exceeded its memory limit, if that ended it. May be nil.
 	Memory func() transport.MemoryUse
 }
 
-// Opener opens a link. ctx bounds the opening alone.
+// Opener opens a link. ctx bounds only the opening.
 type Opener func(ctx context.Context) (*Link, error)
 
-// Stdio opens a link by starting a process and speaking over its pipes. maxMessageBytes bounds a line of the server; 0
-// means the default of jsonrpc. Closing the link stops the process in stages and takes as long as its graces at most.
+// Stdio returns an Opener that starts a process and uses its pipes. maxMessageBytes bounds a line of the server; 0
+// means the default of jsonrpc. Closing the link stops the process in stages and takes no longer than their graces.
 func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 	return func(ctx context.Context) (*Link, error) {
 		if ctx.Err() != nil {
@@ -109,7 +109,7 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 	}
 }
 
-// endNoter notes that what it reads has ended.
+// endNoter records that its Reader has ended.
 type endNoter struct {
 	io.Reader
 	ended atomic.Bool
@@ -126,8 +126,8 @@ func (n *endNoter) Read(b []byte) (int, error) {
 // exitWait is how long a server may take from the end of its stdout to its exit.
 const exitWait = 100 * time.Millisecond
 
-// awaitExit gives a process whose stdout has ended the time to exit by itself. The kernel closes the pipes of a process
-// that exits before it tells of the exit; who is stopped in between would look as if its end were our doing.
+// awaitExit waits until a process whose stdout has ended exits by itself. The kernel closes the pipes of a process
+// before it reports the exit; a process that is stopped in between would seem to have ended because of us.
 func awaitExit(p *transport.Process) {
 	late := time.NewTimer(exitWait)
 	defer late.Stop()
@@ -143,9 +143,8 @@ const (
 	stderrBytes = 4 << 10
 )
 
-// lastWords is how a process ended, in words, with what matters of its stderr. What signals of ours did to it is of no
-// interest. A process that exits by itself may be seen to do so before or after its stdin was closed for that: its
-// status counts in both cases.
+// lastWords describes how a process ended, with the relevant lines of its stderr. It does not mention signals that we
+// sent. The status of a process that exits by itself counts whether it exits before or after its stdin was closed.
 func lastWords(exit transport.Exit, stderr []string) string {
 	var b strings.Builder
 	switch {

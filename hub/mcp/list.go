@@ -10,28 +10,29 @@ import (
 )
 
 const (
-	// maxPages bounds a list whose server always has one more page.
+	// maxPages bounds a list whose server always returns one more page.
 	maxPages = 1000
-	// maxEntryWarnings bounds what is logged of the malformed entries of one page.
+	// maxEntryWarnings bounds how many malformed entries of one page are logged.
 	maxEntryWarnings = 8
 )
 
-// listing is one of the lists that a server offers page by page (server/utilities/pagination, all revisions).
+// listing describes one of the lists that a server returns page by page (server/utilities/pagination, all revisions).
 type listing[T any] struct {
 	method string
-	member string // of the result, with the entries
+	member string // the member of the result that has the entries
 	about  topic
 	read   func(raw json.RawMessage) (T, error)
 }
 
-// listBytes is what a list costs while it is read: the account of the server, and how much of it this list has taken.
+// listBytes is the charge of a list while it is read: the account of the server, and how much this list has taken of
+// it.
 type listBytes struct {
 	account *bounds.Account
 	taken   int
 	entries int
 }
 
-// page takes what one page costs, or says which bound it goes over.
+// page takes the charge of one page. The error says which bound it exceeds.
 func (b *listBytes) page(method string, bytes, entries int) error {
 	if b.taken+bytes > bounds.ListBytes {
 		return tooLarge(method, b.taken+bytes, bounds.ListBytes)
@@ -51,13 +52,13 @@ func (b *listBytes) release() {
 	b.taken, b.entries = 0, 0
 }
 
-// listAll fetches all pages. An entry that cannot be read is left out with a warning and hides no other.
+// listAll fetches all pages. An entry that cannot be parsed is left out with a warning, and the others are returned.
 //
-// A cursor that the server no longer knows means that the list has changed since the pages before it, cached ones
-// perhaps: all of them are dropped, and the list starts again, once (2026-07-28 server/utilities/caching).
+// If the server does not know a cursor any more, the list has changed since the earlier pages, some of which may come
+// from the cache: all of them are dropped, and the list starts again, once (2026-07-28 server/utilities/caching).
 func listAll[T any](ctx context.Context, s *Session, l listing[T]) ([]T, error) {
 	cost := &listBytes{account: s.o.Lists}
-	defer cost.release() // whoever keeps the list takes what that costs
+	defer cost.release() // whoever keeps the list takes its own charge
 	items, outdated, err := l.pages(ctx, s, cost)
 	if outdated {
 		cost.release()
@@ -70,7 +71,8 @@ func listAll[T any](ctx context.Context, s *Session, l listing[T]) ([]T, error) 
 	return items, nil
 }
 
-// pages fetches the list from its beginning. outdated: the server has refused a cursor that it gave out itself.
+// pages fetches the list from its beginning. outdated reports that the server has refused a cursor that it had issued
+// itself.
 func (l listing[T]) pages(ctx context.Context, s *Session, cost *listBytes) (items []T, outdated bool, err error) {
 	var cursor json.RawMessage
 	seen := map[string]bool{}
@@ -83,7 +85,7 @@ func (l listing[T]) pages(ctx context.Context, s *Session, cost *listBytes) (ite
 		if next == nil {
 			return items, false, nil
 		}
-		// A cursor is opaque, and "" is one too (2026-07-28 server/utilities/pagination).
+		// A cursor is opaque, and "" is a valid one (2026-07-28 server/utilities/pagination).
 		text := stringOf(next)
 		if seen[text] {
 			return nil, false, &ProtocolError{Text: "the server repeats a cursor of " + l.method}
@@ -94,7 +96,7 @@ func (l listing[T]) pages(ctx context.Context, s *Session, cost *listBytes) (ite
 	return nil, false, &ProtocolError{Text: fmt.Sprintf("%s has more than %d pages", l.method, maxPages)}
 }
 
-// page reads one page, from the cache while it is fresh.
+// page returns one page, from the cache while it is fresh.
 func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage, items *[]T,
 	cost *listBytes) (next json.RawMessage, err error) {
 	if err := s.interrupted(ctx); err != nil {
@@ -122,7 +124,7 @@ func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage
 
 func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T,
 	cost *listBytes) (next json.RawMessage, err error) {
-	if err := cost.page(l.method, len(raw), 0); err != nil { // before anything is made of it
+	if err := cost.page(l.method, len(raw), 0); err != nil { // before it is parsed
 		return nil, err
 	}
 	var resultType, list json.RawMessage
@@ -177,8 +179,9 @@ func (l listing[T]) readEntry(entry json.RawMessage) (item T, err error) {
 	return l.read(entry)
 }
 
-// mustBeComplete checks the resultType of a request that only tools/call, prompts/get and resources/read may answer
-// otherwise (2026-07-28 basic/patterns/mrtr). An absent one means "complete"; legacy revisions have none.
+// mustBeComplete checks the resultType of the answer to a method. Only tools/call, prompts/get and resources/read may
+// have another one than "complete" (2026-07-28 basic/patterns/mrtr). An absent one means "complete"; legacy revisions
+// have none.
 func (s *Session) mustBeComplete(method string, resultType json.RawMessage) error {
 	if s.Era() != Modern || resultType == nil || isNull(resultType) || stringOf(resultType) == "complete" {
 		return nil

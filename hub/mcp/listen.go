@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	// The wait before a listen stream that has ended is opened anew. It doubles until a stream has held for as long as the
-	// longest wait.
+	// The delay before a listen stream that has ended is opened again. It doubles until a stream has lasted as long as
+	// listenMaxDelay.
 	listenDelay    = time.Second
 	listenMaxDelay = time.Minute
-	// listenSettle is how long a stream that was ended by us may take to be answered all the same before another one is
-	// opened.
+	// listenSettle is how long to wait for an answer to a stream that we have cancelled before another stream is opened.
 	listenSettle = 250 * time.Millisecond
 )
 
 var errListenReplaced = errors.New("another set of subscriptions takes its place")
 
-// listener keeps one subscriptions/listen stream of a modern server open, as long as there is anything to hear of. A
-// server may end it by a result, by an error, by notifications/cancelled that names the listen request, or with the
-// link (over HTTP with that one stream): the texts disagree (2026-07-28 basic/patterns/subscriptions,
-// basic/patterns/cancellation, schema.ts), and each of them is a normal end. None of it is a call of anybody, so
-// nothing of it is told to the handler but the changes themselves.
+// listener keeps one subscriptions/listen stream of a modern server open, as long as there is something to subscribe
+// to. A server may end it by a result, by an error, by notifications/cancelled with the id of the listen request, or
+// with the link (over HTTP with that one stream): the texts disagree (2026-07-28 basic/patterns/subscriptions,
+// basic/patterns/cancellation, schema.ts), and each of these is a normal end. The stream is no call of a user, so the
+// handler is told only about the changes.
 //
-// The set of subscriptions of a stream is fixed. Another set takes another stream, and never two at a time: servers
-// with one session for all streams of a link (go-sdk 1.8.0 on stdio) lose the registrations of the second stream when
-// the first one ends, and say nothing. So the first is ended and, for a short time, waited for; then the second is
-// opened, and when it is acknowledged all that it is about is told as changed.
+// The set of subscriptions of a stream is fixed. Another set needs another stream, and there are never two at a time:
+// servers with one session for all streams of a link (go-sdk 1.8.0 on stdio) lose the registrations of the second
+// stream when the first one ends, without reporting it. So the first stream is cancelled and its answer awaited for a
+// short time. Then the second is opened, and when it is acknowledged, everything that it is about is reported as
+// changed.
 type listener struct {
 	// mu guards the fields below. It is held while the listen request is queued, which never blocks, so that its id is
-	// known before anything answers it.
+	// known before an answer is handled.
 	mu     sync.Mutex
 	end    context.CancelCauseFunc // nil: not started
 	over   chan struct{}           // closed when the goroutine has returned
-	look   chan struct{}           // capacity 1: the set of subscriptions may be another one now
-	open   *stream                 // nil when none
+	look   chan struct{}           // capacity 1: the set of subscriptions may have changed
+	open   *stream                 // nil if no stream is open
 	opened int                     // streams opened so far
-	gone   error                   // why no stream can be had any more; nil while there is hope
-	left   jsonrpc.ID              // the stream that was ended by us last
-	answer chan struct{}           // closed when it is answered all the same; nil once that has happened
+	gone   error                   // why no stream can be opened any more; nil while one can
+	left   jsonrpc.ID              // the last stream that we have cancelled
+	answer chan struct{}           // closed when that stream is answered; nil afterwards
 }
 
 // stream is one open listen request.
@@ -70,7 +70,7 @@ func (l *listener) start(s *Session) {
 	}()
 }
 
-// stop ends the stream as its transport does that, where it is open, and waits for the goroutine.
+// stop cancels the open stream in the way of its transport, and waits for the goroutine.
 func (l *listener) stop(cause error) {
 	l.mu.Lock()
 	end, over := l.end, l.over
@@ -81,7 +81,7 @@ func (l *listener) stop(cause error) {
 	}
 }
 
-// changed makes the stream's owner look at the subscriptions. It returns why no stream can be had, nil when one can.
+// changed makes the goroutine check the subscriptions. It returns why no stream can be opened any more, or nil.
 func (l *listener) changed() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
-		case <-l.look: // somebody waits for a subscription
+		case <-l.look: // a caller waits for a subscription
 			timer.Stop()
 		case <-ctx.Done():
 			timer.Stop()
@@ -138,7 +138,7 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 	}
 }
 
-// hold opens one stream and holds it until it ends, or until another set of subscriptions is wanted.
+// hold opens one stream and waits until it ends, or until another set of subscriptions is wanted.
 func (l *listener) hold(ctx context.Context, s *Session, want filter) (acknowledged, replaced bool, err error) {
 	params := s.plainParams("notifications", want.json())
 	l.mu.Lock()
@@ -171,8 +171,8 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (acknowled
 	}
 }
 
-// suits tells whether the open stream is for what is wanted now. A URI that was taken back and is wanted again before
-// its stream was left is settled by the acknowledgement that has come already.
+// suits reports whether the open stream is for the wanted set. If a URI was removed and is wanted again while the
+// stream is still open, the acknowledgement that has come already settles it.
 func (l *listener) suits(s *Session) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,8 +199,8 @@ func (l *listener) agree(s *Session, st *stream) (updated, missing, refused []st
 	return updated, missing, s.subs.refuse(missing, false, errNotHonoured)
 }
 
-// close forgets the stream that has ended, and tells whether it had been acknowledged: an error ended it then, and does
-// not refuse it.
+// close removes the stream that has ended, and reports whether it had been acknowledged: if it was, an error ended the
+// stream and did not refuse it.
 func (l *listener) close() (acknowledged bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,9 +209,9 @@ func (l *listener) close() (acknowledged bool) {
 	return acknowledged
 }
 
-// carries tells whether a notification belongs to the open stream, by the subscriptionId that each of them must have:
-// what still comes of a stream that was left is told anyhow once the next one is acknowledged. One without any id is
-// taken for a slip of the server.
+// carries reports whether a notification belongs to the open stream, by the subscriptionId that each of them must have.
+// Changes of an earlier stream are reported anyway once the next one is acknowledged. A notification without an id is
+// accepted, as an error of the server.
 func (l *listener) carries(params json.RawMessage) bool {
 	raw := member(member(params, "_meta"), protocol.MetaSubscriptionID)
 	if raw == nil {
@@ -223,9 +223,9 @@ func (l *listener) carries(params json.RawMessage) bool {
 	return err == nil && l.open != nil && id == l.open.call.ID()
 }
 
-// acknowledged notes the server's acknowledgement, which comes first on each stream and names the stream and what of it
-// is honoured. When the stream follows an earlier one, all that it is about is told as changed: what happened between
-// the two was told to nobody. Called on the delivery goroutine.
+// acknowledged handles the server's acknowledgement, which comes first on each stream and names the stream and the
+// honoured subscriptions. If the stream follows an earlier one, everything that it is about is reported as changed,
+// because changes between the two were not reported. Called on the delivery goroutine.
 func (l *listener) acknowledged(s *Session, params json.RawMessage) {
 	id, err := jsonrpc.ParseID(member(member(params, "_meta"), protocol.MetaSubscriptionID))
 	if err != nil {
@@ -242,7 +242,7 @@ func (l *listener) acknowledged(s *Session, params json.RawMessage) {
 	l.open.acknowledged, l.open.honoured = true, uris
 	asked, again := l.open.filter, l.opened > 1
 	updated, missing, refused := l.agree(s, l.open)
-	// What was just refused is neither wanted nor heard of: no reason to open another stream.
+	// What was just refused is not wanted any more, so it is no reason to open another stream.
 	l.open.filter.uris = slices.DeleteFunc(slices.Clone(asked.uris), func(uri string) bool {
 		return slices.Contains(refused, uri)
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// endStream ends a stream with a context that has ended.
+// endStream cancels a stream, with a context that has ended.
 func (l *listener) endStream(ended context.Context, call *jsonrpc.Call) error {
 	l.mu.Lock()
 	l.open = nil
@@ -18,8 +18,8 @@ func (l *listener) endStream(ended context.Context, call *jsonrpc.Call) error {
 	return err
 }
 
-// settle waits a little for the answer to a stream that was just left. Servers should send none, and some tidy up
-// before they send one.
+// settle waits a short time for the answer to a stream that was just cancelled. Servers should send none, but some
+// clean up before they send one.
 func (l *listener) settle(ctx context.Context, err error) {
 	var cancelled *jsonrpc.CancelledError
 	if !errors.As(err, &cancelled) || !cancelled.Sent {
@@ -40,8 +40,8 @@ func (l *listener) settle(ctx context.Context, err error) {
 	}
 }
 
-// answeredLate takes the late answer to a stream that was left: it is none of anybody's calls. Called by the reading
-// goroutine.
+// answeredLate handles the late answer to a stream that was cancelled, and reports whether id is that stream. Called by
+// the reading goroutine.
 func (l *listener) answeredLate(id jsonrpc.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,9 +55,9 @@ func (l *listener) answeredLate(id jsonrpc.ID) bool {
 	return true
 }
 
-// refused looks at how a stream ended that was never acknowledged. An error that answers new subscriptions is their
-// error, and the stream is tried again without them. A server that knows no listen stream, or refuses one without any
-// subscription, is hopeless.
+// refused handles the end of a stream that was never acknowledged. An error that answers new subscriptions is the error
+// of these subscriptions, and again says to open the stream without them. hopeless says that the server has no listen
+// stream, or refuses one without any subscription.
 func (l *listener) refused(s *Session, want filter, err error) (again, hopeless bool) {
 	refusal := rpcError(err)
 	if refusal == nil {
@@ -71,7 +71,7 @@ func (l *listener) refused(s *Session, want filter, err error) (again, hopeless 
 		l.mu.Lock()
 		l.gone = refusal
 		l.mu.Unlock()
-		s.subs.refuse(s.subs.uris(false), true, refusal) // who came in before it was gone
+		s.subs.refuse(s.subs.uris(false), true, refusal) // the subscriptions that were added before gone was set
 		return false, true
 	case len(refused) > 0:
 		s.log.Warn("the server refuses subscriptions to resources", "code", refusal.Code, "count", len(refused))
@@ -79,7 +79,7 @@ func (l *listener) refused(s *Session, want filter, err error) (again, hopeless 
 	return len(refused) > 0, false
 }
 
-// endedByServer tells jsonrpc that a server may cancel this one request of ours. Called by the reading goroutine.
+// endedByServer reports to jsonrpc whether a server may cancel this request of ours. Called by the reading goroutine.
 func (l *listener) endedByServer(id jsonrpc.ID, _ string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

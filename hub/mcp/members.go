@@ -8,7 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// The words of jsontext that are used all over this package. What they read is valid JSON: it comes from jsonrpc.
+// The functions of jsontext that are used everywhere in this package. Their argument is valid JSON: it comes from
+// jsonrpc.
 
 func eachMember(raw []byte, f func(name []byte, value json.RawMessage) bool) bool {
 	return jsontext.Members(raw, f)
@@ -18,7 +19,7 @@ func member(raw []byte, name string) json.RawMessage { return jsontext.Get(raw, 
 
 func stringOf(raw json.RawMessage) string { return jsontext.String(raw) }
 
-// elements are those of an array; nil, and false, for anything else.
+// elements returns the elements of an array, or nil and false for any other value.
 func elements(raw json.RawMessage) (list []json.RawMessage, array bool) {
 	if array = jsontext.Elements(raw, func(v json.RawMessage) bool {
 		list = append(list, v)
@@ -29,14 +30,14 @@ func elements(raw json.RawMessage) (list []json.RawMessage, array bool) {
 	return list, true
 }
 
-// number is the value of a JSON number.
+// number returns the value of a JSON number.
 func number(raw json.RawMessage) (float64, bool) {
-	// in valid JSON, what it takes and JSON does not cannot be: hexadecimal, Inf, NaN, underscores
+	// ParseFloat also accepts hexadecimal, Inf, NaN and underscores, but valid JSON has none of these.
 	f, err := strconv.ParseFloat(string(raw), 64)
 	return f, err == nil
 }
 
-// textOf is the value of a string, nil for anything else.
+// textOf returns the value of a string, or nil for any other value.
 func textOf(raw json.RawMessage) *string {
 	if !jsontext.IsString(raw) {
 		return nil
@@ -50,8 +51,8 @@ func isNull(raw json.RawMessage) bool { return jsontext.IsNull(raw) }
 // isObject reports whether raw, which need not be JSON at all, is one valid JSON object.
 func isObject(raw json.RawMessage) bool { return jsontext.IsObject(raw) }
 
-// oneLine makes raw fit for a line of its own: stdio allows no line end within a message (basic/transports, every
-// revision). Valid JSON has line ends between tokens only, so nothing but layout is lost.
+// oneLine returns raw without line breaks, because stdio allows none within a message (basic/transports, every
+// revision). Valid JSON has line breaks only between tokens, so only layout is lost.
 func oneLine(raw json.RawMessage) json.RawMessage {
 	if !bytes.ContainsAny(raw, "\n\r") {
 		return raw

@@ -7,19 +7,19 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// NoHandler is a Handler that dismisses every question, has no roots and takes no notice of anything. It is embedded by
-// those that want to hear of some things alone.
+// NoHandler is a Handler that dismisses every question, has no roots and ignores everything else. It is meant for
+// embedding, in types that handle only some methods.
 type NoHandler struct{}
 
 // Ask dismisses the question.
 func (NoHandler) Ask(context.Context, *Question) (Answer, error) { return Answer{Action: Dismiss}, nil }
 
-// Roots gives an empty list.
+// Roots returns an empty list.
 func (NoHandler) Roots(context.Context, *CallRequest, string) (json.RawMessage, error) {
 	return ListOfRoots(nil), nil
 }
 
-// Logged does nothing, as the methods below.
+// Logged does nothing.
 func (NoHandler) Logged(LogMessage) {}
 
 // ToolsChanged does nothing.

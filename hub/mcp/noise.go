@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// noiseAfter is how long a server that starts may write other things than messages before somebody is told.
+	// noiseAfter is how long a starting server may write text that is no message before that is reported.
 	noiseAfter = 2 * time.Second
 	noiseLines = 5
-	noiseBytes = 4 << 10 // of a line, before secrets are taken out of it
+	noiseBytes = 4 << 10 // of a line, before secrets are removed
 )
 
-// noiseAdvice is what to do about a server that writes other things than messages on stdout.
+// noiseAdvice is the advice for a server that writes text that is no message on stdout.
 const noiseAdvice = `stdout is for messages alone: logs belong on stderr, a wrapper may want to be quiet ` +
 	`("npx", "--yes", "-q"), and some programs speak MCP only with an argument such as "stdio"`
 
-// noise is what a server writes on stdout while it starts that is no message: the log of one that should use stderr,
-// the banner of a wrapper, the usage of a program that wants an argument. It is told once, noiseAfter after the start
-// began at the earliest, as there are servers that write a line and then start well.
+// noise collects what a server writes on stdout while it starts that is no message: the log of a server that should use
+// stderr, the banner of a wrapper, the usage text of a program that needs an argument. It is reported once, not earlier
+// than noiseAfter after the start began, because some servers write a line and then start well.
 type noise struct {
 	printed func(line string) string
-	tell    func(text string) // nil: nobody wants to know
+	tell    func(text string) // may be nil
 
 	mu    sync.Mutex
 	lines []string
@@ -34,7 +34,7 @@ type noise struct {
 	timer *time.Timer
 }
 
-// begin starts the clock.
+// begin starts the timer.
 func (n *noise) begin() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -46,7 +46,7 @@ func (n *noise) begin() {
 	})
 }
 
-// end stops it: from now on nothing is told.
+// end stops the timer: from now on nothing is reported.
 func (n *noise) end() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,7 +54,7 @@ func (n *noise) end() {
 	n.timer.Stop()
 }
 
-// heard takes a line that is no message. It is called by the reading goroutine and does not block.
+// heard adds a line that is no message. It is called by the reading goroutine and does not block.
 func (n *noise) heard(line []byte) {
 	text := strings.ToValidUTF8(string(line[:min(len(line), noiseBytes)]), "\uFFFD")
 	n.mu.Lock()
@@ -66,11 +66,11 @@ func (n *noise) heard(line []byte) {
 		text = n.printed(text)
 	}
 	if text = bounds.Printable(strings.TrimSpace(text)); slices.Contains(n.lines, text) {
-		return // of a process that was started anew
+		return // the same line of a process that was started again
 	}
 	n.lines = append(n.lines, text)
 	if n.due && !n.told {
-		n.timer.Reset(0) // not on this goroutine
+		n.timer.Reset(0) // report on another goroutine
 	}
 }
 
@@ -85,7 +85,7 @@ func (n *noise) say() {
 	}
 }
 
-// text says what was heard and what to do, "" when nothing was.
+// text returns what was written and the advice, or "" if nothing was.
 func (n *noise) text() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

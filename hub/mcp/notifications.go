@@ -10,34 +10,35 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Progress is one progress notification of a call. Progress rises, but for Back; Total counts only with HasTotal.
+// Progress is one progress notification of a call. Progress never decreases, except with Back; Total is set if HasTotal
+// is.
 type Progress struct {
 	Progress float64
 	Total    float64
 	HasTotal bool
 	Message  string // since 2025-03-26; untrusted
-	// Back: it is less than what came before, which MUST NOT be (basic/utilities/progress, every revision). Nothing of it
-	// but that the server lives is true.
+	// Back reports that the progress was less than before, which it MUST NOT be (basic/utilities/progress, every
+	// revision). Progress is then the earlier value, and the notification only shows that the server is alive.
 	Back bool
-	// Params of the notification as they came, the token of this side among them.
+	// Params are the params of the notification as they came, including this side's token.
 	Params json.RawMessage
 }
 
-// classify says what may be lost while the delivery is behind: old progress of a call, and log messages.
+// classify says what may be dropped while the delivery is behind: old progress of a call, and log messages.
 func classify(n *jsonrpc.Notification) (jsonrpc.Class, string) {
 	switch n.Method {
 	case protocol.MethodProgress:
 		if v := member(n.Params, "progress"); len(v) > 0 && (v[0] == '-' || v[0] >= '0' && v[0] <= '9') {
 			return jsonrpc.Coalesce, string(member(n.Params, "progressToken"))
 		}
-		return jsonrpc.Lossy, "" // malformed: it must not push out what is well-formed
+		return jsonrpc.Lossy, "" // malformed: it must not replace a well-formed one
 	case protocol.MethodMessage:
 		return jsonrpc.Lossy, ""
 	}
 	return jsonrpc.MustDeliver, ""
 }
 
-// handleNotification runs on the delivery goroutine: what comes behind waits for it.
+// handleNotification runs on the delivery goroutine: later messages wait until it returns.
 func (s *Session) handleNotification(n *jsonrpc.Notification) {
 	switch n.Method {
 	case protocol.MethodProgress:
@@ -73,13 +74,13 @@ func (s *Session) listChanged(about topic, params json.RawMessage) {
 	}
 }
 
-// forUs tells whether a notification of change belongs to the open listen stream. Legacy revisions have no streams: all
-// of them are for us.
+// forUs reports whether a notification of a change belongs to the open listen stream. Legacy revisions have no streams,
+// so there all of them do.
 func (s *Session) forUs(params json.RawMessage) bool {
 	return s.Era() != Modern || s.listen.carries(params)
 }
 
-// tellChanged drops what is kept of a topic, and then tells the handler: what it asks for from then on is new.
+// tellChanged drops what is cached of a topic, and then calls the handler, so that the handler gets new data.
 func (s *Session) tellChanged(about topic) {
 	s.cache.changed(about)
 	switch about {
@@ -97,8 +98,8 @@ func (s *Session) tellUpdated(uri string) {
 	s.o.Handler.ResourceUpdated(uri)
 }
 
-// progressDirect takes progress on the reading goroutine, in one pass over its text: thousands may come in a second.
-// What is malformed it leaves to classify.
+// progressDirect handles progress on the reading goroutine, in one pass over its text: there may be thousands in a
+// second. It leaves malformed progress to classify.
 func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
 	if n.Method != protocol.MethodProgress {
 		return false
@@ -121,7 +122,7 @@ func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
 }
 
 // progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over
-// and of tokens that nobody gave out is ignored.
+// and of unknown tokens is ignored.
 func (s *Session) progressed(params json.RawMessage) {
 	token, p, ok := readProgress(params)
 	if !ok {
@@ -135,8 +136,8 @@ func (s *Session) progressed(params json.RawMessage) {
 	}
 }
 
-// readProgress is what encoding/json would give, at a fraction of the cost: there may be thousands in a second. ok is
-// false without a progress, and when a member is of a wrong type.
+// readProgress parses params with the same result as encoding/json, but much faster: there may be thousands in a
+// second. ok is false if there is no progress, or if a member has a wrong type.
 func readProgress(params json.RawMessage) (token json.RawMessage, p Progress, ok bool) {
 	p.Params = params
 	has, sound := false, true
@@ -144,7 +145,7 @@ func readProgress(params json.RawMessage) (token json.RawMessage, p Progress, ok
 		if string(v) == "null" {
 			return false
 		}
-		// in valid JSON, what it takes and JSON does not cannot be: hexadecimal, Inf, NaN, underscores
+		// ParseFloat also accepts hexadecimal, Inf, NaN and underscores, but valid JSON has none of these.
 		f, err := strconv.ParseFloat(string(v), 64)
 		*to = f
 		sound = sound && err == nil
@@ -179,7 +180,7 @@ func (s *Session) logged(params json.RawMessage) {
 	s.o.Handler.Logged(m)
 }
 
-// completion waits for one elicitation to be reported as done.
+// completion is a question that waits until the server reports its elicitation as done.
 type completion struct {
 	id  string
 	end context.CancelCauseFunc
@@ -203,8 +204,8 @@ func (s *Session) elicitationCompleted(id string) {
 	s.o.Handler.ElicitationCompleted(id)
 }
 
-// untilCompleted is a context that ends with *ElicitationCompleted when the server reports the elicitation as done.
-// stop must be called.
+// untilCompleted returns a context that ends with *ElicitationCompleted when the server reports the elicitation as
+// done. The caller must call stop.
 func (s *Session) untilCompleted(ctx context.Context, id string) (out context.Context, stop func()) {
 	out, end := context.WithCancelCause(ctx)
 	c := &completion{id: id, end: end}

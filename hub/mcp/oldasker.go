@@ -11,19 +11,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// refusals are how SDKs word that a tool wanted to send a request of its own in the modern era, where it must ask by a
-// result (2026-07-28 basic/patterns/mrtr): the Go SDK 1.8 and mcp-go 1.2. Servers that were written before do so.
+// refusals are the texts of SDKs for a tool that tried to send a request of its own in the modern era, where it must
+// ask by a result (2026-07-28 basic/patterns/mrtr): the Go SDK 1.8 and mcp-go 1.2. Servers that were written for the
+// legacy era do so.
 var refusals = []string{
 	"cannot be sent while serving a request on protocol version " + Revision20260728,
 	"server-initiated requests are not supported in protocol version " + Revision20260728,
 }
 
-// refusalBytes is how much of an answer is looked at.
+// refusalBytes is how many bytes of an answer are searched.
 const refusalBytes = 16 << 10
 
-// AskedTheOldWay tells whether a call of a session failed because its server asks as servers of the legacy era do, and
-// what the server said then: the message of its error, or the texts of its result. result and err are what the call
-// came to.
+// AskedTheOldWay reports whether a call of a session failed because its server asks as in the legacy era. said is then
+// the text of the server: the message of its error, or the texts of its result. result and err are the outcome of the
+// call.
 func (s *Session) AskedTheOldWay(result *CallResult, err error) (said string, asked bool) {
 	if s == nil || s.Era() != Modern {
 		return "", false
@@ -40,7 +41,7 @@ func (s *Session) AskedTheOldWay(result *CallResult, err error) (said string, as
 	return "", false
 }
 
-// texts are those of a tool's result, as much of them as an error holds.
+// texts returns the texts of a tool's result, cut to what an error may hold.
 func texts(result []byte) string {
 	var b strings.Builder
 	jsontext.Elements(jsontext.Get(result, "content"), func(part json.RawMessage) bool {

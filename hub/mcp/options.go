@@ -17,51 +17,53 @@ const (
 	DefaultMaxRounds    = 10
 )
 
-// Options says how to reach a server and who answers its questions. Open and Handler are required.
+// Options holds how to reach a server and what answers its questions. Open and Handler are required.
 type Options struct {
-	// Server is the hub's own name of the server; what a server says of itself is never used to tell servers apart.
+	// Server is the hub's own name of the server. Names that a server sends are never used to tell servers apart.
 	Server string
-	// Open opens the link. It is called once, and a second time when the process of a server exits on the era probe.
+	// Open opens the link. It is called once, and a second time if the process of a server exits on the era probe.
 	Open Opener
 	// Era is EraAuto (also ""), EraLegacy or EraModern.
 	Era string
-	// LastEra is what an earlier connection found. It is tried first: Legacy goes without the probe. It does not hold
-	// when the server has changed.
+	// LastEra is the era that an earlier connection found. It is tried first: with Legacy there is no probe. If the server
+	// has changed, the other era is tried.
 	LastEra Era
 	// ProbeTimeout bounds the wait for the answer to the probe; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
 	// Client is sent as clientInfo.
 	Client Implementation
-	// Capabilities is asked once at initialize (legacy) and for each request (modern); nil means none. It must not block
-	// and must be safe for concurrent use.
+	// Capabilities returns what the client declares. It is called once at initialize (legacy) and for each request
+	// (modern); nil means none. It must not block and must be safe for concurrent use.
 	Capabilities func() Capabilities
 	Handler      Handler
 	Logger       *slog.Logger // nil discards
 	// MaxRounds bounds how often one call is retried after questions of its server; 0 means DefaultMaxRounds.
 	MaxRounds int
-	// Outputs checks what tools return (OutputChecker); nil: one of the session's own, without a total for the hub.
+	// Outputs checks the results of tools (OutputChecker); nil: a checker of the session's own, without a total for the
+	// hub.
 	Outputs *schema.Checker
-	// Lists is what the lists of the server hold, while they are read and where the session keeps answers that the server
-	// calls fresh; nil: no total.
+	// Lists is the account of the lists of the server, while they are read and while the session keeps answers that the
+	// server declares fresh; nil: no total.
 	Lists *bounds.Account
-	// Results is the account of large messages: of what is read, and of results until their caller has them (or longer:
-	// CallRequest.Keep); nil: no total. For HTTP it is given to the transport, too.
+	// Results is the account of large messages while they are read, and of results until their caller has them (or longer:
+	// CallRequest.Keep); nil: no total. For HTTP, the transport gets the same account.
 	Results *bounds.Account
-	// OnBound, if not nil, hears of each question of a legacy server that is refused for its size. It must not block.
+	// OnBound, if not nil, is called with each question of a legacy server that is refused for its size. It must not
+	// block.
 	OnBound func(err *BoundError)
-	// OnNoise, if not nil, is told at most once, while the session does not come up, what a process writes on stdout that
-	// is no message, with what to do about it. It may block. Printed, if not nil, takes secrets out of each line before.
+	// OnNoise, if not nil, is called at most once, while the session is starting, with what a process writes on stdout
+	// that is no message, and with advice. It may block. Printed, if not nil, removes secrets from each line first.
 	OnNoise func(text string)
 	Printed func(line string) string
-	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
+	// MaxIncoming and StallLimit are passed to jsonrpc; 0 means its defaults.
 	MaxIncoming int
 	StallLimit  time.Duration
-	// Tap, if not nil, is told of the messages that belong to the start (with the trace Trace), to calls
-	// (CallRequest.Trace) and to questions that a server asks in requests of its own (NewTrace); a nil trace is told of
-	// none. It must not block and must not call the session.
+	// Tap, if not nil, is called with the messages that belong to the start (with the trace Trace), to calls
+	// (CallRequest.Trace) and to questions that a server asks in requests of its own (the result of NewTrace). It is not
+	// called if the trace is nil. It must not block and must not call the session.
 	Tap      func(trace any, m jsonrpc.Observed)
 	Trace    any
-	NewTrace func() any // called by the reading goroutine; nil: the messages of such questions are not told
+	NewTrace func() any // called by the reading goroutine; nil: the tap is not called for such questions
 }
 
 // Implementation names a program (clientInfo, serverInfo).
@@ -71,41 +73,42 @@ type Implementation struct {
 	Version string `json:"version"`
 }
 
-// Handler answers what a server asks and hears what it tells. Its methods are called from several goroutines at once,
-// except Logged, ToolsChanged, PromptsChanged, ResourcesChanged, ResourceUpdated and Noticed, which come in the order
-// of the wire from one goroutine and must not block.
+// Handler answers the questions of a server and receives its notifications. Its methods are called from several
+// goroutines at once, except Logged, ToolsChanged, PromptsChanged, ResourcesChanged, ResourceUpdated and Noticed: one
+// goroutine calls these in the order of the wire, and they must not block.
 type Handler interface {
-	// Ask puts a sampling or elicitation question to a person and returns the answer. When ctx ends it must return soon;
-	// what it returns then is not used. context.Cause(ctx) tells why: *jsonrpc.WithdrawnError (the server took the
-	// question back), *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to
-	// the question. An error is internal trouble; the server then hears of an internal error without its text.
+	// Ask asks a user a sampling or elicitation question and returns the answer. When ctx ends it must return soon, and
+	// its result is not used. context.Cause(ctx) is then *jsonrpc.WithdrawnError (the server withdrew the question),
+	// *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to the question. An
+	// error is an internal failure; the server gets an internal error without its text.
 	Ask(ctx context.Context, q *Question) (Answer, error)
-	// Roots is the result of roots/list, an object. of is the call in whose course the server asks, where that is known,
-	// as it is for a Question, and key what Question.InputKey would be. An error is internal trouble, a *jsonrpc.Error
-	// what the server is answered.
+	// Roots returns the result of roots/list, an object. of is the call during which the server asks, if it is known, as
+	// for a Question; key is what Question.InputKey would be. A *jsonrpc.Error is sent to the server as its answer; any
+	// other error is an internal failure.
 	Roots(ctx context.Context, of *CallRequest, key string) (json.RawMessage, error)
-	// Logged is a log message of the server.
+	// Logged receives a log message of the server.
 	Logged(m LogMessage)
-	// ToolsChanged says that the list of tools may be another one now.
+	// ToolsChanged is called when the list of tools may have changed.
 	ToolsChanged()
-	// PromptsChanged says that the list of prompts may be another one now.
+	// PromptsChanged is called when the list of prompts may have changed.
 	PromptsChanged()
-	// ResourcesChanged says that the list of resources, or that of their templates, may be another one now.
+	// ResourcesChanged is called when the list of resources or of their templates may have changed.
 	ResourcesChanged()
-	// ResourceUpdated says that a resource may have other contents now. The URI is the server's, unchecked: it may be one
-	// below the subscribed one.
+	// ResourceUpdated is called when the contents of a resource may have changed. The URI comes from the server and is not
+	// checked: it may be below the subscribed one.
 	ResourceUpdated(uri string)
-	// ElicitationCompleted says that the server is done with the page of an elicitation (2025-11-25
-	// notifications/elicitation/complete). The id is the server's, unchecked: it may be unknown, or done with already.
+	// ElicitationCompleted is called when the server reports that the page of an elicitation is done (2025-11-25
+	// notifications/elicitation/complete). The id comes from the server and is not checked: it may be unknown, or
+	// completed before.
 	ElicitationCompleted(id string)
-	// Noticed is any other notification, by method.
+	// Noticed is called for any other notification, with its method.
 	Noticed(method string)
-	// LateResponse says that the server has answered a request that was cancelled before; the answer was dropped. It is
-	// called by the reading goroutine and must not block.
+	// LateResponse is called when the server has answered a request that was cancelled before; the answer was dropped. It
+	// is called by the reading goroutine and must not block.
 	LateResponse(id jsonrpc.ID)
 }
 
-// QuestionKind is what a server asks for.
+// QuestionKind is the kind of a question.
 type QuestionKind int
 
 const (
@@ -117,7 +120,7 @@ const (
 	ElicitationURL
 )
 
-// String is the kind's word in logs and errors.
+// String returns the name of the kind for logs and errors.
 func (k QuestionKind) String() string {
 	switch k {
 	case Sampling:
@@ -133,40 +136,40 @@ func (k QuestionKind) String() string {
 // Question is one question of a server. All of its text is untrusted.
 type Question struct {
 	Kind   QuestionKind
-	WireID jsonrpc.ID // the server's request; zero when the question came within a result or an error
+	WireID jsonrpc.ID // the id of the server's request; zero if the question came within a result or an error
 	// InputKey is the question's key in the inputRequests of a modern result, "" otherwise.
 	InputKey string
 	// Payload is the params of the request exactly as they came.
 	Payload json.RawMessage
-	// Message, URL, ElicitationID and Schema are read from Payload for convenience. The message of a sampling question is
-	// its system prompt; the schema of a form that came without one has no properties. URL may be handed to a browser
+	// Message, URL, ElicitationID and Schema are parsed from Payload for convenience. The message of a sampling question
+	// is its system prompt; the schema of a form that came without one has no properties. URL is safe to open in a browser
 	// (see package browse), URLHost is its host in punycode.
 	Message       string
 	URL           string
 	URLHost       string
 	ElicitationID string
 	Schema        json.RawMessage
-	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error,
-	// and for a request that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it
-	// is the one call on the wire, and nil when there is none or more than one, those among them that were cancelled and
-	// may go on at the server.
+	// Call is the call that led to the question, if it is known. It is known exactly for a question within a result or an
+	// error, and for a request that came in the answer to a call (Streamable HTTP). For any other request of a legacy
+	// server it is the only call on the wire, and nil if there is none or more than one; calls that were cancelled and may
+	// continue at the server count, too.
 	Call *CallRequest
-	// OfSome tells of a question without Call that several calls were on the wire when it came, a live one among them:
-	// once all calls are over, so is its own.
+	// OfSome reports for a question without Call that several calls were on the wire when it came, at least one of them
+	// not cancelled. Once all these calls are over, the call of the question is over, too.
 	OfSome bool
-	// Among are the calls that a question with OfSome may be of, those among them that were cancelled and may go on at
-	// the server.
+	// Among are the calls to which a question with OfSome may belong, including calls that were cancelled and may continue
+	// at the server.
 	Among []*CallRequest
-	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an
+	// Trace is what Options.NewTrace returned for the server's request; nil if the question came within a result or an
 	// error.
 	Trace any
-	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works
-	// in the outside browser. Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says
-	// that it is done.
+	// Waiting marks the second question about a URL that a server requires (-32042): the user has consented and now works
+	// in the outside browser. Accept means "I have finished". ctx ends with *ElicitationCompleted when the server reports
+	// that the page is done.
 	Waiting bool
 }
 
-// Action is how a person ended a question.
+// Action is the way in which a user ended a question.
 type Action int
 
 const (
@@ -178,7 +181,7 @@ const (
 	Dismiss
 )
 
-// String is the action's word on the wire of elicitation.
+// String returns the action's word on the wire of elicitation.
 func (a Action) String() string {
 	switch a {
 	case Accept:
@@ -191,17 +194,17 @@ func (a Action) String() string {
 	return "unknown"
 }
 
-// Answer is a person's answer. Content is the elicitation's content object or the whole sampling result, sent as it is;
-// only with Accept.
+// Answer is a user's answer. Content is the elicitation's content object or the whole sampling result, sent unchanged;
+// it is used only with Accept.
 type Answer struct {
 	Action  Action
 	Content json.RawMessage
-	// Result is the whole result of the request, an object, where who has answered speaks MCP himself: it goes on as it
-	// is, and Content is not looked at. Action is what it says.
+	// Result is set if an MCP client has answered: it is the whole result of the request, an object, and is sent
+	// unchanged. Content is then ignored, and Action is the action in Result.
 	Result json.RawMessage
 }
 
-// Root is a directory or file that the server may work in; URI is a file: URI.
+// Root is a directory or file in which the server may work; URI is a file: URI.
 type Root struct {
 	URI  string `json:"uri"`
 	Name string `json:"name,omitempty"`
@@ -214,7 +217,7 @@ type LogMessage struct {
 	Data   json.RawMessage
 }
 
-// ServerInfo is what a server says of itself. All of it is untrusted.
+// ServerInfo is how a server describes itself. All of it is untrusted.
 type ServerInfo struct {
 	Name         string
 	Title        string
@@ -231,6 +234,6 @@ type ServerInfo struct {
 	ResourcesSubscribe   bool
 	HasCompletions       bool // since 2025-03-26; 2024-11-05 has completion without a capability
 	Logging              bool
-	// Extensions is what the server declares of extensions, by identifier, exactly as it came; nil when there is nothing.
+	// Extensions holds the extensions that the server declares, by identifier, exactly as it came; nil if there are none.
 	Extensions json.RawMessage
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// object writes a JSON object member by member. The values are JSON text.
+// object builds a JSON object member by member. The values are JSON text.
 type object struct {
 	b     []byte
 	empty bool
@@ -40,8 +40,8 @@ func (o *object) text(name, value string) {
 
 func (o *object) end() []byte { return append(o.b, '}') }
 
-// requestMeta is the _meta of one request: the caller's keys, then ours, which win. It returns nil when there is
-// nothing to say, and what the request declares to the server.
+// requestMeta returns the _meta of one request, and the capabilities that the request declares to the server. The keys
+// come from the caller and from the session, which takes precedence. _meta is nil if it would be empty.
 //
 // A modern request MUST carry the protocol version and the client's capabilities and SHOULD name the client (2026-07-28
 // basic/index); a modern server logs for a request only if that request carries a level.
@@ -88,7 +88,7 @@ func (s *Session) appendModernMeta(meta *object, declared Capabilities, level st
 	}
 }
 
-// moreTalkative is that of two levels, either may be none, from which on more is logged.
+// moreTalkative returns the lower of two log levels, with which more is logged. Either may be "".
 func moreTalkative(a, b string) string {
 	i, j := slices.Index(logLevels, a), slices.Index(logLevels, b)
 	if i < 0 || j >= 0 && j < i {
@@ -103,13 +103,13 @@ func ownMeta(key string, modern bool) bool {
 		return true
 	case protocol.MetaProtocolVersion, protocol.MetaClientInfo, protocol.MetaCapabilities:
 		return modern
-	case protocol.MetaLogLevel: // of one request: see moreTalkative
+	case protocol.MetaLogLevel: // the session sends it: see moreTalkative
 		return true
 	}
 	return false
 }
 
-// plainParams is the params of a request that has none of its own but what is given: members as JSON text, in pairs.
+// plainParams returns the params of a request with the given members, as pairs of name and JSON text, and _meta.
 func (s *Session) plainParams(members ...string) json.RawMessage {
 	return s.paramsWith(nil, members...)
 }

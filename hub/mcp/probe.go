@@ -19,21 +19,20 @@ import (
 
 var errProbeTimeout = errors.New("no answer to server/discover within the probe's time")
 
-// finding is what a probe has brought to light. With neither modern, ended nor fatal the server is taken for a legacy
-// one.
+// finding is the result of a probe. If none of modern, ended and fatal is set, the server is assumed to be legacy.
 type finding struct {
 	modern bool // server/discover was answered; the state is set
 	ended  bool // the link ended on the probe
 	fatal  bool // nothing more can be tried
-	// server/discover, when there was no answer in time: it is still open, and an answer that comes late counts
+	// The server/discover that was not answered in time. It is still open, and a late answer to it counts.
 	silent *jsonrpc.Call
 	offer  string // the revision to offer to initialize, "" for the newest
 	err    error  // why it is not modern
 }
 
-// probe asks server/discover. 2026-07-28 basic/transports/stdio and streamable-http, "Backward Compatibility": a result
-// means modern, a recognised modern error a second try or the end, and any other error, whatever its code or status, or
-// silence means legacy. Over HTTP some failures say nothing of the era: they end the start.
+// probe sends server/discover. 2026-07-28 basic/transports/stdio and streamable-http, "Backward Compatibility": a
+// result means modern, a recognised modern error means a second try or the end, and any other error, whatever its code
+// or status, or no answer means legacy. Over HTTP some failures say nothing about the era: they end the start.
 func (s *Session) probe(ctx context.Context, limited bool) finding {
 	pctx := ctx
 	if limited {
@@ -67,11 +66,11 @@ func (s *Session) probe(ctx context.Context, limited bool) finding {
 			if again && bestMutual(modernRevisions, supported) != "" {
 				continue
 			}
-			// A server can be modern in its errors and still list legacy revisions alone: then initialize is the way.
+			// The server may send modern errors and still list only legacy revisions: then initialize is the way.
 			return s.notModern(supported, err)
 		case errors.As(err, &refusal) && (refusal.Code == protocol.CodeHeaderMismatch ||
 			refusal.Code == protocol.CodeMissingCapability):
-			// It knows the question and refuses it. Whatever is wrong, initialize does not mend it.
+			// The server knows the method and refuses it. Whatever the reason, initialize would not help.
 			return finding{fatal: true, err: err}
 		case errors.Is(err, jsonrpc.ErrClosed):
 			return finding{ended: true, err: err}
@@ -92,12 +91,12 @@ func isOver(c *jsonrpc.Call) bool {
 	}
 }
 
-// errModernAfterAll ends an initialize that was sent while server/discover was still open, and is answered now.
+// errModernAfterAll ends an initialize that was sent while server/discover was still open, when that is answered.
 var errModernAfterAll = errors.New("the server has answered server/discover after all")
 
-// initializeBeside opens a legacy session while server/discover is still open: a server may be slow, as npx is that
-// installs first, and whichever it answers well first counts. A refusal of initialize says nothing while the other
-// answer is to come.
+// initializeBeside opens a legacy session while server/discover is still open: the server may be slow, like npx, which
+// installs it first. The first of the two that succeeds decides. If initialize is refused, the answer to
+// server/discover still decides.
 func (s *Session) initializeBeside(ctx context.Context, offer string, probe *jsonrpc.Call) (modern bool, err error) {
 	ictx, end := context.WithCancelCause(ctx)
 	defer end(errStartStep)
@@ -115,7 +114,7 @@ func (s *Session) initializeBeside(ctx context.Context, offer string, probe *jso
 	end(errStartStep)
 	watching.Wait()
 	if err == nil || ctx.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) {
-		_, _ = giveUpOn(probe, errStartStep) // server/discover is never cancelled: only what is held for it is let go
+		_, _ = giveUpOn(probe, errStartStep) // server/discover is never cancelled: this only releases what is held for it
 		return false, err
 	}
 	if isModern(probe) {
@@ -128,8 +127,8 @@ func (s *Session) initializeBeside(ctx context.Context, offer string, probe *jso
 	return s.awaitModern(ctx, probe), err
 }
 
-// awaitModern waits for server/discover of a server that has refused initialize. It is asked once more, for what was
-// starting may have lost the first.
+// awaitModern waits for the answer to server/discover from a server that has refused initialize. It sends
+// server/discover once more, because the first may have been lost while the server was starting.
 func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
 	wait := ctx
 	if s.link.Fallback != nil { // the other transport is to be tried as well
@@ -150,7 +149,7 @@ func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
 			}
 		}
 	}()
-	for range open { // each ends once
+	for range open { // each iteration ends one of them
 		select {
 		case <-over(open[0]):
 			if isModern(open[0]) {
@@ -169,15 +168,15 @@ func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
 	return false
 }
 
-// lateModern takes the answer to server/discover that came after all.
+// lateModern processes a late answer to server/discover.
 func (s *Session) lateModern(probe *jsonrpc.Call) bool {
 	raw, err := probe.Wait(context.Background())
 	s.speak(Modern, Revision20260728)
 	return err == nil && s.discovered(raw).modern
 }
 
-// answersInitialize tells whether the end of initialize leaves open that the server is modern: it was refused, or given
-// up for a better answer.
+// answersInitialize reports whether the server may still be modern after initialize has failed with err: initialize was
+// refused, or was cancelled because server/discover was answered.
 func answersInitialize(err error) bool {
 	var failed *transport.HTTPError
 	switch {
@@ -189,7 +188,7 @@ func answersInitialize(err error) bool {
 	return errors.As(err, new(*jsonrpc.CancelledError))
 }
 
-// isModern tells whether server/discover, which is over, was answered as a modern server does.
+// isModern reports whether server/discover is over and was answered as by a modern server.
 func isModern(probe *jsonrpc.Call) bool {
 	if !isOver(probe) {
 		return false
@@ -198,7 +197,8 @@ func isModern(probe *jsonrpc.Call) bool {
 	return err == nil && bestMutual(modernRevisions, versions(member(raw, "supportedVersions"))) != ""
 }
 
-// saysNothingOfEra: nobody was reached, the caller has no right or must wait. The same would come of initialize.
+// saysNothingOfEra reports whether the server was not reached, or the caller has no right or must wait. initialize
+// would fail in the same way.
 func saysNothingOfEra(e *transport.HTTPError) bool {
 	switch e.Status {
 	case 0:
@@ -209,9 +209,9 @@ func saysNothingOfEra(e *transport.HTTPError) bool {
 	return false
 }
 
-// unknownTransport tells whether a start failed as it does at a server that only knows HTTP+SSE: the POST of initialize
-// is refused with 400, 404 or 405 (2025-03-26 and 2025-06-18: with any 4xx) and no modern error in it. What is JSON-RPC
-// in the body comes without its status, so any other error than a modern one counts.
+// unknownTransport reports whether a start failed as it does with a server that only knows HTTP+SSE: the POST of
+// initialize is refused with 400, 404 or 405 (2025-03-26 and 2025-06-18: with any 4xx) and no modern error in the body.
+// A JSON-RPC error in the body comes without its status, so any error except a modern one counts.
 func unknownTransport(e *StartError) bool {
 	var failed *transport.HTTPError
 	refusal := rpcError(e.Err)
@@ -226,7 +226,7 @@ func unknownTransport(e *StartError) bool {
 	return false
 }
 
-// bothFailedError is a start that failed over one transport and over the one to fall back on.
+// bothFailedError is the error of a start that failed over one transport and over its fallback.
 type bothFailedError struct{ first, second error }
 
 func (e *bothFailedError) Error() string {
@@ -235,7 +235,7 @@ func (e *bothFailedError) Error() string {
 
 func (e *bothFailedError) Unwrap() []error { return []error{e.first, e.second} }
 
-// discovered reads a DiscoverResult. What is none is taken for the answer of a legacy server that answers anything.
+// discovered parses a DiscoverResult. Any other result is assumed to come from a legacy server that answers anything.
 func (s *Session) discovered(raw json.RawMessage) finding {
 	supported := versions(member(raw, "supportedVersions"))
 	if bestMutual(modernRevisions, supported) == "" {
@@ -265,7 +265,7 @@ func (s *Session) discoverParams() json.RawMessage {
 	return params.end()
 }
 
-// versions reads an array of strings and skips what is none.
+// versions parses an array of strings and skips other elements.
 func versions(raw json.RawMessage) []string {
 	var out []string
 	list, _ := elements(raw)

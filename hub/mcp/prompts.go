@@ -11,7 +11,7 @@ import (
 // Prompt is one prompt template as the server describes it. All of it is untrusted.
 type Prompt struct {
 	Name        string
-	Title       string // "" when there is none: then Name is shown
+	Title       string // "" if there is none: then Name is shown
 	Description string
 	Arguments   []PromptArgument
 	Raw         json.RawMessage // the whole description exactly as it came: icons and _meta are in it
@@ -36,7 +36,7 @@ func (s *Session) ListPrompts(ctx context.Context) ([]Prompt, error) {
 		read: readPrompt})
 }
 
-// PromptOf reads one description as prompts/list gives it: Prompt.Raw of an earlier time.
+// PromptOf parses a description from prompts/list, such as the Raw of an earlier Prompt.
 func PromptOf(raw json.RawMessage) (Prompt, error) { return readPrompt(raw) }
 
 func readPrompt(raw json.RawMessage) (Prompt, error) {
@@ -71,8 +71,8 @@ func readPrompt(raw json.RawMessage) (Prompt, error) {
 	return p, nil
 }
 
-// GetPrompt fills in the prompt c.Name with c.Arguments, an object whose values are strings; nil sends none. It goes
-// through rounds, progress and cancel as CallTool does. Errors: as CallTool, and *CapabilityError.
+// GetPrompt fills in the prompt c.Name with c.Arguments, an object whose values are strings; nil sends none. Rounds,
+// progress and cancel are as for CallTool. Errors: as CallTool, and *CapabilityError.
 func (s *Session) GetPrompt(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	switch {
 	case !s.Info().HasPrompts:

@@ -16,32 +16,32 @@ import (
 
 var errQuestionOver = errors.New("the question is over")
 
-// Why a question is refused without asking anybody.
+// Reasons why a question is refused without asking a user.
 var (
 	errUndeclared     = errors.New("the client has not declared this capability")
 	errUndeclaredMode = errors.New("the client has not declared this elicitation mode")
 	errUndeclaredTool = errors.New("the client has not declared tools in sampling")
 )
 
-// malformedError says what is wrong with a question's params, in words of this package.
+// malformedError describes what is wrong with a question's params, in words of this package.
 type malformedError struct{ text string }
 
 func (e *malformedError) Error() string { return e.text }
 
-// refusedURLError is a URL that is never handed to a browser, and that nobody is asked about. See package browse.
+// refusedURLError is the error for a URL that is never opened in a browser, so that no user is asked. See package
+// browse.
 type refusedURLError struct{ err error }
 
 func (e *refusedURLError) Error() string { return "the url of the elicitation " + e.err.Error() }
 
-// readQuestion turns the params of a sampling or elicitation request into a question, or says why nobody is to be
-// asked.
+// readQuestion parses the params of a sampling or elicitation request. The error says why no user is to be asked.
 func readQuestion(method string, params json.RawMessage, declared Capabilities) (*Question, error) {
 	switch method {
 	case protocol.MethodSampling:
 		if !declared.Sampling {
 			return nil, errUndeclared
 		}
-		if len(params) > bounds.SamplingBytes { // before anything looks into it
+		if len(params) > bounds.SamplingBytes { // before it is parsed
 			return nil, tooLarge("the sampling request", len(params), bounds.SamplingBytes)
 		}
 		return readSampling(params, declared)
@@ -97,13 +97,13 @@ func readElicitation(params json.RawMessage, declared Capabilities) (*Question, 
 	}
 	q.Message = *message
 	switch mode {
-	case "", "form": // a missing mode is the form (2025-11-25 client/elicitation)
+	case "", "form": // a missing mode means the form (2025-11-25 client/elicitation)
 		if !declared.ElicitationForm {
 			return nil, errUndeclaredMode
 		}
 		switch {
 		case schema == nil:
-			// Required by the schema of every revision, and left out by servers on the Go SDK that only want a yes or no.
+			// Required by the schema of every revision, but servers on the Go SDK that only need a yes or no leave it out.
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		case !isObject(schema):
 			return nil, &malformedError{"the requestedSchema of the elicitation is no object"}
@@ -127,8 +127,8 @@ func readElicitation(params json.RawMessage, declared Capabilities) (*Question, 
 	return q, nil
 }
 
-// ambiguous refuses what a person is to decide by when it says something twice: the person would see the one, and
-// another reader take the other.
+// ambiguous returns an error if an object in params has a name twice: the user who decides would see one value, and
+// another reader might take the other.
 func ambiguous(params json.RawMessage) error {
 	if name, twice := jsontext.Repeated(params); twice {
 		return &malformedError{"it has two members of the name " + quoted(name) + " in one object"}
@@ -179,7 +179,7 @@ type samplingMessage struct {
 	Content json.RawMessage
 }
 
-// samplingBlock is what the rules about tools need of a content block.
+// samplingBlock holds the parts of a content block that the rules about tools need.
 type samplingBlock struct {
 	Type      string
 	ID        string // tool_use
@@ -191,8 +191,8 @@ func readBlock(raw json.RawMessage) samplingBlock {
 		ToolUseID: stringOf(member(raw, "toolUseId"))}
 }
 
-// checkToolResults holds the messages to 2025-11-25 client/sampling, "Message Content Constraints": a user message with
-// tool results holds nothing else, and each tool use is answered by a result in the message that follows.
+// checkToolResults checks the messages against 2025-11-25 client/sampling, "Message Content Constraints": a user
+// message with tool results has no other content, and each tool use is answered by a result in the next message.
 func checkToolResults(messages []samplingMessage) error {
 	open := map[string]bool{}
 	for _, m := range messages {
@@ -236,7 +236,7 @@ func checkToolResults(messages []samplingMessage) error {
 	return nil
 }
 
-// blocks reads content, which is one block or (since 2025-11-25) an array of them.
+// blocks parses content, which is one block or (since 2025-11-25) an array of blocks.
 func (m samplingMessage) blocks() ([]samplingBlock, error) {
 	malformed := &malformedError{"a message of the sampling request is malformed"}
 	if m.Role != "user" && m.Role != "assistant" {
@@ -258,7 +258,7 @@ func (m samplingMessage) blocks() ([]samplingBlock, error) {
 	return many, nil
 }
 
-// elicitationResult is an ElicitResult. Consent to a URL and refusals have no content.
+// elicitationResult returns an ElicitResult. Consent to a URL and refusals have no content.
 func elicitationResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	switch a.Action {
 	case Accept, Decline, Dismiss:
@@ -279,7 +279,7 @@ func elicitationResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	return out.end(), nil
 }
 
-// samplingResult is the completion as the window gave it.
+// samplingResult returns the completion as the window has sent it.
 func samplingResult(a Answer) (json.RawMessage, error) {
 	if a.Result != nil {
 		return asItIs(a.Result)
@@ -290,7 +290,7 @@ func samplingResult(a Answer) (json.RawMessage, error) {
 	return oneLine(a.Content), nil
 }
 
-// asItIs is a result that another party to the protocol has written.
+// asItIs returns a result that an MCP client has written, on one line.
 func asItIs(result json.RawMessage) (json.RawMessage, error) {
 	if !isObject(result) {
 		return nil, fmt.Errorf("the result of a question is no JSON object")
@@ -306,18 +306,18 @@ func (s *Session) rootsResult(ctx context.Context, of *CallRequest, key string) 
 	return asItIs(result)
 }
 
-// ListOfRoots is the result of roots/list with these roots.
+// ListOfRoots returns the result of roots/list with these roots.
 func ListOfRoots(roots []Root) json.RawMessage {
 	if roots == nil {
 		roots = []Root{} // the member must be an array
 	}
-	list, _ := json.Marshal(roots) // strings marshal
+	list, _ := json.Marshal(roots) // strings can always be marshalled
 	out := newObject(16 + len(list))
 	out.raw("roots", list)
 	return out.end()
 }
 
-// refusalOf is the JSON-RPC error for a legacy server whose question is not asked.
+// refusalOf returns the JSON-RPC error for a legacy server whose question is not asked.
 func refusalOf(err error) *jsonrpc.Error {
 	var malformed *malformedError
 	var refused *refusedURLError

@@ -13,10 +13,10 @@ import (
 type Resource struct {
 	URI         string
 	Name        string
-	Title       string // "" when there is none: then Name is shown
+	Title       string // "" if there is none: then Name is shown
 	Description string
 	MIMEType    string
-	Size        int64           // bytes before any encoding; -1 when the server does not say
+	Size        int64           // bytes before any encoding; -1 if the server does not say
 	Raw         json.RawMessage // the whole description exactly as it came: icons, annotations and _meta are in it
 }
 
@@ -26,7 +26,7 @@ type ResourceTemplate struct {
 	Name        string
 	Title       string
 	Description string
-	MIMEType    string          // of all resources that match, "" when they differ
+	MIMEType    string          // of all resources that match, "" if they differ
 	Raw         json.RawMessage // the whole description exactly as it came
 }
 
@@ -56,7 +56,7 @@ func (s *Session) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate
 	})
 }
 
-// ResourceOf reads one description as resources/list gives it: Resource.Raw of an earlier time.
+// ResourceOf parses a description from resources/list, such as the Raw of an earlier Resource.
 func ResourceOf(raw json.RawMessage) (Resource, error) { return readResource(raw) }
 
 func readResource(raw json.RawMessage) (Resource, error) {
@@ -115,12 +115,12 @@ func readResourceTemplate(raw json.RawMessage) (ResourceTemplate, error) {
 	return t, nil
 }
 
-// ReadResource reads the resource whose URI is c.Name; it has no arguments. It goes through rounds, progress and cancel
-// as CallTool does. While a modern server calls an earlier answer fresh, that answer is returned and nothing is sent:
-// OnWire is not called then. An answer that took more than one round is never kept (2026-07-28 utilities/caching: it
-// depends on what people answered).
+// ReadResource reads the resource whose URI is c.Name; it has no arguments. Rounds, progress and cancel are as for
+// CallTool. While a modern server declares an earlier answer fresh, that answer is returned, nothing is sent, and
+// OnWire is not called. An answer that took more than one round is never kept (2026-07-28 utilities/caching: it depends
+// on the answers of users).
 //
-// A URI need not be in any list: that of an MCP App (ui:) may be named by a tool alone. Errors: as CallTool, and
+// A URI need not be in any list: only a tool may name that of an MCP App (ui:). Errors: as CallTool, and
 // *CapabilityError.
 func (s *Session) ReadResource(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	switch {

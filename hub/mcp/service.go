@@ -14,12 +14,12 @@ import (
 // ErrNoLogging is returned by SetLogLevel for a legacy server that has declared no logging.
 var ErrNoLogging = errors.New("the server has declared no logging")
 
-// logLevels are those of RFC 5424, as server/utilities/logging lists them.
+// logLevels are the levels of RFC 5424, as server/utilities/logging lists them.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// Ping asks the server for a sign of life and returns nil for any answer to it. Modern servers have no ping;
-// server/discover, which each of them must have, stands in for it. Unlike any other request that one is never cancelled
-// on the wire.
+// Ping sends a request to check that the server is alive, and returns nil for any answer. Modern servers have no ping,
+// so server/discover is sent, which each of them must have. Unlike other requests that one is never cancelled on the
+// wire.
 func (s *Session) Ping(ctx context.Context) error {
 	method := protocol.MethodPing
 	if s.Era() == Modern {
@@ -27,13 +27,13 @@ func (s *Session) Ping(ctx context.Context) error {
 	}
 	_, err := s.peer.Call(ctx, method, s.plainParams())
 	if rpcError(err) != nil {
-		return nil // it lives
+		return nil // the server is alive
 	}
 	return err
 }
 
-// SetLogLevel sets from which level on the server sends log messages. A legacy server is told at once; in the modern
-// era each later request carries the level (2026-07-28 server/utilities/logging). Errors: *ArgumentsError for an
+// SetLogLevel sets the lowest level of the log messages that the server sends. A legacy server is told at once; in the
+// modern era each later request carries the level (2026-07-28 server/utilities/logging). Errors: *ArgumentsError for an
 // unknown level, ErrNoLogging, and those of CallTool.
 func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 	if !slices.Contains(logLevels, level) {
@@ -52,8 +52,8 @@ func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 	return err
 }
 
-// RootsChanged tells a legacy server that declared roots are other ones now. It does nothing where there is nobody to
-// tell: roots were not declared, or the era is modern, where servers ask when they need them.
+// RootsChanged notifies a legacy server that declared roots have changed. It does nothing if roots were not declared,
+// or in the modern era, where servers ask when they need the roots.
 func (s *Session) RootsChanged() error {
 	n := s.state.Load()
 	if n.era != Legacy || !n.declared.Roots {

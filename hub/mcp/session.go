@@ -15,20 +15,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// lastWordsTime is how long Close waits for what is queued to be written: the cancels of the calls that end with the
-// session. A server that reads takes them at once.
+// lastWordsTime is how long Close waits until what is queued was written: the cancels of the calls that end with the
+// session. A server that reads accepts them at once.
 const lastWordsTime = 500 * time.Millisecond
 
 var errSessionClosed = errors.New("the session was closed")
 
-// Session is one MCP session over one link. Its methods are safe for concurrent use, except from within OnProgress and
-// those methods of Handler that come from one goroutine: they hold up the link, so nothing there may wait for it.
+// Session is one MCP session over one link. Its methods are safe for concurrent use. A method that waits for the server
+// must not be called by OnProgress or by those methods of Handler that one goroutine calls: the link delivers nothing
+// until these have returned.
 type Session struct {
 	o          Options
 	log        *slog.Logger
 	clientInfo []byte // JSON text
 
-	// state is what the start has found. It is replaced as a whole and never changed, because the reading goroutine asks
+	// state is the result of the start. It is replaced as a whole and never changed, because the reading goroutine reads
 	// it for each message.
 	state atomic.Pointer[negotiated]
 
@@ -36,7 +37,7 @@ type Session struct {
 	link *Link
 	peer *jsonrpc.Peer
 
-	// over ends, with what calls shall fail with, when the link has ended.
+	// over is cancelled, with the error of the calls that fail because of it, when the link has ended.
 	over     context.Context
 	endOver  context.CancelCauseFunc
 	listen   listener
@@ -45,7 +46,7 @@ type Session struct {
 	outputs  *schema.Checker
 	noise    noise
 	errands  errands
-	backward atomic.Uint64 // progress notifications that went back
+	backward atomic.Uint64 // progress notifications whose progress went backward
 	done     chan struct{}
 	err      error // written before done is closed
 
@@ -53,17 +54,17 @@ type Session struct {
 	mu          sync.Mutex
 	calls       map[*openCall]struct{}
 	progress    map[string]*openCall     // by progress token, JSON text
-	completions map[*completion]struct{} // who waits for notifications/elicitation/complete
-	level       string                   // modern: the log level of each request
-	mirrors     map[string][]paramHeader // modern HTTP: what calls of a tool say in headers, by its name
-	tokens      uint64                   // progress tokens given out
+	completions map[*completion]struct{} // the questions that wait for notifications/elicitation/complete
+	level       string                   // modern: the log level that each request carries
+	mirrors     map[string][]paramHeader // modern HTTP: the headers of calls of a tool, by its name
+	tokens      uint64                   // the number of progress tokens issued
 	lingering   lingering
 }
 
-// negotiated is what both sides have agreed on. Zero while nothing is known.
+// negotiated is what both sides have agreed on. It is zero before the start.
 type negotiated struct {
 	era      Era
-	revision string       // "" while initialize is open
+	revision string       // "" until initialize is answered
 	declared Capabilities // legacy: what the server may use
 	info     ServerInfo
 }
@@ -93,7 +94,7 @@ func newSession(o Options) (*Session, error) {
 	return s, nil
 }
 
-// attach makes the peer over a new link.
+// attach creates the peer on a new link.
 func (s *Session) attach(l *Link) {
 	s.link = l
 	o := jsonrpc.Options{
@@ -132,7 +133,7 @@ func (s *Session) attach(l *Link) {
 		// Transports over HTTP bound their own exchanges, and one of them may wait for a person to sign in.
 		o.StallLimit = -1
 	}
-	var peer atomic.Pointer[jsonrpc.Peer] // for Stalled, which may come from any goroutine of the peer
+	var peer atomic.Pointer[jsonrpc.Peer] // for Stalled, which any goroutine of the peer may call
 	o.Stalled = func() {
 		const why = "the server has stopped reading its input"
 		if l.Blame != nil {
@@ -149,7 +150,7 @@ func (s *Session) attach(l *Link) {
 	peer.Store(s.peer)
 }
 
-// run is the session's owner once it is up: it waits for the link's end and cleans up.
+// run owns the session after its start: it waits for the link's end and cleans up.
 func (s *Session) run() {
 	defer close(s.done)
 	defer s.cache.close()
@@ -157,12 +158,12 @@ func (s *Session) run() {
 	s.endOver(closedError(s.peer.Err()))
 	s.listen.stop(s.peer.Err())
 	s.errands.wait()
-	<-s.peer.Done() // what was received before the end is delivered first, and the process is waited for
+	<-s.peer.Done() // what was received before the end is delivered first, and Done waits for the process
 	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse(),
 		ProcessGone: s.link.Exit != nil}
 }
 
-// signedIn is how long people have been signing in for this session so far.
+// signedIn returns how long users have spent on signing in for this session so far.
 func (s *Session) signedIn() time.Duration {
 	if s.link.SignedIn == nil {
 		return 0
@@ -170,7 +171,7 @@ func (s *Session) signedIn() time.Duration {
 	return s.link.SignedIn()
 }
 
-// closedError is err as calls fail with it.
+// closedError returns err as the *jsonrpc.ClosedError with which calls fail.
 func closedError(err error) error {
 	var closed *jsonrpc.ClosedError
 	if errors.As(err, &closed) {
@@ -193,10 +194,10 @@ func (s *Session) memoryUse() transport.MemoryUse {
 	return s.link.Memory()
 }
 
-// Close ends the session: the listen stream is ended, open calls fail with *jsonrpc.ClosedError, open questions end
-// with it as their cause, the link is closed. It returns when all of that is over and no goroutine of the session is
-// left; the link's Close bounds the time. Several callers may close at once; the first cause counts. A nil cause stands
-// for "the session was closed".
+// Close ends the session: it ends the listen stream, fails open calls and ends open questions with a
+// *jsonrpc.ClosedError, and closes the link. It returns when all goroutines of the session have ended; the link's Close
+// bounds the time. It is safe for concurrent use; only the first cause has an effect. A nil cause means "the session
+// was closed".
 func (s *Session) Close(cause error) error {
 	if cause == nil {
 		cause = errSessionClosed
@@ -210,16 +211,19 @@ func (s *Session) Close(cause error) error {
 	return err
 }
 
-// Ending is closed when the link has ended: calls fail from here on. What is left is cleaned up until Done.
+// Ending returns a channel that is closed when the link has ended: calls fail from then on. The cleanup goes on until
+// Done.
 func (s *Session) Ending() <-chan struct{} { return s.over.Done() }
 
-// Broken tells whether the link has ended. It is true before any call fails of that, and before Ending is closed.
+// Broken reports whether the link has ended. It is true before any call fails for that reason, and before Ending is
+// closed.
 func (s *Session) Broken() bool { return s.peer.Err() != nil }
 
-// Done is closed when the session is over and nothing of it is left.
+// Done returns a channel that is closed when the session has ended and all its goroutines, too.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err is nil until Done is closed, and then an *EndedError: why, and how the server ended where that is known.
+// Err returns nil until Done is closed, and then an *EndedError with the reason, and how the server ended if it is
+// known.
 func (s *Session) Err() error {
 	select {
 	case <-s.done:
@@ -229,23 +233,24 @@ func (s *Session) Err() error {
 	}
 }
 
-// Era is what the server speaks: Legacy or Modern.
+// Era returns the server's era: Legacy or Modern.
 func (s *Session) Era() Era { return s.state.Load().era }
 
-// Revision is the negotiated protocol revision.
+// Revision returns the negotiated protocol revision.
 func (s *Session) Revision() string { return s.state.Load().revision }
 
-// Info is what the server says of itself.
+// Info returns how the server describes itself.
 func (s *Session) Info() ServerInfo { return s.state.Load().info }
 
-// InFlight is the number of open tool calls, those between two rounds included.
+// InFlight returns the number of open tool calls, including those between two rounds.
 func (s *Session) InFlight() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls)
 }
 
-// Pending lists the open requests of both directions, oldest first, without the listen stream, which is nobody's call.
+// Pending returns the open requests of both directions, oldest first, without the listen stream, which is no call of a
+// user.
 func (s *Session) Pending() []jsonrpc.Entry {
 	all := s.peer.Tracker().Pending()
 	kept := all[:0]
@@ -257,7 +262,7 @@ func (s *Session) Pending() []jsonrpc.Entry {
 	return kept
 }
 
-// Stats are the link's counters. Progress that goes back counts as dropped.
+// Stats returns the link's counters. Progress that goes backward counts as dropped.
 func (s *Session) Stats() jsonrpc.Stats {
 	stats := s.peer.Stats()
 	stats.DroppedNotifications += s.backward.Load()

@@ -17,7 +17,7 @@ import (
 
 const (
 
-	// signInPoll is how often at most a step of the start looks whether somebody still signs in.
+	// signInPoll is the longest interval at which a step of the start checks whether a user is still signing in.
 	signInPoll = 250 * time.Millisecond
 )
 
@@ -27,7 +27,7 @@ var (
 	errStartStep  = errors.New("this step of the start is over")
 )
 
-// Connect opens a link and brings a session up on it. ctx bounds the start alone: when it ends, the link is closed, and
+// Connect opens a link and starts a session on it. ctx bounds only the start: when it ends, the link is closed, and
 // nothing is cancelled on the wire, because neither initialize nor server/discover may be. Errors are *StartError.
 func Connect(ctx context.Context, o Options) (*Session, error) {
 	if o.Open == nil || o.Handler == nil {
@@ -67,8 +67,8 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// start opens a link and negotiates on it; where the server does not know that transport, once more over the link's
-// fallback.
+// start opens a link and negotiates on it. If the server does not know the transport, it does so once more over the
+// link's fallback.
 func (s *Session) start(ctx context.Context) error {
 	if err := s.open(ctx, s.o.Open); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Session) start(ctx context.Context) error {
 	}
 	s.log.Info("mcp server does not know this transport; trying the older one")
 	s.state.Store(&negotiated{})
-	// A server that does know it may answer with a stream on which nothing ever comes.
+	// A server that knows this transport may answer the older one with a stream on which nothing ever comes.
 	octx, stop := s.within(ctx, errNoFallback)
 	second := s.open(octx, fallback)
 	stop()
@@ -92,7 +92,7 @@ func (s *Session) start(ctx context.Context) error {
 	}
 	if second != nil {
 		if rpcError(first.Err) != nil && second.Stage == "open" {
-			return first // it does know the transport, and has said what it does not like
+			return first // it knows the transport, and its error says what is wrong
 		}
 		return &StartError{Server: s.o.Server, Stage: protocol.MethodInitialize,
 			Err: &bothFailedError{first: first.Err, second: second.Err}, Ended: second.Ended}
@@ -100,7 +100,7 @@ func (s *Session) start(ctx context.Context) error {
 	return nil
 }
 
-// negotiate brings the session up on the link that is open. When it fails the link is closed.
+// negotiate starts the session on the open link. If it fails, it closes the link.
 func (s *Session) negotiate(ctx context.Context) *StartError {
 	offer, probed := Revision20251125, false
 	var found finding
@@ -110,7 +110,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	case s.link.LegacyOnly:
 	case s.o.Era == EraModern || s.o.Era != EraLegacy && s.o.LastEra != Legacy:
 		probed = true
-		found = s.probe(ctx, s.o.Era != EraModern) // also where modern is remembered: that may have changed
+		found = s.probe(ctx, s.o.Era != EraModern) // also if the server was modern before: that may have changed
 		switch {
 		case found.modern:
 			return nil
@@ -137,7 +137,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 		err = s.initialize(ctx, offer)
 	}
 	if err != nil && probed && s.respawns() && ctx.Err() == nil && errors.Is(err, jsonrpc.ErrClosed) {
-		// The same, a moment later: the probe was answered with an error, or not at all, before the exit.
+		// Such a server may also exit a moment later: it answered the probe with an error, or not at all.
 		if err := s.reopen(ctx); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	if err == nil {
 		return nil
 	}
-	// One that was legacy when it was last seen may have changed.
+	// A server that was legacy at the last connection may have changed.
 	forgotten := s.o.LastEra == Legacy && s.o.Era != EraLegacy && !s.link.LegacyOnly
 	if forgotten && answersInitialize(err) && s.probe(ctx, s.link.Fallback != nil).modern {
 		return nil
@@ -154,7 +154,8 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	return s.abandon(protocol.MethodInitialize, err)
 }
 
-// respawns tells whether a link that ended on the probe is worth opening again: a process is, an address is not.
+// respawns reports whether a link that ended on the probe can be opened again: one to a process can, one to an address
+// cannot.
 func (s *Session) respawns() bool { return s.link.Exchanges == nil && !s.link.LegacyOnly }
 
 func (s *Session) open(ctx context.Context, open Opener) *StartError {
@@ -174,7 +175,7 @@ func (s *Session) reopen(ctx context.Context) *StartError {
 	return s.open(ctx, s.o.Open)
 }
 
-// within bounds a step of the start with Options.ProbeTimeout. The time in which somebody signs in does not count.
+// within bounds a step of the start with Options.ProbeTimeout. Time in which a user signs in does not count.
 func (s *Session) within(ctx context.Context, cause error) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	began, signedIn := time.Now(), s.link.SignedIn
@@ -206,22 +207,22 @@ func (s *Session) within(ctx context.Context, cause error) (context.Context, fun
 	}
 }
 
-// badLine hears of what came and is no message. Later than in the start it is counted alone; over HTTP there is no
-// stdout.
+// badLine passes data that is no message to noise, but only during the start: afterwards it is only counted. There is
+// no stdout over HTTP.
 func (s *Session) badLine(line []byte) {
 	if s.respawns() && s.state.Load().revision == "" {
 		s.noise.heard(line)
 	}
 }
 
-// speak tells the transport what is spoken from now on.
+// speak tells the transport the era and the revision of the messages from now on.
 func (s *Session) speak(era Era, revision string) {
 	if s.link.Speak != nil {
 		s.link.Speak(era, revision)
 	}
 }
 
-// abandon closes the link of a start that failed. The link's end comes before its last words are asked for.
+// abandon closes the link of a start that failed. It does so before it calls Ended, which needs the end of the link.
 func (s *Session) abandon(stage string, err error) *StartError {
 	var cancelled *jsonrpc.CancelledError
 	if errors.As(err, &cancelled) && cancelled.Cause != nil {
@@ -234,8 +235,8 @@ func (s *Session) abandon(stage string, err error) *StartError {
 		Memory: s.memoryUse()}
 }
 
-// initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). A server that refuses the revision
-// and says which it has is asked once more.
+// initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). If the server refuses the revision
+// and lists those that it has, initialize is sent once more.
 func (s *Session) initialize(ctx context.Context, offer string) error {
 	err := s.initializeWith(ctx, offer)
 	if refusal := rpcError(err); refusal != nil {
@@ -248,7 +249,7 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 
 func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	capabilities := s.capabilities()
-	// A server may ask its first question right behind its answer, so what it may use is set before that.
+	// A server may send its first question right after its answer, so the declared capabilities are set before that.
 	s.state.Store(&negotiated{era: Legacy, declared: capabilities.at(offer)})
 	params := newObject(256)
 	params.text("protocolVersion", offer)
@@ -279,18 +280,18 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	return s.peer.NotifyAs(protocol.MethodInitialized, nil, s.o.Trace)
 }
 
-// readInfo reads what InitializeResult and DiscoverResult have in common. Members of the wrong type count as absent:
-// nothing that a server says of itself is worth a failed start.
+// readInfo parses what InitializeResult and DiscoverResult have in common. A member of the wrong type counts as absent:
+// it is no reason to fail the start.
 func readInfo(raw, implementation json.RawMessage) ServerInfo {
 	info := ServerInfo{
 		Name:    bounds.Cut(stringOf(member(implementation, "name")), bounds.NameBytes),
 		Title:   bounds.Cut(stringOf(member(implementation, "title")), bounds.NameBytes),
 		Version: bounds.Cut(stringOf(member(implementation, "version")), bounds.NameBytes),
-		// the whole text may be thousand times as long
+		// the whole text may be a thousand times as long
 		Instructions: strings.Clone(bounds.Cut(stringOf(member(raw, "instructions")), bounds.InstructionsBytes)),
 		Capabilities: append(json.RawMessage(nil), member(raw, "capabilities")...),
 	}
-	// An absent capability and one that is null are the same; one of any other value was declared.
+	// A capability that is absent or null was not declared; one of any other value was.
 	offered := func(capability string) (declared json.RawMessage, offers bool) {
 		declared = member(info.Capabilities, capability)
 		return declared, declared != nil && !isNull(declared)
@@ -308,7 +309,7 @@ func readInfo(raw, implementation json.RawMessage) ServerInfo {
 	if extensions, ok := offered("extensions"); ok {
 		info.Extensions = extensions
 	}
-	if len(info.Capabilities) > bounds.CapabilitiesBytes { // read, and too long to be shown and kept
+	if len(info.Capabilities) > bounds.CapabilitiesBytes { // parsed, but too long to be shown and kept
 		info.Capabilities, info.Extensions = nil, nil
 	}
 	return info

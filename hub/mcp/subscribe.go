@@ -15,26 +15,26 @@ import (
 
 var errUnsubscribed = errors.New("the subscription was taken back before the server agreed to it")
 
-// subscriptions is the book of the resources whose changes are wanted. It is written by Subscribe and Unsubscribe, and,
-// in the modern era, by what comes of the listen stream. The zero value is ready to use; all methods are safe for
-// concurrent use, and none of them blocks.
+// subscriptions holds the resources whose changes are wanted. It is changed by Subscribe and Unsubscribe, and, in the
+// modern era, by the results of the listen stream. The zero value is ready to use. All methods are safe for concurrent
+// use, and none of them blocks.
 type subscriptions struct {
 	mu     sync.Mutex // guards what follows
 	wanted map[string]*wish
-	// forsaken are the URIs of subscribes that were given up after they were sent, by the ids of those: a server may agree
-	// late.
+	// forsaken holds the URIs of subscribe requests that were given up after they were sent, by their ids: a server may
+	// agree late.
 	forsaken map[jsonrpc.ID]string
 }
 
-// wish is one wanted URI. Whoever removes it from the book, or agrees to it there, closes settled.
+// wish is one wanted URI. The goroutine that removes it from subscriptions.wanted or marks it as agreed closes settled.
 type wish struct {
-	settled chan struct{} // closed once it is agreed or out of the book
-	err     error         // why it is out of the book; set before settled is closed
+	settled chan struct{} // closed once the URI is agreed or was removed
+	err     error         // why it was removed; set before settled is closed
 	agreed  bool          // guarded by subscriptions.mu
 	waiters int           // callers of Subscribe that wait for settled; guarded by subscriptions.mu
 }
 
-// want enters a URI and a caller who waits for it. agreed: there is nothing to wait for.
+// want adds a URI and a caller that waits for it. agreed reports that there is nothing to wait for.
 func (b *subscriptions) want(uri string) (sub *wish, agreed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,7 +50,7 @@ func (b *subscriptions) want(uri string) (sub *wish, agreed bool) {
 	return sub, sub.agreed
 }
 
-// stopWaiting takes a caller out. The last one takes the URI along, unless it was agreed to meanwhile.
+// stopWaiting removes a caller. With the last one it also removes the URI, unless the server has agreed to it.
 func (b *subscriptions) stopWaiting(uri string, sub *wish, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *subscriptions) stopWaiting(uri string, sub *wish, err error) {
 	}
 }
 
-// remove is called with mu held.
+// remove removes a URI. Called with mu held.
 func (b *subscriptions) remove(uri string, sub *wish, err error) {
 	delete(b.wanted, uri)
 	if !sub.agreed {
@@ -68,8 +68,8 @@ func (b *subscriptions) remove(uri string, sub *wish, err error) {
 	}
 }
 
-// agree notes that the server will tell of a URI. first: it had not agreed before. known is false when nobody wants the
-// URI any more.
+// agree records that the server will report changes of a URI. first reports that it had not agreed before. known is
+// false if the URI is not wanted any more.
 func (b *subscriptions) agree(uri string) (first, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,8 +85,8 @@ func (b *subscriptions) agree(uri string) (first, known bool) {
 	return true, true
 }
 
-// refuse takes those of the URIs out of the book that the server has not agreed to before, with all those that it has.
-// It returns what it took out.
+// refuse removes those of the URIs to which the server has not agreed before, or all of them. It returns the removed
+// URIs.
 func (b *subscriptions) refuse(uris []string, all bool, err error) (refused []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +99,7 @@ func (b *subscriptions) refuse(uris []string, all bool, err error) (refused []st
 	return refused
 }
 
-// drop takes a URI back. It reports whether it was there.
+// drop removes a URI. It reports whether it was there.
 func (b *subscriptions) drop(uri string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,10 +110,10 @@ func (b *subscriptions) drop(uri string) bool {
 	return sub != nil
 }
 
-// maxForsaken bounds how many subscriptions are remembered that were given up before the server agreed to them.
+// maxForsaken bounds how many subscribe requests are stored that were given up before the server agreed to them.
 const maxForsaken = 1024
 
-// forsake notes that nobody waits for the answer to a subscribe any more.
+// forsake records that nobody waits for the answer to a subscribe request any more.
 func (b *subscriptions) forsake(id jsonrpc.ID, uri string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,8 @@ func (b *subscriptions) forsake(id jsonrpc.ID, uri string) {
 	}
 }
 
-// agreedLate tells which URI the server tells of from now on although nobody wants that, "" when there is none.
+// agreedLate returns the URI whose changes the server reports from now on although that is not wanted, or "" if there
+// is none.
 func (b *subscriptions) agreedLate(id jsonrpc.ID) (uri string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,7 +138,7 @@ func (b *subscriptions) agreedLate(id jsonrpc.ID) (uri string) {
 	return uri
 }
 
-// uris are those in the book, in order: all, or only those that the server has agreed to.
+// uris returns the wanted URIs, sorted: all of them, or only those to which the server has agreed.
 func (b *subscriptions) uris(agreed bool) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,13 +151,13 @@ func (b *subscriptions) uris(agreed bool) []string {
 	return list
 }
 
-// Subscribe asks the server to tell when a resource changes; Handler.ResourceUpdated hears of it. It returns once the
-// server has agreed, and does nothing for what is subscribed to already. A legacy server is asked by
-// resources/subscribe. For a modern one the listen stream is opened anew with the URI in it (2026-07-28
-// basic/patterns/subscriptions), and after that everything that the stream is about is told as changed, as nobody knows
-// what happened in between; several URIs that are subscribed to at once share one such change.
+// Subscribe asks the server to report changes of a resource to Handler.ResourceUpdated. It returns once the server has
+// agreed, and does nothing for a URI that is subscribed to already. A legacy server is asked by resources/subscribe.
+// For a modern one the listen stream is opened again with the URI in it (2026-07-28 basic/patterns/subscriptions).
+// After that everything that the stream is about is reported as changed, because changes in between are not known.
+// Several URIs that are subscribed to at once share one such stream.
 //
-// Errors: *CapabilityError; *ProtocolError when a modern server does not honour the URI; those of CallTool. After an
+// Errors: *CapabilityError; *ProtocolError if a modern server does not honour the URI; those of CallTool. After an
 // error there is no subscription.
 func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 	if err := s.maySubscribe(uri); err != nil {
@@ -169,7 +170,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 	defer func() {
 		s.subs.stopWaiting(uri, sub, err)
 		if err != nil && s.Era() == Modern {
-			_ = s.listen.changed() // what is not wanted any more leaves the stream
+			_ = s.listen.changed() // the stream then ends for URIs that are not wanted any more
 		}
 	}()
 	if agreed {
@@ -187,7 +188,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 			return err
 		}
 		if _, known := s.subs.agree(uri); !known {
-			// The server may have taken the unsubscribe first: once more, now that it has surely taken the subscribe.
+			// The server may have processed the unsubscribe first: send it once more, now that it has processed the subscribe.
 			_, _ = s.peer.Call(ctx, protocol.MethodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 			return errUnsubscribed
 		}
@@ -206,8 +207,8 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 	}
 }
 
-// Unsubscribe takes a subscription back, and does nothing where there is none. Errors are those of CallTool; the
-// subscription is gone whatever the server says. A modern server hears of it a little later.
+// Unsubscribe removes a subscription, and does nothing if there is none. Errors are those of CallTool; the subscription
+// is removed in any case. A modern server is told a little later.
 func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 	if err := s.maySubscribe(uri); err != nil {
 		return err
@@ -216,14 +217,15 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		return nil
 	}
 	if s.Era() == Modern {
-		_ = s.listen.changed() // a stream that cannot be had any more needs no change
+		_ = s.listen.changed() // if no stream can be opened any more, it needs no change
 		return nil
 	}
 	_, err := s.peer.Call(ctx, protocol.MethodUnsubscribe, s.plainParams("uri", string(jsontext.AppendString(nil, uri))))
 	return err
 }
 
-// unsubscribeLate takes back what a server has agreed to after it was given up. It runs on the reading goroutine.
+// unsubscribeLate ends a subscription to which a server has agreed after it was given up. It runs on the reading
+// goroutine.
 func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
 	uri := s.subs.agreedLate(id)
 	if uri == "" || result == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// tapNotification tells the tap of a notification that belongs to a call: progress names it by its token, a task by its
-// id. It is called by the reading goroutine, so that what is told stands in the order of the wire and each one counts,
-// also those that a newer one takes the place of.
+// tapNotification reports to Options.Tap a notification that belongs to a call: progress names the call by its token, a
+// task by its id. It is called by the reading goroutine, so that the reports are in the order of the wire and include
+// notifications that a newer one replaces.
 func (s *Session) tapNotification(n *jsonrpc.Notification) {
 	var of *CallRequest
 	switch n.Method {
@@ -36,7 +36,7 @@ func (s *Session) tapNotification(n *jsonrpc.Notification) {
 	}
 }
 
-// tellTap tells the tap of a notification of a call.
+// tellTap reports a notification of a call to Options.Tap.
 func (s *Session) tellTap(of *CallRequest, n *jsonrpc.Notification) {
 	if s.o.Tap != nil && of.Trace != nil {
 		s.o.Tap(of.Trace, jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: n.Method,
@@ -44,8 +44,8 @@ func (s *Session) tellTap(of *CallRequest, n *jsonrpc.Notification) {
 	}
 }
 
-// traceContextOf is the trace context of a call (W3C; SEP-414, 2026-07-28 basic/index "_meta"), for the other requests
-// that are made on its behalf; nil without one.
+// traceContextOf returns the trace context of a call (W3C; SEP-414, 2026-07-28 basic/index "_meta"), for the other
+// requests on its behalf, or nil if it has none.
 func traceContextOf(c *CallRequest) map[string]json.RawMessage {
 	var of map[string]json.RawMessage
 	for _, key := range []string{protocol.MetaTraceParent, protocol.MetaTraceState, protocol.MetaBaggage} {

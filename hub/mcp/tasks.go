@@ -10,25 +10,24 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Two designs carry the word task, and nothing of the one is valid in the other.
+// There are two designs of tasks, and nothing of one is valid in the other.
 //
-//	2025-11-25 basic/utilities/tasks           the call asks for a task; tasks/get polls, tasks/result gives the result
-//	io.modelcontextprotocol/tasks (SEP-2663)   the server decides; tasks/get polls and brings the result,
+//	2025-11-25 basic/utilities/tasks           the call asks for a task; tasks/get polls, tasks/result returns the result
+//	io.modelcontextprotocol/tasks (SEP-2663)   the server decides; tasks/get polls and returns the result,
 //	                                           tasks/update answers questions
 //
-// In both a task is cancelled by tasks/cancel alone. Which of the two holds follows from the revision.
+// In both, only tasks/cancel cancels a task. The revision determines which of the two applies.
 const (
 	extensionTasks = "io.modelcontextprotocol/tasks"
 )
 
-// TaskChoice tells whether a call would rather be a task, where the tool leaves that to its caller (2025-11-25,
-// "optional").
+// TaskChoice says whether a call should be a task if the tool leaves that to its caller (2025-11-25, "optional").
 type TaskChoice int
 
 const (
-	// TaskAuto makes a task of a call only where the tool demands it.
+	// TaskAuto makes a call a task only if the tool demands it.
 	TaskAuto TaskChoice = iota
-	// TaskPrefer makes a task of a call wherever the tool allows it.
+	// TaskPrefer makes a call a task whenever the tool allows it.
 	TaskPrefer
 )
 
@@ -39,7 +38,7 @@ const (
 	TaskRequired  = "required"
 )
 
-// The states of a task. A server may invent others, which count as working.
+// The states of a task. A server may send other states, which count as working.
 const (
 	TaskWorking       = "working"
 	TaskInputRequired = "input_required"
@@ -48,34 +47,34 @@ const (
 	TaskCancelled     = "cancelled"
 )
 
-// TaskInfo is what a server says of a running task. All of it is untrusted.
+// TaskInfo is the status of a running task as the server reports it. All of it is untrusted.
 type TaskInfo struct {
 	ID      string
 	Status  string
 	Message string
 }
 
-// Task is all that is needed to go on with a task on another session with the same server. It is a value: nothing in it
-// is shared with a session.
+// Task holds all that is needed to continue a task on another session with the same server. It is a value: it shares
+// nothing with a session.
 type Task struct {
 	ID           string
 	Era          Era
-	PollInterval time.Duration // as the server last said, within 100 ms and a minute
+	PollInterval time.Duration // as the server last said, from 100 ms to a minute
 	CreatedAt    time.Time     // by the clock of this side
 	Rounds       int           // requests that led to it
-	Declared     Capabilities  // by the request that led to it: what the task may ask for
-	// ProgressToken stays good for the task's life (2025-11-25 basic/utilities/tasks, "Task Progress Notifications"). JSON
-	// text; "" without.
+	Declared     Capabilities  // declared by the request that led to it: what the task may ask for
+	// ProgressToken stays valid for the task's life (2025-11-25 basic/utilities/tasks, "Task Progress Notifications").
+	// JSON text; "" if there is none.
 	ProgressToken string
-	// Answered are the keys of input requests whose answers the server has taken. They are not asked again.
+	// Answered are the keys of input requests whose answers the server has received. They are not asked again.
 	Answered []string
 }
 
-// TaskInterruptedError says that the session ended while a task ran. The task may go on at the server:
-// Session.ResumeTask follows it there.
+// TaskInterruptedError reports that the session ended while a task ran. The task may continue at the server:
+// Session.ResumeTask follows it on a new session.
 type TaskInterruptedError struct {
 	Task Task
-	Err  error // how the session ended
+	Err  error // why the session ended
 }
 
 func (e *TaskInterruptedError) Error() string {
@@ -84,13 +83,13 @@ func (e *TaskInterruptedError) Error() string {
 
 func (e *TaskInterruptedError) Unwrap() error { return e.Err }
 
-// TaskGivenUpError says that a call ended on this side after it had become a task, or had asked for one. errors.As
-// finds the *jsonrpc.CancelledError in it, whose Sent tells whether tasks/cancel was sent, and whose Delivery what
-// became of that: it is delivered once the server has answered. The server may go on in any case: it need not stop, and
-// without the capability it cannot be asked to.
+// TaskGivenUpError reports that a call was cancelled on this side after it had become a task, or had asked for one.
+// errors.As finds the *jsonrpc.CancelledError in it: its Sent reports whether tasks/cancel was sent, and its Delivery
+// what became of that; it is Delivered once the server has answered. The server may continue in any case: it need not
+// stop, and without the capability it cannot be asked to.
 type TaskGivenUpError struct {
-	// "" while the server had not answered with the task: tasks/cancel is sent once it does, for as long as the session
-	// lasts, and its delivery is pending
+	// TaskID is "" if the server had not answered with the task: tasks/cancel is sent once it does, as long as the session
+	// lasts, and its delivery is pending until then.
 	TaskID    string
 	Cancelled *jsonrpc.CancelledError
 }
@@ -104,10 +103,10 @@ func (e *TaskGivenUpError) Error() string {
 
 func (e *TaskGivenUpError) Unwrap() error { return e.Cancelled }
 
-// TaskCancelledError says that the server reports a task as cancelled that this side has not cancelled.
+// TaskCancelledError reports that the server has cancelled a task that this side has not cancelled.
 type TaskCancelledError struct {
 	TaskID  string
-	Message string // the server's words, untrusted and unbounded
+	Message string // the server's text, untrusted and unbounded
 }
 
 func (e *TaskCancelledError) Error() string {
@@ -118,8 +117,8 @@ func (e *TaskCancelledError) Error() string {
 	return text
 }
 
-// TaskLostError says that the server knows nothing of a task any more: its time to live is over, or the server has lost
-// it with a restart.
+// TaskLostError reports that the server does not know a task any more: its time to live is over, or the server has lost
+// it in a restart.
 type TaskLostError struct {
 	TaskID string
 	Err    *jsonrpc.Error // the server's answer
@@ -130,13 +129,13 @@ func (e *TaskLostError) Error() string {
 		bounds.Printable(e.Err.Message))
 }
 
-// quoted is a peer's id in errors and logs.
+// quoted returns a peer's id for errors and logs.
 func quoted(id string) string { return `"` + bounds.Printable(id) + `"` }
 
-// ResumeTask goes on with a task that a *TaskInterruptedError gave, on a new session with the same server: c is the
-// call that led to it. It polls at once and is from there on like CallTool, its errors included; CallResult.Rounds
-// counts what was sent before. An *ArgumentsError says that this session speaks another revision, where the task does
-// not exist.
+// ResumeTask continues the task of a *TaskInterruptedError on a new session with the same server; c is the call that
+// led to it. It polls at once and is then like CallTool, including its errors; CallResult.Rounds counts the requests
+// that were sent before. The error is an *ArgumentsError if this session has another revision, where the task does not
+// exist.
 func (s *Session) ResumeTask(ctx context.Context, c *CallRequest, t Task) (*CallResult, error) {
 	n := s.state.Load()
 	switch {

@@ -2,8 +2,8 @@ package mcp
 
 import "github.com/mcphub-go/mcphub/hub/jsonrpc"
 
-// taskTold wakes the calls whose task a notification names. Their next poll tells what has changed: a notification is a
-// hint that may fail to come, and nothing else of it is used.
+// taskTold wakes the calls whose task a notification names. Their next poll gets the status: a notification is a hint
+// that may not come, and nothing else of it is used.
 func (s *Session) taskTold(n *jsonrpc.Notification) {
 	id := stringOf(member(n.Params, "taskId"))
 	s.mu.Lock()

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// cancelPatience bounds how long tasks/cancel is tried and its answer waited for. Nobody waits for that with it.
+	// cancelPatience bounds how long tasks/cancel is tried and its answer awaited. No caller waits for that.
 	cancelPatience = 30 * time.Second
 
 	retryDelay    = time.Second
@@ -27,16 +27,16 @@ var (
 	errNoTaskCancel     = errors.New("the server offers no way to cancel a task")
 )
 
-// errands are the requests of a session that no call waits for. Each ends with the session at the latest.
+// errands are the requests of a session for which no call waits. All of them end with the session.
 type errands struct {
-	mu      sync.Mutex // guards what follows, and that nothing is added once closed is set
+	mu      sync.Mutex // guards what follows; nothing is added once closed is set
 	closed  bool
 	open    int
-	idle    chan struct{} // closed when none is open any more; nil when nobody has asked
+	idle    chan struct{} // closed when no errand is open any more; nil if nobody waits
 	running sync.WaitGroup
 }
 
-// start runs f on a goroutine of its own; false: the session is over, and f is not run.
+// start runs f on a goroutine of its own. It returns false, without running f, if the session is over.
 func (e *errands) start(f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,9 +56,9 @@ func (e *errands) start(f func()) bool {
 	return true
 }
 
-// Settled is closed once the server has answered, or will not answer, what the session has sent on its own account:
-// tasks/cancel. Who is about to close the session waits for it first, within limits of its own, lest the request be
-// lost on its way.
+// Settled returns a channel that is closed once the server has answered, or will not answer, the tasks/cancel requests
+// that the session has sent. A caller that is about to close the session waits for it first, for a bounded time,
+// because a request that is still on its way would be lost.
 func (s *Session) Settled() <-chan struct{} {
 	e := &s.errands
 	e.mu.Lock()
@@ -74,7 +74,7 @@ func (s *Session) Settled() <-chan struct{} {
 	return idle
 }
 
-// wait is called once the session's end is known to all errands.
+// wait waits for all errands. It is called after the session's end has cancelled them.
 func (e *errands) wait() {
 	e.mu.Lock()
 	e.closed = true
@@ -82,17 +82,17 @@ func (e *errands) wait() {
 	e.running.Wait()
 }
 
-// cancelTask sends tasks/cancel and tells whether it did. It waits for nothing: that the task has ended already
-// (-32602) and that it goes on all the same are both allowed for. A 2025-11-25 server without the capability is sent
-// nothing. trace is that of the call. told is called exactly once, here or later and without a lock: with nil when the
-// server has answered, else with its error, or why it has not heard of it.
+// cancelTask sends tasks/cancel, and reports whether it did. It does not wait for the answer: that the task has ended
+// already (-32602) and that it continues are both allowed. Nothing is sent to a 2025-11-25 server without the
+// capability. trace is that of the call. told is called exactly once, before or after cancelTask returns and without a
+// lock: with nil when the server has answered, else with its error, or with the reason why it did not get the request.
 func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool) {
 	if s.Era() != Modern && !s.declares("tasks", "cancel") {
 		s.log.Info("a task is left running: its server has no tasks/cancel")
 		told(errNoTaskCancel)
 		return false
 	}
-	// Quiet: a cancel of the cancel would tell nobody anything.
+	// Quiet: a cancel of the cancel would be of no use.
 	params := s.plainParams("taskId", string(jsontext.AppendString(nil, id)))
 	call, err := s.peer.BeginAs(protocol.MethodTaskCancel, params, jsonrpc.How{Quiet: true, Tag: trace})
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 		}
 		s.log.Debug("tasks/cancel is over", "failed", err != nil)
 		if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
-			err = cancelled.Cause // the end of the session, or of the patience
+			err = cancelled.Cause // the end of the session, or cancelPatience is over
 		}
 		told(err)
 	}) {
@@ -117,41 +117,41 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 	return true
 }
 
-// lateResponse looks for a task in the answer to a call that was given up before it was known to be one: nobody else
-// would ever cancel it. It runs on the reading goroutine.
+// lateResponse looks for a task in the answer to a call that was given up before it was known to be a task: nothing
+// else would ever cancel that task. It runs on the reading goroutine.
 func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 	s.settled(r.ID)
 	switch r.Method {
 	case protocol.MethodTaskGet, protocol.MethodTaskResult, protocol.MethodTaskUpdate, protocol.MethodTaskCancel:
-		return // no call of anybody
+		return // not a call of a user
 	case protocol.MethodUnsubscribe:
 		if r.Quiet {
-			return // nor this
+			return // sent by the session itself
 		}
 	case protocol.MethodSubscribe:
 		s.unsubscribeLate(r.ID, r.Result)
 	case protocol.MethodListen:
 		if s.listen.answeredLate(r.ID) {
-			return // the stream that a new one has taken the place of
+			return // the stream that was replaced
 		}
 	case protocol.MethodCallTool:
 		told := r.Told
 		if told == nil {
-			told = func(error) {} // what was told of the call itself stands: it was cancelled as a request
+			told = func(error) {} // the call was cancelled as a request, and that delivery was reported
 		}
 		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil &&
 			!made.terminal() {
 			s.cancelTask(made.ID, r.Tag, told)
 		} else {
-			told(jsonrpc.ErrCancelNotNeeded) // it is over
+			told(jsonrpc.ErrCancelNotNeeded) // there is nothing to cancel
 		}
 	}
 	s.o.Handler.LateResponse(r.ID)
 }
 
-// transient tells whether a request that failed with err may be tried again on the same session: trouble on the way, as
-// of HTTP. What the server itself answered, what cannot be read, a sign-in that a person has refused, and the end of
-// the session or of the caller are not.
+// transient reports whether a request that failed with err may be tried again on the same session. That holds for
+// failures of the transport, such as of HTTP. It does not hold for an answer of the server itself, a message that
+// cannot be parsed, a sign-in that a user has refused, and the end of the session or of the caller.
 func transient(err error) bool {
 	var (
 		large     *jsonrpc.ResultTooLargeError
@@ -169,7 +169,8 @@ func transient(err error) bool {
 	return true
 }
 
-// tryAgain sends a request that has failed on the way until it gets through, it is answered with an error, or ctx ends.
+// tryAgain repeats a request that has failed with a transient error until it succeeds, it fails with another error, or
+// ctx ends.
 func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMessage, how jsonrpc.How,
 	err error) error {
 	for delay := nextDelay(0, err); transient(err) && wait(ctx, delay); delay = nextDelay(delay, err) {
@@ -178,7 +179,7 @@ func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMe
 	return err
 }
 
-// wait tells whether the time has passed before ctx ended.
+// wait waits for d, and reports false if ctx ended before.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -190,8 +191,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// nextDelay is the wait before another try, after one of d (0: the first) and the error that it is for: a server may
-// ask for more (Retry-After).
+// nextDelay returns the delay before another try. d is the previous delay (0: none) and err the error of the last try:
+// a server may ask for a longer delay (Retry-After).
 func nextDelay(d time.Duration, err error) time.Duration {
 	d = max(retryDelay, min(2*d, retryMaxDelay))
 	var refused *transport.HTTPError

@@ -14,7 +14,7 @@ func (f *follower) finish(out *CallResult, err error) {
 	}
 }
 
-// fail ends the call before its task has ended: nobody will follow that any more, so it is cancelled.
+// fail ends the call before its task has ended. The task is cancelled, because nobody will follow it any more.
 func (f *follower) fail(err error) {
 	if !f.over && !f.terminal {
 		f.s.cancelTask(f.task.ID, f.call.req.Trace, func(error) {})
@@ -35,7 +35,7 @@ func (f *follower) resultOf(raw json.RawMessage) (*CallResult, error) {
 	return out, nil
 }
 
-// giveUp ends the call for its caller.
+// giveUp ends the call because its caller has cancelled it.
 func (f *follower) giveUp(cause error) {
 	f.takeInHand(cause)
 	if f.over {
@@ -52,7 +52,7 @@ func (f *follower) giveUp(cause error) {
 	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: cancelled})
 }
 
-// interrupt ends the call with the session.
+// interrupt ends the call because the session has ended.
 func (f *follower) interrupt() {
 	cause := closedError(context.Cause(f.s.over))
 	f.takeInHand(cause)
@@ -60,7 +60,8 @@ func (f *follower) interrupt() {
 	f.finish(nil, &TaskInterruptedError{Task: f.task, Err: cause})
 }
 
-// takeInHand gives up what is on the wire. An answer in hand wins over that, when it is the outcome of the call.
+// takeInHand gives up the requests on the wire. An answer that was received before is used if it is the outcome of the
+// call.
 func (f *follower) takeInHand(cause error) {
 	result, get := f.result, f.get
 	f.result, f.get = nil, nil
@@ -88,7 +89,7 @@ func (f *follower) takeInHand(cause error) {
 	}
 }
 
-// endRest ends what is still open once the outcome is known, and waits for the questions.
+// endRest gives up the open requests once the outcome is known, and waits for the questions.
 func (f *follower) endRest() {
 	for _, c := range []*jsonrpc.Call{f.get, f.result} {
 		if c != nil {
@@ -98,7 +99,7 @@ func (f *follower) endRest() {
 	f.asking.end(f.whyOver())
 }
 
-// whyOver is the cause that open questions end with.
+// whyOver returns the cause with which open questions end.
 func (f *follower) whyOver() error {
 	var (
 		interrupted *TaskInterruptedError
@@ -113,7 +114,7 @@ func (f *follower) whyOver() error {
 	return &jsonrpc.WithdrawnError{Reason: errTaskOver.Error()}
 }
 
-// giveUpOn ends a call at once. An answer in hand is returned all the same.
+// giveUpOn ends a call at once. It returns an answer that was received before.
 func giveUpOn(c *jsonrpc.Call, cause error) (json.RawMessage, error) {
 	ctx, end := context.WithCancelCause(context.Background())
 	end(cause)

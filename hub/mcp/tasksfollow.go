@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// pollPatience bounds the wait for the answer to one poll: a task may take days, and a status that never comes must not
-// end its polling.
+// pollPatience bounds the wait for the answer to one poll: a task may take days, and a lost answer must not end its
+// polling.
 const pollPatience = time.Minute
 
 var (
@@ -22,33 +22,33 @@ var (
 	errTaskOver       = errors.New("the task is over")
 )
 
-// follower goes with one task to its end. All of it belongs to the goroutine of the call, which sends all requests and
-// takes all answers; the questions of the extension have goroutines of their own, which it starts, hears of by events,
-// and waits for (tasksinput.go).
+// follower follows one task to its end. Only the goroutine of the call uses it, sends its requests and processes the
+// answers. The questions of the extension have goroutines of their own, which the call starts, whose events it
+// receives, and for which it waits (tasksinput.go).
 type follower struct {
 	s    *Session
 	call *openCall
 	task Task
 	era  Era
 
-	told     TaskInfo       // what OnTask heard last
-	terminal bool           // the server has said that the task is over
-	lost     *TaskLostError // a poll said that it is unknown, while its result was on its way
+	told     TaskInfo       // the last argument of OnTask
+	terminal bool           // the server has reported the end of the task
+	lost     *TaskLostError // a poll failed because the task is unknown, while its result was on its way
 	get      *jsonrpc.Call  // the poll on the wire
-	result   *jsonrpc.Call  // 2025-11-25: tasks/result on the wire; it blocks until the task is over
-	timer    *time.Timer    // the next poll, or the end of patience with the one on the wire
+	result   *jsonrpc.Call  // 2025-11-25: tasks/result on the wire; it is answered when the task is over
+	timer    *time.Timer    // for the next poll, or for the end of pollPatience
 	polled   time.Time      // when the last poll was sent
-	signedIn time.Duration  // how long people had been signing in until then
-	trouble  time.Duration  // the last wait for another try; 0 after an answer
+	signedIn time.Duration  // how long users had spent on signing in until then
+	trouble  time.Duration  // the last delay before another try; 0 after an answer
 	asking   taskQuestions
 
-	over bool // out and err are what the call comes to
+	over bool // out and err are the outcome of the call
 	out  *CallResult
 	err  error
 }
 
-// follow goes with a task to its end; made is what the server said when it made the task, nil when it is to be asked
-// first.
+// follow follows a task to its end. made is the status in the answer that created the task, or nil if the task is to be
+// polled first.
 func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *taskState) (*CallResult, error) {
 	if t.PollInterval == 0 {
 		t.PollInterval = defaultPollInterval
@@ -72,8 +72,8 @@ func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *task
 	return f.out, f.err
 }
 
-// step waits for the next event and acts on it, unless the call has ended for its caller or with its session: then
-// nothing new is begun.
+// step waits for the next event and handles it. If the call was ended by its caller or with its session, it starts
+// nothing new.
 func (f *follower) step(ctx context.Context) {
 	var act func()
 	select {
@@ -100,7 +100,7 @@ func (f *follower) step(ctx context.Context) {
 	}
 }
 
-// over is closed when a call is; nil for none.
+// over returns the channel that is closed when the call is over, or nil if c is nil.
 func over(c *jsonrpc.Call) <-chan struct{} {
 	if c == nil {
 		return nil
@@ -108,17 +108,17 @@ func over(c *jsonrpc.Call) <-chan struct{} {
 	return c.Done()
 }
 
-// params names the task.
+// params returns the params that name the task.
 func (f *follower) params() json.RawMessage {
 	return f.s.paramsWith(traceContextOf(f.call.req), "taskId", string(jsontext.AppendString(nil, f.task.ID)))
 }
 
-// how makes the requests about a task part of the timeline of its call.
+// how returns the options that assign the requests about a task to its call, for the tap and the account.
 func (f *follower) how() jsonrpc.How {
 	return jsonrpc.How{Tag: f.call.req.Trace, Keep: f.call.req.Keep}
 }
 
-// ring is the timer: either a poll is due, or the one on the wire has had its time.
+// ring handles the timer: a poll is due, or the poll on the wire has had its time.
 func (f *follower) ring() {
 	if f.lost != nil {
 		f.finish(nil, f.lost)
@@ -128,7 +128,7 @@ func (f *follower) ring() {
 		f.poll()
 		return
 	}
-	// A person who signs in for the poll may take longer than a server.
+	// A user who signs in for the poll may take longer than a server.
 	if left := pollPatience - (time.Since(f.polled) - (f.s.signedIn() - f.signedIn)); left > 0 {
 		f.timer.Reset(max(left, time.Second))
 		return
@@ -143,21 +143,21 @@ func (f *follower) poll() {
 	case err == nil:
 		f.get = call
 		f.timer.Reset(pollPatience)
-	case errors.Is(err, jsonrpc.ErrClosed): // the session's end is told by its own channel
+	case errors.Is(err, jsonrpc.ErrClosed): // the channel of the session's end reports it
 	default:
 		f.retry(err)
 	}
 }
 
-// hasten brings the next poll forward: the server says that something has changed. What it says is not believed, and it
-// cannot make this side poll faster than it could by naming the shortest interval.
+// hasten makes the next poll earlier, because a notification says that something has changed. The content of the
+// notification is not trusted, and it cannot cause polls more often than the shortest interval allows.
 func (f *follower) hasten() {
 	if f.get == nil && !f.terminal {
 		f.timer.Reset(max(0, minPollInterval-time.Since(f.polled)))
 	}
 }
 
-// retry polls again later, without end: the caller and its clocks decide when it has been long enough.
+// retry polls again later, without end: the caller and its time limits decide when to stop.
 func (f *follower) retry(err error) {
 	f.trouble = nextDelay(f.trouble, err)
 	f.timer.Reset(f.trouble)
@@ -184,10 +184,11 @@ func (f *follower) settlePoll(raw json.RawMessage, err error) {
 			f.finish(nil, lost)
 			return
 		}
-		// The task may have ended and its time to live passed while its result is being delivered: that is the outcome.
+		// The task may have ended and its time to live may have passed while its result is being delivered: then that is the
+		// outcome.
 		f.lost, f.terminal = lost, true
 		f.timer.Reset(pollPatience)
-	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)): // a poll that is given up alone ends nothing either
+	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)): // a poll that was given up is repeated, too
 		f.s.log.Info("the status of a task could not be got and is asked for again", "error", err)
 		f.retry(err)
 	default:
@@ -204,7 +205,7 @@ func (f *follower) readState(raw json.RawMessage) (*taskState, error) {
 	return state, err
 }
 
-// observe is the one place where the server's word on the task is acted on.
+// observe is the one place that acts on a status from the server.
 func (f *follower) observe(t *taskState) {
 	if t.interval > 0 {
 		f.task.PollInterval = t.interval
@@ -225,7 +226,7 @@ func (f *follower) observe(t *taskState) {
 		f.observeModern(t)
 	case f.terminal || t.Status == TaskInputRequired:
 		// Also while input is required, at once: the server asks on the stream of tasks/result ("Input Required Status").
-		// Polling goes on beside it, because it is all that tells the status.
+		// Polling continues beside it, because only polls return the status.
 		f.fetch()
 	}
 }
@@ -237,13 +238,13 @@ func (f *follower) observeModern(t *taskState) {
 	case t.Status == TaskFailed && t.failure != nil:
 		f.finish(nil, readFailure(t.failure))
 	case f.terminal && f.polled.IsZero():
-		f.terminal = false // so said the result that made the task, which has no room for more; tasks/get has
+		f.terminal = false // the result that created the task has no room for the outcome; tasks/get has
 		f.timer.Reset(0)
 	case f.terminal:
 		f.finish(nil, &ProtocolError{Text: fmt.Sprintf("the server reports task %s as %s and gives neither result nor error",
 			quoted(f.task.ID), t.Status)})
 	case t.Status == TaskInputRequired && f.polled.IsZero():
-		f.timer.Reset(0) // likewise
+		f.timer.Reset(0) // as above: only tasks/get has the questions
 	case t.Status == TaskInputRequired:
 		f.ask(t.requests)
 	default:
@@ -251,11 +252,11 @@ func (f *follower) observeModern(t *taskState) {
 	}
 }
 
-// fetch asks for the result of a 2025-11-25 task.
+// fetch requests the result of a 2025-11-25 task.
 func (f *follower) fetch() {
 	if f.result == nil {
-		// The gate is held until the id is known: over HTTP a question may come on this request's stream at once, and it is
-		// the call's.
+		// Hold the gate until the id is known: over HTTP a question may come on this request's stream at once, and belongs to
+		// this call.
 		f.call.gate.Lock()
 		call, err := f.s.peer.BeginAs(protocol.MethodTaskResult, f.params(), f.how())
 		if err == nil {
@@ -272,11 +273,11 @@ func (f *follower) fetch() {
 		}
 	}
 	if f.terminal {
-		f.timer.Stop() // there is nothing more to hear of it
+		f.timer.Stop() // no further status is needed
 	}
 }
 
-// resultAnswer takes what tasks/result gives: exactly what the call itself would have been answered with.
+// resultAnswer handles the answer to tasks/result: exactly the answer that the call itself would have got.
 func (f *follower) resultAnswer() {
 	raw, err := f.result.Wait(context.Background())
 	f.result = nil

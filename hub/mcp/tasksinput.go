@@ -13,17 +13,17 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// taskQuestions are the input requests of one task of the extension. All of it belongs to the follower's goroutine,
-// except that each question, and after it its update, has a goroutine, which tells what came of it by events.
+// taskQuestions holds the input requests of one task of the extension. Only the follower's goroutine uses it, but each
+// question, and after it its update, has a goroutine that reports its end by an event.
 type taskQuestions struct {
-	ctx     context.Context // of all that is asked and sent
+	ctx     context.Context // the context of all questions and updates
 	stop    context.CancelCauseFunc
 	events  chan questionEvent
 	running sync.WaitGroup
 
-	asked    map[string]*taskQuestion // by key; a key is good for one question in the task's life
-	answered []string                 // keys whose answers the server has taken
-	people   int                      // questions to a person that are open
+	asked    map[string]*taskQuestion // by key; each key is used for one question in the task's life
+	answered []string                 // keys whose answers the server has received
+	people   int                      // the number of open questions to a user
 }
 
 type taskQuestion struct {
@@ -32,7 +32,7 @@ type taskQuestion struct {
 	end    context.CancelCauseFunc
 }
 
-// questionEvent is the end of a question, or of the update that carried its answer.
+// questionEvent reports the end of a question, or of the update that carried its answer.
 type questionEvent struct {
 	key     string
 	updated bool
@@ -50,16 +50,16 @@ func (q *taskQuestions) open(ctx context.Context, answered []string) {
 	}
 }
 
-// keys are those that were answered, for another session.
+// keys returns the keys of the answered questions, for another session.
 func (q *taskQuestions) keys() []string { return slices.Clone(q.answered) }
 
-// start runs f, which returns the event that it ends with.
+// start runs f on a goroutine and sends the event that f returns.
 func (q *taskQuestions) start(f func() questionEvent) {
 	q.running.Go(func() {
 		e := f()
 		select {
 		case q.events <- e:
-		case <-q.ctx.Done(): // nobody listens any more
+		case <-q.ctx.Done(): // nobody receives any more
 		}
 	})
 }
@@ -74,9 +74,9 @@ func (q *taskQuestions) end(cause error) {
 	q.running.Wait()
 }
 
-// ask asks what has not been asked yet and takes back what the server no longer wants to know. inputRequests holds all
-// that is outstanding, and for a while also what was answered already: keys are unique for the task's life, so nobody
-// is asked twice.
+// ask asks the questions that were not asked yet, and withdraws those that the server does not list any more.
+// inputRequests holds all open questions, and for a while also answered ones: keys are unique for the task's life, so
+// no user is asked twice.
 func (f *follower) ask(requests json.RawMessage) {
 	asked, err := readInputRequests(requests, f.task.Declared)
 	if err != nil {
@@ -109,14 +109,14 @@ func (f *follower) ask(requests json.RawMessage) {
 		f.asking.start(func() questionEvent {
 			answer, err := f.s.answerInput(ctx, f.call, r)
 			if ctx.Err() != nil {
-				err = context.Cause(ctx) // whatever was answered, nobody wants it any more
+				err = context.Cause(ctx) // the answer is not used any more
 			}
 			return questionEvent{key: r.key, answer: answer, err: err}
 		})
 	}
 }
 
-// withdraw takes back the open questions that are not among those outstanding.
+// withdraw closes the open questions that are not in outstanding.
 func (f *follower) withdraw(outstanding map[string]bool) {
 	for key, one := range f.asking.asked {
 		if one.open && !outstanding[key] {
@@ -125,7 +125,7 @@ func (f *follower) withdraw(outstanding map[string]bool) {
 	}
 }
 
-// closeQuestion is where a question is over; cause ends its context.
+// closeQuestion marks a question as over. cause ends its context.
 func (f *follower) closeQuestion(one *taskQuestion, cause error) {
 	one.open = false
 	one.end(cause)
@@ -134,7 +134,7 @@ func (f *follower) closeQuestion(one *taskQuestion, cause error) {
 	}
 }
 
-// waiting counts the people that are asked and tells the caller when there is one, and when there is none any more.
+// waiting counts the open questions to users, and calls OnWaiting when the first opens and when the last closes.
 func (f *follower) waiting(change int) {
 	was := f.asking.people > 0
 	f.asking.people += change
@@ -146,22 +146,22 @@ func (f *follower) waiting(change int) {
 func (f *follower) questionEvent(e questionEvent) {
 	one := f.asking.asked[e.key]
 	switch {
-	case e.err != nil && f.s.peer.Err() != nil: // the end of the session is told by its own channel
+	case e.err != nil && f.s.peer.Err() != nil: // the channel of the session's end reports it
 	case e.updated && e.err == nil:
 		f.asking.answered = append(f.asking.answered, e.key)
 	case e.updated:
 		f.updateFailed(e.key, e.err)
-	case !one.open: // taken back in the meantime
+	case !one.open: // withdrawn in the meantime
 	case e.err != nil:
-		f.fail(e.err) // as within a result: there is no error form (SEP-2322), so the task is cancelled instead
+		f.fail(e.err) // as in inputResponses there is no form for errors (SEP-2322): the task is cancelled
 	default:
 		f.closeQuestion(one, errQuestionOver)
 		f.update(e.key, e.answer)
 	}
 }
 
-// update sends one answer. Each goes as it comes: a part of the answers is allowed, and one person should not wait for
-// the other.
+// update sends one answer. Each is sent as soon as it is there: a part of the answers is allowed, and one user should
+// not wait for the other.
 func (f *follower) update(key string, answer json.RawMessage) {
 	responses := newObject(len(key) + len(answer) + 8)
 	responses.raw(key, answer)
@@ -177,9 +177,9 @@ func (f *follower) update(key string, answer json.RawMessage) {
 	})
 }
 
-// updateFailed ends the call, as its task would wait for an answer that cannot be brought; except when the server has
-// found fault with this one: the task is gone or over, as the next poll tells, or still asks, and then the question is
-// put again.
+// updateFailed ends the call, because its task would wait for an answer that cannot be delivered. If the server has
+// rejected the params, the call continues: the task is gone or over, which the next poll will show, or it still asks,
+// and then the question is asked again.
 func (f *follower) updateFailed(key string, err error) {
 	if refusal := rpcError(err); refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams {
 		f.s.log.Info("an answer for a task was not taken", "error", inWords(err))

@@ -12,18 +12,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// The bounds of a poll interval, and what counts until the server names one.
+// The bounds of a poll interval, and the interval until the server names one.
 const (
 	minPollInterval     = 100 * time.Millisecond
 	maxPollInterval     = time.Minute
 	defaultPollInterval = time.Second
 )
 
-// taskState is what one answer says of a task.
+// taskState is the status of a task in one answer.
 type taskState struct {
 	TaskInfo
-	interval time.Duration // 0: it says nothing of it
-	// Of the extension alone, and in the answers to tasks/get alone.
+	interval time.Duration // 0: the answer has none
+	// Only in the extension, and only in the answers to tasks/get.
 	result, failure, requests json.RawMessage
 }
 
@@ -31,9 +31,10 @@ func (t *taskState) terminal() bool {
 	return t.Status == TaskCompleted || t.Status == TaskFailed || t.Status == TaskCancelled
 }
 
-// readTask reads a Task: the answer to tasks/get in both designs, what is in a CreateTaskResult of 2025-11-25, and a
-// result with the resultType "task". The last two are flat in the extension, whose examples show that resultType in
-// answers to tasks/get too, where its text has "complete".
+// readTask parses a Task: the answer to tasks/get in both designs, the member of a CreateTaskResult of 2025-11-25, and
+// a result with the resultType "task". The last one has the task's members at its top level, like the answers to
+// tasks/get in the extension. For these, examples of the extension show the resultType "task", but its text has
+// "complete".
 func readTask(era Era, raw json.RawMessage) (*taskState, error) {
 	interval := "pollInterval"
 	if era == Modern {
@@ -72,7 +73,7 @@ func readTask(era Era, raw json.RawMessage) (*taskState, error) {
 	return t, nil
 }
 
-// pollInterval reads milliseconds; 0 for what is no number.
+// pollInterval parses milliseconds. It returns 0 for a value that is no number.
 func pollInterval(raw json.RawMessage) time.Duration {
 	ms, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || math.IsNaN(ms) {
@@ -82,7 +83,7 @@ func pollInterval(raw json.RawMessage) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// readFailure is the JSON-RPC error of a failed task of the extension.
+// readFailure returns the JSON-RPC error of a failed task of the extension.
 func readFailure(raw json.RawMessage) error {
 	e, err := jsonrpc.ReadError(raw)
 	if err != nil {
@@ -91,7 +92,7 @@ func readFailure(raw json.RawMessage) error {
 	return e
 }
 
-// declares tells whether a server's capabilities hold a member at the end of this path.
+// declares reports whether a server's capabilities have a member at this path.
 func (s *Session) declares(path ...string) bool {
 	at := s.state.Load().info.Capabilities
 	for _, name := range path {
@@ -102,9 +103,9 @@ func (s *Session) declares(path ...string) bool {
 	return true
 }
 
-// asksForTask tells whether a call of a tool is to ask for a task. 2025-11-25 basic/utilities/tasks, "Tool-Level
-// Negotiation": without the server's capability a client MUST NOT, whatever the tool says; such a call is sent as it
-// is, and the server says what it makes of it. In 2026-07-28 the member means nothing.
+// asksForTask reports whether a call of a tool is to ask for a task. 2025-11-25 basic/utilities/tasks, "Tool-Level
+// Negotiation": without the server's capability a client MUST NOT, whatever the tool says; such a call is sent without
+// it, and the server decides. In 2026-07-28 the member has no meaning.
 func (s *Session) asksForTask(c *CallRequest) bool {
 	if n := s.state.Load(); n.era != Legacy || n.revision != Revision20251125 {
 		return false
@@ -113,7 +114,7 @@ func (s *Session) asksForTask(c *CallRequest) bool {
 	return wanted && s.declares("tasks", "requests", "tools", "call")
 }
 
-// taskMember is the member "task" of a call that asks for one.
+// taskMember returns the member "task" of a call that asks for one.
 func taskMember(c *CallRequest) []byte {
 	o := newObject(32)
 	if c.TaskTTL >= time.Millisecond {
@@ -122,7 +123,7 @@ func taskMember(c *CallRequest) []byte {
 	return o.end()
 }
 
-// createdTask is the task that a result says has been made, nil when it is an ordinary result.
+// createdTask returns the task that was created according to a result, or nil if it is an ordinary result.
 func (s *Session) createdTask(augmented bool, result jsontext.Object) (*taskState, error) {
 	era := s.state.Load().era
 	made := result.Raw
@@ -134,7 +135,7 @@ func (s *Session) createdTask(augmented bool, result jsontext.Object) (*taskStat
 	case !augmented:
 		return nil, nil
 	default:
-		// A server that knows nothing of tasks ignores the member and answers with the result itself.
+		// A server that does not support tasks ignores the member and answers with the result itself.
 		if made = result.Get("task"); made == nil {
 			return nil, nil
 		}
@@ -146,12 +147,12 @@ func (s *Session) createdTask(augmented bool, result jsontext.Object) (*taskStat
 	return t, err
 }
 
-// ownExtensions is what a session declares of its own. Never changed.
+// ownExtensions are the extensions that a session declares itself. Immutable.
 var ownExtensions = map[string]json.RawMessage{extensionTasks: json.RawMessage(`{}`)}
 
-// withTasks adds the tasks extension to those that a client declares, in the revision that has it; settings of the
-// client for it count. The tasks of 2025-11-25 are another design, for which a client declares nothing, and the id of
-// the extension means nothing there.
+// withTasks adds the tasks extension to those that a client declares, in the revision that has it, and keeps settings
+// of the client for it. The tasks of 2025-11-25 are another design, for which a client declares nothing, and the id of
+// the extension has no meaning there.
 func withTasks(given map[string]json.RawMessage, revision string) map[string]json.RawMessage {
 	modern := revision >= Revision20260728
 	settings, has := given[extensionTasks]

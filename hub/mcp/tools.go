@@ -11,28 +11,28 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Tool is one tool as the server defines it. All of it is untrusted, the hints above all.
+// Tool is one tool as the server defines it. All of it is untrusted, in particular the hints.
 type Tool struct {
 	Name        string
-	Title       string // title, else annotations.title; "" when there is none
+	Title       string // title, or annotations.title; "" if there is none
 	Description string
 	InputSchema json.RawMessage
-	// OutputSchema is what structuredContent must conform to, nil when the tool promises nothing: see Session.CheckOutput.
+	// OutputSchema is what structuredContent must conform to, or nil if the tool has none: see Session.CheckOutput.
 	OutputSchema json.RawMessage
-	// TaskSupport is execution.taskSupport of 2025-11-25: "forbidden", "optional", "required", or "" when it is absent.
+	// TaskSupport is execution.taskSupport of 2025-11-25: "forbidden", "optional", "required", or "" if it is absent.
 	TaskSupport string
 	Raw         json.RawMessage // the whole definition exactly as it came
-	// Hash is over name, title, description, inputSchema, outputSchema and annotations, whatever their spelling as JSON:
-	// SHA-256 in hexadecimal. An approval is bound to it.
+	// Hash is the SHA-256 in hexadecimal over name, title, description, inputSchema, outputSchema and annotations. It does
+	// not depend on their notation in JSON. An approval is bound to it.
 	Hash string
-	// The hints, with the defaults of server/tools where they are absent: the worst is assumed.
+	// The hints, with the defaults of server/tools if they are absent: these assume the worst.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 	UI                                           ToolUI
 }
 
-// ListTools fetches all pages, those that are cached and fresh from the cache (2026-07-28). A server that declared no
-// tools is not asked. An entry that is no tool is left out and hides no other. Errors: as CallTool; a *ProtocolError
-// for a repeated cursor and for more than 1000 pages.
+// ListTools fetches all pages; pages that are cached and fresh come from the cache (2026-07-28). A server that declared
+// no tools is not asked. An entry that is no valid tool is left out, and the others are returned. Errors: as CallTool;
+// a *ProtocolError for a repeated cursor and for more than 1000 pages.
 func (s *Session) ListTools(ctx context.Context) ([]Tool, error) {
 	if !s.Info().HasTools {
 		return nil, nil
@@ -41,7 +41,7 @@ func (s *Session) ListTools(ctx context.Context) ([]Tool, error) {
 		read: s.readAdmitted})
 }
 
-// ReadTool reads one definition as tools/list gives it: Tool.Raw of an earlier time.
+// ReadTool parses a definition from tools/list, such as the Raw of an earlier Tool.
 func ReadTool(raw json.RawMessage) (Tool, error) { return readTool(raw) }
 
 func readTool(raw json.RawMessage) (Tool, error) {
@@ -71,7 +71,7 @@ func readTool(raw json.RawMessage) (Tool, error) {
 	if !object || t.Name == "" {
 		return Tool{}, errNoName
 	}
-	if err := ambiguous(raw); err != nil { // a person approves of it by what is shown
+	if err := ambiguous(raw); err != nil { // a user approves the tool by what is shown
 		return Tool{}, err
 	}
 	eachMember(annotations, func(name []byte, v json.RawMessage) bool {
@@ -97,20 +97,20 @@ func readTool(raw json.RawMessage) (Tool, error) {
 	parts := []json.RawMessage{jsontext.AppendString(nil, t.Name), jsontext.AppendString(nil, t.Description),
 		t.InputSchema, t.OutputSchema,
 		annotations}
-	if title != nil { // the hash of a tool without a title is what it was before titles counted
+	if title != nil { // so that the hash of a tool without a title stays what it was before titles counted
 		parts = append(parts, title)
 	}
 	hash := sha256.New()
 	for _, part := range parts {
 		hash.Write(canonical(part))
-		hash.Write([]byte{'\n'}) // no canonical JSON holds a line end, so the parts cannot run into each other
+		hash.Write([]byte{'\n'}) // canonical JSON has no line break, so the parts stay separate
 	}
 	t.Hash = hex.EncodeToString(hash.Sum(nil))
 	return t, nil
 }
 
-// canonical is one spelling for each JSON value: no blanks, members in order, strings escaped alike. Numbers keep their
-// spelling. An absent part is empty.
+// canonical returns the same text for all notations of a JSON value: no white space, members sorted, strings escaped in
+// one way. Numbers keep their notation. An absent part is empty.
 func canonical(raw json.RawMessage) []byte {
 	if raw == nil {
 		return nil

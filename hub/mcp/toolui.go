@@ -9,13 +9,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// ToolUI is what a tool says of its view (MCP Apps 2026-01-26, "Resource Discovery": _meta.ui).
+// ToolUI describes the view of a tool (MCP Apps 2026-01-26, "Resource Discovery": _meta.ui).
 type ToolUI struct {
-	Resource                         string // ui:// URI of the resource that draws its calls, "" for none
-	HiddenFromModels, HiddenFromApps bool   // visibility: both may call a tool that does not say
+	Resource                         string // ui:// URI of the resource that shows its calls, "" for none
+	HiddenFromModels, HiddenFromApps bool   // visibility: both may call a tool that has none
 }
 
-// readToolUI reads _meta of a tool. The flat key is the older spelling of the nested one, which goes first.
+// readToolUI parses _meta of a tool. The flat key is the older spelling; the nested one takes precedence.
 func readToolUI(meta json.RawMessage) (ui ToolUI) {
 	nested := jsontext.Get(meta, protocol.MetaUI)
 	uri := jsontext.String(jsontext.Get(nested, "resourceUri"))

@@ -9,12 +9,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// codeURLRequired is URLElicitationRequired: 2025-11-25 alone has it (client/elicitation, "URL Elicitation Required
+// codeURLRequired is URLElicitationRequired: only 2025-11-25 has it (client/elicitation, "URL Elicitation Required
 // Error"); 2026-07-28 removed it.
 const codeURLRequired = -32042
 
-// urlRequired looks at the error of a round. When it demands that URLs be opened first, consent is asked for, the end
-// of the work in the outside browser is waited for, and the call is tried again. Any other error is returned as it is.
+// urlRequired examines the error of a round. If it demands that URLs be opened first, urlRequired asks for consent,
+// waits for the end of the user's work in the outside browser, and returns true to try the call again. It returns any
+// other error as it is.
 func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities,
 	err error) (again bool, _ error) {
 	refusal := rpcError(err)
@@ -31,7 +32,7 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 		return false, err
 	}
 	if in.rounds > s.o.MaxRounds {
-		return true, nil // too many: nobody is asked any more
+		return true, nil // too many rounds: no user is asked any more
 	}
 	err = s.askAll(ctx, call, true, len(questions), func(ctx context.Context, i int) error {
 		return s.openURL(ctx, call, questions[i])
@@ -39,9 +40,9 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 	return true, err
 }
 
-// readRequiredURLs reads data.elicitations. One that is malformed, or beyond a bound, makes the whole error a plain
-// one: the call could not succeed. So does a URL that is never opened, and that is told as such: the host does not get
-// the error with the URL in it.
+// readRequiredURLs parses data.elicitations. If one entry is malformed or beyond a bound, it returns no questions, so
+// that the error counts as an ordinary one: the call could not succeed. If one entry has a URL that is never opened, it
+// returns that as an error of its own: the host does not get the server's error with the URL in it.
 func readRequiredURLs(data json.RawMessage) ([]*Question, *refusedURLError) {
 	if len(data) > bounds.RoundBytes {
 		return nil, nil
@@ -67,7 +68,7 @@ func readRequiredURLs(data json.RawMessage) ([]*Question, *refusedURLError) {
 	return out, nil
 }
 
-// openURL goes through the two questions about one URL. The server's word that it is done answers either of them.
+// openURL asks the two questions about one URL. The server's report that the page is done answers either of them.
 func (s *Session) openURL(ctx context.Context, call *openCall, q *Question) error {
 	ctx, stop := s.untilCompleted(ctx, q.ElicitationID)
 	defer stop()
@@ -82,7 +83,7 @@ func (s *Session) openURL(ctx context.Context, call *openCall, q *Question) erro
 		switch {
 		case errors.As(err, &bound):
 			return &ProtocolError{Text: bound.Text}
-		case ctx.Err() != nil: // whatever was answered, nobody wants it any more
+		case ctx.Err() != nil: // the answer is not used any more
 			return context.Cause(ctx)
 		case err != nil:
 			return err

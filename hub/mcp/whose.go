@@ -12,29 +12,29 @@ import (
 
 const (
 	// lingerTime is how long a call that was cancelled after it was sent counts as in flight at its server, if the server
-	// does not answer it: a question that comes meanwhile may be its.
+	// does not answer it: a question that comes in that time may belong to it.
 	lingerTime = 30 * time.Second
-	// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was
-	// cancelled, or has ended: over Streamable HTTP the result of the call and the withdrawal come on two streams, in
-	// either order. Well-made servers do withdraw; then nothing is answered. The others get the answer "cancel".
+	// withdrawGrace is how long a server has to withdraw its question itself after the call that caused it was cancelled
+	// or has ended: over Streamable HTTP the result of the call and the withdrawal come on two streams, in either order.
+	// If the server withdraws it, as it should, nothing is answered. Otherwise the answer is "cancel".
 	withdrawGrace = time.Second
-	// maxTasksOver is how many tasks that are over are remembered by their ids.
+	// maxTasksOver is how many ids of tasks that are over are stored.
 	maxTasksOver = 256
 )
 
-// asker is whose a request of a legacy server is.
+// asker says to which call a request of a legacy server belongs.
 type asker struct {
-	call  *CallRequest   // nil: of no call that is known
-	over  bool           // of a call that is over or was cancelled: nobody is asked
-	some  bool           // of one of several that were in flight when it came, and not known of which
-	among []*CallRequest // which; with some
+	call  *CallRequest   // nil: no call, or not known which
+	over  bool           // the call is over or was cancelled: no user is asked
+	some  bool           // it belongs to one of several calls that were in flight when it came
+	among []*CallRequest // these calls; set with some
 }
 
-// lingering is the book of the calls that were cancelled and may go on at the server. Guarded by Session.mu.
+// lingering holds the calls that were cancelled and may continue at the server. Guarded by Session.mu.
 type lingering struct {
 	calls map[jsonrpc.ID]*CallRequest
-	queue []lingerer // in the order of their ends; one that was answered is still in it
-	tasks []string   // ids of tasks that are over, a ring
+	queue []lingerer // in the order of their ends; an answered call stays in it
+	tasks []string   // ids of tasks that are over, a ring buffer
 	next  int
 }
 
@@ -52,7 +52,7 @@ func (l *lingering) add(id jsonrpc.ID, call *CallRequest) {
 	l.queue = append(l.queue, lingerer{id, time.Now().Add(lingerTime)})
 }
 
-// expire forgets those whose time is over.
+// expire removes the calls whose time is over.
 func (l *lingering) expire() {
 	if len(l.queue) == 0 {
 		return
@@ -76,22 +76,22 @@ func (l *lingering) taskOver(id string) {
 	l.next = (l.next + 1) % maxTasksOver
 }
 
-// linger notes that a request of a call was given up. It is called before the call leaves the books, so that there is
-// no moment at which a question of it could be taken for anybody else's.
+// linger records that a request of a call was given up. It is called before the call leaves Session.calls, so that at
+// no moment a question of the call could be assigned to another one.
 func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.CancelledError) {
 	s.givenUp(call, sent.ID(), sent.GivenUp())
 	if cancelled.Sent {
 		cancelled.OnDelivery(func(d jsonrpc.Delivery, _ error) {
-			if d == jsonrpc.NotNeeded { // it turns out that the server never saw the request
+			if d == jsonrpc.NotNeeded { // the server never saw the request, as is known now
 				s.settled(sent.ID())
 			}
 		})
 	}
 }
 
-// givenUp takes a call out of those that are live. lingers: it may go on at the server, where it is known by this id.
+// givenUp marks a call as cancelled. lingers says that it may continue at the server, which knows it by this id.
 func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers bool) {
-	lingers = lingers && s.Era() == Legacy // no other era has requests of the server
+	lingers = lingers && s.Era() == Legacy // in the modern era servers send no requests
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call.given = true
@@ -100,7 +100,7 @@ func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers bool) {
 	}
 }
 
-// settled: the server has answered a call that was given up, or never saw it.
+// settled removes a call that was given up from lingering: the server has answered it, or never saw it.
 func (s *Session) settled(id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,11 +108,11 @@ func (s *Session) settled(id jsonrpc.ID) {
 	delete(s.lingering.calls, id)
 }
 
-// whose tells which call a request of the server belongs to. A request that came in the answer to one of ours is
-// exactly known, as is one that names its task; what they belong to is over when no call has it any more. Any other
-// belongs to a call on the wire, those that linger among them: to the one that there is; with several of which one is
-// live to none that could be named, as to name the wrong one would be a lie to who reads it; to nobody when all of them
-// were given up. Without any, it is unsolicited.
+// whose returns the call to which a request of the server belongs. It is known exactly for a request that came in the
+// answer to one of our requests, and for one that names its task: the call is over if no open call has that id any
+// more. Any other request belongs to a call on the wire, including those that linger. If there is one, it belongs to
+// that one. If there are several and at least one was not cancelled, the call is not known, and none is named because
+// it might be the wrong one. If all were cancelled, no user is asked. Without any call, the request is unsolicited.
 func (s *Session) whose(r *jsonrpc.Request) asker {
 	if named := member(member(r.Params, "_meta"), protocol.MetaRelatedTask); named != nil {
 		return s.whoseTask(stringOf(member(named, "taskId")))
@@ -123,7 +123,8 @@ func (s *Session) whose(r *jsonrpc.Request) asker {
 	return s.whoseByCount(false)
 }
 
-// whoseByCount goes by how many calls may be meant; awaiting: only those that wait for the task that they asked for.
+// whoseByCount decides by the number of possible calls. With awaiting, only the calls count that wait for a task for
+// which they asked.
 func (s *Session) whoseByCount(awaiting bool) asker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,8 +153,8 @@ func (s *Session) whoseByCount(awaiting bool) asker {
 	return asker{}
 }
 
-// whoseAnswer is the call with this wire id. Even a request that came at once finds it: the gate waits until the id is
-// known.
+// whoseAnswer returns the call with this wire id. It also finds it for a request that came at once: taking the gate
+// waits until the id is known.
 func (s *Session) whoseAnswer(source jsonrpc.ID) asker {
 	s.mu.Lock()
 	calls := slices.Collect(maps.Keys(s.calls))
@@ -163,20 +164,20 @@ func (s *Session) whoseAnswer(source jsonrpc.ID) asker {
 		return asker{over: true}
 	}
 	for _, c := range calls {
-		c.gate.Lock() // not within s.mu: it is held while a round is sent
+		c.gate.Lock() // not with s.mu held: gate is held while a round is sent
 		found := c.wire == source
 		c.gate.Unlock()
 		if found {
 			return asker{call: c.req}
 		}
 	}
-	// A list, a completion and the like are no calls; whatever is asked in their course stands for itself.
+	// A list, a completion and the like are not in calls; a question during one of them belongs to no call.
 	return asker{over: !s.peer.Tracker().IsPending(jsonrpc.Outgoing, source)}
 }
 
-// whoseTask is the call whose task a request names, which a request within a task MUST do (2025-11-25
-// basic/utilities/tasks, "Related Task Metadata"). The server may ask before its answer that names the task has been
-// taken in: then it is the one call that waits for its task, if there is exactly one.
+// whoseTask returns the call whose task a request names, which a request within a task MUST do (2025-11-25
+// basic/utilities/tasks, "Related Task Metadata"). The server may ask before its answer that names the task was
+// processed: then it is the one call that waits for its task, if there is exactly one.
 func (s *Session) whoseTask(id string) asker {
 	s.mu.Lock()
 	for c := range s.calls {

@@ -10,31 +10,31 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Call is one request of a client, from its arrival to its answer: over all rounds of a modern one.
+// Call is one request of a client, from its arrival to its answer: for a modern one through all rounds.
 type Call struct {
 	Session *Session
 	Method  string
-	Params  json.RawMessage // the exact text that came; nil when there was none
-	Meta    json.RawMessage // _meta of Params, the progress token among it; nil when there was none
+	Params  json.RawMessage // the exact text that came; nil if there was none
+	Meta    json.RawMessage // _meta of Params, including the progress token; nil if there was none
 	Client  Client          // as declared for this request
-	// HeaderParams are the arguments that a modern client over HTTP repeats in headers, by their names in lower case; nil
-	// for all other requests, which repeat none.
+	// HeaderParams are the arguments that a modern client over HTTP repeats in headers, by their names in lower case. nil
+	// for all other requests.
 	HeaderParams map[string]string
 
-	level string // of a modern request: what it wants logged
+	level string // of a modern request: the lowest level of the log messages that it wants
 	via   atomic.Pointer[exchange]
-	asked *rounds // of a modern request
+	asked *rounds // for a modern request
 }
 
-// exchange is the request of the client that is on the wire for a call; nil while a modern client thinks.
+// exchange is the client's request on the wire that belongs to a call. A call has none while it is parked.
 type exchange struct {
 	id    jsonrpc.ID
 	link  link
 	token json.RawMessage
 }
 
-// Progress tells the client how far the call is: params are those of notifications/progress, of which the token is
-// replaced by the client's. Without a token of the client, and while no request of it is on the wire, nothing is sent.
+// Progress sends progress of the call to the client. params are those of notifications/progress; their token is
+// replaced by the client's. Nothing is sent if the client sent no token or if none of its requests is on the wire.
 func (c *Call) Progress(params json.RawMessage) {
 	x := c.via.Load()
 	if x == nil || x.token == nil {
@@ -50,11 +50,11 @@ func (c *Call) Progress(params json.RawMessage) {
 	}) {
 		return
 	}
-	_ = x.link.tell(x.id, protocol.MethodProgress, append(b, '}')) // a client that is gone needs no progress
+	_ = x.link.tell(x.id, protocol.MethodProgress, append(b, '}')) // a client that has gone needs no progress
 }
 
-// Log sends a log message in the course of the call, params being those of notifications/message, if the client wants
-// messages of the level.
+// Log sends a log message that belongs to the call, if the client wants messages of the level. params are those of
+// notifications/message.
 func (c *Call) Log(level string, params json.RawMessage) {
 	if !c.Client.Modern {
 		c.Session.Log(level, params)
@@ -65,7 +65,7 @@ func (c *Call) Log(level string, params json.RawMessage) {
 	}
 }
 
-// LogLevel is from which level on the client of 2026-07-28 wants log messages in the course of the call; "": none.
+// LogLevel returns the lowest level of the log messages that a client of 2026-07-28 wants during the call; "": none.
 func (c *Call) LogLevel() string {
 	if c.level == "" || !passes(c.level, c.level) { // no such level
 		return ""
@@ -73,23 +73,24 @@ func (c *Call) LogLevel() string {
 	return c.level
 }
 
-// Heard tells whether the client would hear now what it is asked in the course of the call. A legacy client over HTTP
-// may have given up its stream, which is no cancel; a modern one that has a round hears of more when it comes back. It
-// does not block.
+// Heard reports whether a question that belongs to the call would reach the client now. A legacy client over HTTP may
+// have closed its stream, which is no cancel; a modern client that has a round gets further questions at its retry.
+// Heard does not block.
 func (c *Call) Heard() bool {
 	x := c.via.Load()
 	return x != nil && x.link.heard(x.id)
 }
 
-// Ask asks the client in the course of the call: elicitation/create, sampling/createMessage or roots/list, params and
-// result as they are. The end of ctx, which is the call's or made of it, withdraws the question with the cause's reason
-// (jsonrpc.Reasoner); the error is the cause then, perhaps within another. A *jsonrpc.Error is the client's answer.
+// Ask asks the client a question that belongs to the call: elicitation/create, sampling/createMessage or roots/list.
+// params and result are passed unchanged. ctx must be the call's or derived from it. Its end withdraws the question
+// with the cause's reason (jsonrpc.Reasoner); the error is or wraps the cause then. A *jsonrpc.Error is the client's
+// answer.
 func (c *Call) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return c.AskAs(ctx, "", method, params)
 }
 
-// AskAs is Ask with the key that the question is to have among those of its round, towards a modern client; "", and one
-// that another open question has, is replaced.
+// AskAs is Ask with a key for the question in its round, for a modern client. A key that is "" or that another open
+// question has is replaced.
 func (c *Call) AskAs(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error) {
 	if !c.Client.answers(method, params) {
 		return nil, ErrUndeclared

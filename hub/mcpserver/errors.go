@@ -11,30 +11,30 @@ import (
 var (
 	// ErrUnknownMethod is returned by a Handler for a method that it does not know.
 	ErrUnknownMethod error = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
-	// ErrUndeclared is what Ask fails with when the client has not declared that it answers such questions: they may be
-	// asked elsewhere.
+	// ErrUndeclared is the error of Ask if the client has not declared that it answers such questions. They may be asked
+	// elsewhere.
 	ErrUndeclared = errors.New("mcpserver: the client has not declared the capability for this question")
-	// ErrNotAskable is what Ask fails with where the protocol allows no question: a modern client can be asked in the
-	// course of tools/call, prompts/get and resources/read alone.
+	// ErrNotAskable is the error of Ask where the protocol allows no question: a modern client can be asked only during
+	// tools/call, prompts/get and resources/read.
 	ErrNotAskable = errors.New("mcpserver: the client can not be asked in the course of this request")
-	// ErrNoRetry is the cause with which a modern request ends whose client was asked and did not come back in time.
+	// ErrNoRetry is the cause of a modern request's end if its client was asked and did not retry in time.
 	ErrNoRetry = errors.New("the client did not retry the request in time")
-	// ErrTooManySessions refuses a session beyond Bounds.Sessions.
+	// ErrTooManySessions is the error for a session beyond Bounds.Sessions.
 	ErrTooManySessions = errors.New("too many sessions are open: end one, or come back later")
-	// ErrIdle is the cause with which a legacy session over HTTP ends that was not used for Bounds.Idle.
+	// ErrIdle is the cause of the end of a legacy session over HTTP that was not used for Bounds.Idle.
 	ErrIdle = errors.New("the session was not used for too long")
-	// ErrServerClosed is the cause of Close without one.
+	// ErrServerClosed is the cause if Close is called with nil.
 	ErrServerClosed = errors.New("mcpserver: the server is closed")
 )
 
-// SessionEndedError is the cause with which requests end whose session has ended.
+// SessionEndedError is the cause of the end of requests whose session has ended.
 type SessionEndedError struct{ Cause error }
 
 func (e *SessionEndedError) Error() string {
 	return "the client's session has ended: " + e.Cause.Error()
 }
 
-// Unwrap gives why.
+// Unwrap returns the cause of the session's end.
 func (e *SessionEndedError) Unwrap() error { return e.Cause }
 
 func invalid(text string) error {

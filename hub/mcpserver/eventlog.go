@@ -6,45 +6,45 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// eventLog holds what one HTTP client is sent, on all of its streams, until it has it. What it has, and what goes to a
-// stream that nobody reads, is kept as long as there is room: a client that lost a stream may ask for what came after
-// the last event that it saw.
+// eventLog holds the events of all streams to one HTTP client until the client has them. Events that were sent, and
+// events of a stream that has no reader, are kept as long as there is room: a client that lost a stream may ask for the
+// events after the last one that it saw.
 type eventLog struct {
 	keepEvents, keepBytes, queue int
-	overflow                     func() // called without the lock, once: what waits for readers has passed the bound
+	overflow                     func() // called once, without the lock: waiting has exceeded queue
 
 	mu      sync.Mutex
 	next    int
 	streams map[int]*stream
-	kept    []*event // oldest first: they go when there are too many
-	bytes   int      // of kept
-	waiting int      // bytes of the events that a reader is there for and has not written
+	kept    []*event // the oldest first; dropped when there are too many
+	bytes   int      // of the events in kept
+	waiting int      // bytes of events that have a reader and were not written yet
 	full    bool
 }
 
-// stream is one answer to a POST, or the stream of a GET.
+// stream holds the events of one answer to a POST, or of a GET.
 type stream struct {
 	log    *eventLog
 	number int
-	of     []jsonrpc.ID  // the requests that it answers; none: the stream of a GET
-	wake   chan struct{} // cap 1
+	of     []jsonrpc.ID  // the requests that it answers; nil for the stream of a GET
+	wake   chan struct{} // capacity 1
 	// The rest is guarded by the log's lock.
-	gone   int      // how many events are no longer held, the first ones
-	events []*event // those after them
-	over   bool     // no event comes any more
-	reader int      // counts those who follow: the last one has the stream
-	read   bool     // it is still there
+	gone   int      // how many events at the beginning were dropped
+	events []*event // the events after them
+	over   bool     // no event is added any more
+	reader int      // the number of the latest reader; only that one may read
+	read   bool     // that reader is still there
 }
 
 type event struct {
 	stream *stream
 	number int
 	data   []byte
-	kept   bool // it is among the log's kept ones
+	kept   bool // it is in the log's kept
 	sent   bool
 }
 
-// open begins a stream. One that answers requests has its first reader, number 1, from the start.
+// open creates a stream. A stream that answers requests has its first reader, number 1, from the start.
 func (l *eventLog) open(of []jsonrpc.ID) *stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *eventLog) open(of []jsonrpc.ID) *stream {
 	return st
 }
 
-// push adds an event, unless data is nil; last ends the stream with it.
+// push adds an event, unless data is nil. last ends the stream with it.
 func (st *stream) push(data []byte, last bool) {
 	l := st.log
 	l.mu.Lock()
@@ -92,8 +92,8 @@ func (st *stream) awake() {
 	}
 }
 
-// keep lets an event go when room is needed. It is called for the events of a stream in their order, with the lock
-// held.
+// keep allows an event to be dropped when room is needed. It is called for the events of a stream in their order,
+// with the lock held.
 func (l *eventLog) keep(e *event) {
 	if e.kept {
 		return
@@ -103,28 +103,28 @@ func (l *eventLog) keep(e *event) {
 	l.kept, l.bytes = append(l.kept, e), l.bytes+len(e.data)
 }
 
-// forget lets go of the oldest kept events, as far as the bounds ask. The lock is held.
+// forget drops the oldest kept events that exceed the bounds. Called with the lock held.
 func (l *eventLog) forget() {
 	for len(l.kept) > 0 && (len(l.kept) > l.keepEvents || l.bytes > l.keepBytes) {
 		e := l.kept[0]
 		l.kept[0], l.kept = nil, l.kept[1:]
 		l.bytes -= len(e.data)
-		st := e.stream // of which e is the oldest event
+		st := e.stream // e is the oldest event of st
 		st.events[0], st.events = nil, st.events[1:]
 		st.gone++
 		l.drop(st)
 	}
 }
 
-// drop forgets a stream of which nothing is left. The lock is held.
+// drop removes a stream that is over and has no events. Called with the lock held.
 func (l *eventLog) drop(st *stream) {
 	if st.over && len(st.events) == 0 {
 		delete(l.streams, st.number)
 	}
 }
 
-// follow makes the caller the one who reads the stream behind the event with a number, and sends away who did before;
-// not when what comes behind that is not held.
+// follow makes the caller the reader of the events after number n, in place of the previous reader. held is false, and
+// nothing changes, if these events were dropped.
 func (st *stream) follow(n int) (reader int, held bool) {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
@@ -137,8 +137,9 @@ func (st *stream) follow(n int) (reader int, held bool) {
 	return st.reader, true
 }
 
-// from is how many of the held events come before those behind a number; -1: what comes behind it is not held. On the
-// stream of a GET, whose notifications may be lost, those that are there go on instead. The lock is held.
+// from returns how many of the held events come before those after number n, or -1 if an event after n was dropped. On
+// the stream of a GET, whose notifications may be lost, it continues with the events that are left. Called with the
+// lock held.
 func (st *stream) from(n int) int {
 	if st.of == nil {
 		n = max(n, st.gone)
@@ -149,7 +150,7 @@ func (st *stream) from(n int) int {
 	return n - st.gone
 }
 
-// left says that a reader has gone. What it was not sent is kept for the next one, within the bounds.
+// left is called when a reader has ended. Events that were not sent to it are kept for the next one, within the bounds.
 func (st *stream) left(reader int) {
 	l := st.log
 	l.mu.Lock()
@@ -164,8 +165,8 @@ func (st *stream) left(reader int) {
 	l.forget()
 }
 
-// after gives the events behind a number, and tells whether the stream is over with them. mine is false when somebody
-// else reads by now; held is false when one of them is no longer there.
+// after returns the events after number n, and reports whether the stream is over with them. mine is false if there is
+// another reader now; held is false if one of the events was dropped.
 func (st *stream) after(n, reader int) (events []*event, over, mine, held bool) {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
@@ -191,28 +192,28 @@ func (l *eventLog) stream(number int) *stream {
 	return l.streams[number]
 }
 
-// followed tells whether somebody reads the stream.
+// followed reports whether the stream has a reader.
 func (st *stream) followed() bool {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
 	return st.read
 }
 
-// ended tells whether no event comes any more.
+// ended reports whether no event is added any more.
 func (st *stream) ended() bool {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
 	return st.over
 }
 
-// taken tells whether the stream is over, and a client that was sent its events up to a number has all of them.
+// taken reports whether the stream is over and a client that has its events up to number seen has all of them.
 func (st *stream) taken(seen int) bool {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()
 	return st.over && seen == st.gone+len(st.events)
 }
 
-// unsent is the number of the last event before the first that nobody was sent.
+// unsent returns the number of the last event that was sent, or else of the last that was dropped.
 func (st *stream) unsent() int {
 	st.log.mu.Lock()
 	defer st.log.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Guard says who may speak to the HTTP binding at all.
+// Guard decides which requests the HTTP binding accepts.
 type Guard struct {
-	// Token is the bearer token that each request must carry; "" asks for none.
+	// Token is the bearer token that each request must carry; "": none is required.
 	Token string
 }
 
-// admit refuses a request in clear words, and tells whether it may pass. Host and Origin keep out pages of a browser
-// that has been led to this address by another name (basic/transports, "Security Warning").
+// admit reports whether a request may pass, and answers it otherwise. The checks of Host and Origin reject web pages
+// that reach this address under another name (basic/transports, "Security Warning").
 func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -37,7 +37,7 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	// Hashed first, so that the time tells nothing of the length either.
+	// Hash both first, so that the time does not depend on the length, either.
 	a, b := sha256.Sum256([]byte(strings.TrimSpace(given))), sha256.Sum256([]byte(g.Token))
 	if subtle.ConstantTimeCompare(a[:], b[:]) == 1 && strings.EqualFold(scheme, "Bearer") {
 		return true

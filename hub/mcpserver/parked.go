@@ -11,14 +11,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// parking is where a call is parked: in the answer to which request.
+// parking is the place of a parked call: the request that was answered with the round.
 type parking struct {
 	session *Session
 	id      jsonrpc.ID
 }
 
-// park takes the call off the wire: what it returns are the open questions, the answer to x, nil when none is left. The
-// error says that there is no room for it.
+// park takes the call off the wire. It returns the open questions as the answer to x, or nil if none is left. The error
+// says that there is no room to park the call.
 func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 	s := r.call.Session.server
 	r.mu.Lock()
@@ -56,15 +56,15 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 		return nil, errTooMany
 	}
 	r.leave()
-	// It may be over by now, by the end of its session: then nobody is to find it.
+	// The session may have ended in the meantime: then no retry must find the call.
 	if context.Cause(r.call.Session.ctx) != nil && s.unpark(state, r.call.Session, bound) != nil {
 		r.settle()
 	}
 	return b, nil
 }
 
-// keep parks a call, if there is room: one client alone takes no more places than it may have open, and a quarter of
-// the bytes, so that one that never comes back costs the others nothing.
+// keep parks a call, if there is room. The calls of one client may take no more places than it may have open requests,
+// and a quarter of the bytes, so that a client that never retries does not affect the others.
 func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) bool {
 	return true
 }
 
-// unpark takes a parked call of a session, once; nil when there is none of that state and binding.
+// unpark removes a parked call of a session and returns it, or nil if there is none with that state and binding.
 func (s *Server) unpark(state string, session *Session, of [sha256.Size]byte) *rounds {
 	s.mu.Lock()
 	r := s.parked[state]
@@ -100,15 +100,15 @@ func (s *Server) unpark(state string, session *Session, of [sha256.Size]byte) *r
 	return r
 }
 
-// drop takes a call out of the parked ones. The lock is held.
+// drop removes a call from parked. Called with mu held.
 func (s *Server) drop(state string) {
-	if at := s.parked[state].at; s.parkedAt[at] == state { // else the client has used the id again
+	if at := s.parked[state].at; s.parkedAt[at] == state { // otherwise the client has used the id again
 		delete(s.parkedAt, at)
 	}
 	delete(s.parked, state)
 }
 
-// leaveParked forgets parked calls whose handlers have returned.
+// leaveParked removes parked calls whose handlers have returned.
 func (s *Server) leaveParked(which func(r *rounds) bool) {
 	var left []*rounds
 	s.mu.Lock()
@@ -125,8 +125,8 @@ func (s *Server) leaveParked(which func(r *rounds) bool) {
 	}
 }
 
-// giveUp ends a call that is parked since its answer to the request of that id: its client has cancelled that request,
-// and the cancel has crossed the answer. Nothing else can tell that nobody comes back.
+// giveUp ends a call that was parked with its answer to the request id: its client has cancelled that request at the
+// same time. No other message says that the client will not retry.
 func (s *Session) giveUp(id jsonrpc.ID, cause error) {
 	server := s.server
 	server.mu.Lock()
@@ -142,13 +142,13 @@ func (s *Session) giveUp(id jsonrpc.ID, cause error) {
 	}
 }
 
-// abandon ends a call that was taken from the parked ones, and whose client does not come back.
+// abandon ends a call that was unparked and whose client will not retry.
 func (r *rounds) abandon(cause error) {
 	r.cancel(cause)
 	r.settle()
 }
 
-// unparked says that the call is not parked any more.
+// unparked marks that the call is not parked any more.
 func (r *rounds) unparked() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

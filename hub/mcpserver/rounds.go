@@ -16,47 +16,47 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// gather is how long a round waits for more questions: several that are asked at once go together.
+// gather is how long a round waits for more questions, so that questions asked at the same time are sent together.
 const gather = 5 * time.Millisecond
 
-// rounds is the life of one modern request over the exchanges that carry it: one request of the client is on the wire
-// at any moment, or none while the client thinks.
+// rounds is one modern request over all exchanges that belong to it: at any moment one request of the client is on the
+// wire, or none while the call is parked.
 type rounds struct {
 	call    *Call
 	share   share
-	counted *share // share, when it is bounded beside the session
+	counted *share // share, if it is bounded beside the session; else nil
 	cancel  context.CancelCauseFunc
-	wake    chan struct{} // cap 1: a question was asked
+	wake    chan struct{} // capacity 1: a question was asked
 	done    chan struct{} // closed when result and err are set
 	at      parking       // guarded by the server's lock
 	result  json.RawMessage
 	err     error
 
 	mu     sync.Mutex
-	place  bool // among the requests that run: not while parked
+	place  bool // it counts as running: not while parked
 	over   bool // the handler has returned
 	parked bool
 	next   int
 	open   []*question // in the order in which they were asked
 	timer  *time.Timer // while parked
-	// binding is of client and call: a retry must have the same. Set when parked for the first time.
+	// binding is the hash of client and call: a retry must have the same. Set when the call is parked for the first time.
 	binding [sha256.Size]byte
 }
 
-// question is one that is asked and not answered.
+// question is a question that was asked and not answered yet.
 type question struct {
 	key    string
 	method string
 	params json.RawMessage
-	answer chan json.RawMessage // cap 1
-	shown  bool                 // in the round that the client has now
+	answer chan json.RawMessage // capacity 1
+	shown  bool                 // it is in the round that the client has now
 	lost   chan struct{}        // closed when no retry can bring the answer any more
 }
 
-// askable are the requests whose answer may be questions (2026-07-28 basic/patterns/mrtr).
+// askable are the methods whose answer may be questions (2026-07-28 basic/patterns/mrtr).
 var askable = []string{protocol.MethodCallTool, protocol.MethodGetPrompt, protocol.MethodReadResource}
 
-// serveModern answers one exchange of a modern client: a request that is new, or the retry of one that is parked.
+// serveModern answers one exchange of a modern client: a new request, or the retry of a parked one.
 func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, error) {
 	if state := jsontext.Get(c.Params, "requestState"); state != nil {
 		r := s.server.unpark(jsontext.String(state), s, binding(c))
@@ -81,7 +81,7 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 	var own context.Context
 	own, r.cancel = context.WithCancelCause(s.ctx)
 	s.rounds.Go(func() {
-		defer close(r.done) // last: whoever gets the answer finds the place free
+		defer close(r.done) // last: when the answer is there, the request does not count as running any more
 		defer r.end()
 		defer r.cancel(nil)
 		if c.Method == protocol.MethodListen {
@@ -94,7 +94,7 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 	return r.follow(ctx, c.via.Load())
 }
 
-// follow waits for the end of the call or for a question, on behalf of the exchange that is on the wire.
+// follow waits for the end of the call or for a question, for the exchange that is on the wire.
 func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, error) {
 	r.call.via.Store(x)
 	for {
@@ -124,7 +124,7 @@ func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, erro
 			continue
 		}
 		if session := r.call.Session; session.lasting {
-			context.AfterFunc(ctx, func() { // a cancel that crosses the round: that is not written then
+			context.AfterFunc(ctx, func() { // if a cancel comes at the same time, the round is not written
 				if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
 					session.giveUp(x.id, withdrawn)
 				}
@@ -134,7 +134,7 @@ func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, erro
 	}
 }
 
-// leave gives back the call's place among the requests that run: while it is parked, and when it is over.
+// leave ends the counting of the call as running: while it is parked, and when it is over.
 func (r *rounds) leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,8 +144,8 @@ func (r *rounds) leave() {
 	}
 }
 
-// end says that the handler has returned. A client that has a round still comes for what the call has become, and with
-// the answers: what it was asked may be of another call as well.
+// end marks that the handler has returned. A client that has a round will still retry, for the outcome of the call and
+// with the answers: a question in it may also belong to another call.
 func (r *rounds) end() {
 	r.mu.Lock()
 	r.over = true
@@ -154,8 +154,8 @@ func (r *rounds) end() {
 	r.leave()
 }
 
-// settle lets those go on who wait for what no retry can bring any more: of a call that is over, what is not in a round
-// that the client has.
+// settle unblocks the goroutines whose questions no retry can answer any more: after the end of the call, all that are
+// not in a round that the client has.
 func (r *rounds) settle() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,8 +171,8 @@ func (r *rounds) settle() {
 	})
 }
 
-// reenter takes the place again, whatever else runs: how many calls can be parked is bounded. A call that is over needs
-// none.
+// reenter counts the call as running again, without a bound: the number of parked calls is bounded. A call that is over
+// does not count.
 func (r *rounds) reenter() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,7 +185,8 @@ func (r *rounds) reenter() {
 	}
 }
 
-// takeResponses gives the answers of a retry to those who asked; what has none stays open, and goes in the next round.
+// takeResponses passes the answers of a retry to the goroutines that asked. Questions without an answer stay open, for
+// the next round.
 func (r *rounds) takeResponses(responses json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,7 +237,7 @@ func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMes
 	r.open = slices.DeleteFunc(r.open, func(o *question) bool { return o == q })
 	r.mu.Unlock()
 	select {
-	case answer := <-q.answer: // it came first
+	case answer := <-q.answer: // the answer came before
 		return answer, nil
 	default:
 	}
@@ -246,7 +247,8 @@ func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMes
 	return nil, context.Cause(ctx)
 }
 
-// binding stands for the client and the call: everything that a retry must repeat (2026-07-28 basic/patterns/mrtr).
+// binding returns a hash of the client and the call: everything that a retry must repeat (2026-07-28
+// basic/patterns/mrtr).
 func binding(c *Call) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	part := func(b []byte) {
@@ -269,12 +271,12 @@ func binding(c *Call) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// cached are the requests whose complete results must say how long they are good (2026-07-28 utilities/caching).
+// cached are the methods whose complete results must say how long they are fresh (2026-07-28 utilities/caching).
 var cached = []string{protocol.MethodListTools, protocol.MethodListPrompts, protocol.MethodListResources,
 	protocol.MethodListResourceTemplates, protocol.MethodReadResource}
 
-// completed puts before a result the members that 2026-07-28 demands and that it lacks, because what answers may be of
-// the other era. All that is there stays as it is.
+// completed adds to the beginning of a result the members that 2026-07-28 requires and that it lacks, because the
+// handler's result may come from the other era. All existing members stay unchanged.
 func completed(method string, result json.RawMessage) json.RawMessage {
 	if len(result) == 0 {
 		result = json.RawMessage("{}")

@@ -9,13 +9,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// routed is what becomes of a request, decided before the next message is read: initialize changes what comes after it.
+// routed is the decision about a request. It is made before the next message is read: initialize changes what comes
+// after it.
 type routed struct {
 	client Client
-	answer json.RawMessage // of the engine itself
+	answer json.RawMessage // if the package answers itself
 	err    error
-	level  string            // of a modern request
-	param  map[string]string // of one over HTTP: arguments in headers
+	level  string            // for a modern request
+	param  map[string]string // for a request over HTTP: arguments in headers
 }
 
 func (s *Session) route(method string, params json.RawMessage) routed {
@@ -74,12 +75,12 @@ func readInitialize(params json.RawMessage) (Client, error) {
 	switch c.Revision {
 	case protocol.Revision20241105, protocol.Revision20250326, protocol.Revision20250618, protocol.Revision20251125:
 	default:
-		c.Revision = protocol.Revision20251125 // the client goes on with it or leaves (basic/lifecycle)
+		c.Revision = protocol.Revision20251125 // the client accepts it or disconnects (basic/lifecycle)
 	}
 	return c, nil
 }
 
-// readModern reads the metadata that each request since 2026-07-28 must carry (basic/index, "_meta").
+// readModern parses the metadata that each request since 2026-07-28 must carry (basic/index, "_meta").
 func readModern(meta json.RawMessage) (Client, error) {
 	revision := jsontext.Get(meta, protocol.MetaProtocolVersion)
 	if !jsontext.IsString(revision) {
@@ -97,7 +98,7 @@ func readModern(meta json.RawMessage) (Client, error) {
 	return c, nil
 }
 
-// object is a copy of an object, nil for anything else: what a message says is the reader's.
+// object returns a copy of an object, or nil for any other value. It copies because the reader owns the message.
 func object(text json.RawMessage) json.RawMessage {
 	if !jsontext.IsObject(text) {
 		return nil
@@ -155,7 +156,7 @@ func (s *Session) serve(ctx context.Context, id jsonrpc.ID, method string, param
 	if r.client.Modern {
 		return s.serveModern(ctx, c)
 	}
-	if !s.server.enter(nil) { // of one session the peer bounds them
+	if !s.server.enter(nil) { // the peer bounds the requests of one session
 		return nil, errTooMany
 	}
 	defer s.server.leave(nil)
@@ -164,14 +165,14 @@ func (s *Session) serve(ctx context.Context, id jsonrpc.ID, method string, param
 	return s.handle(ctx, c)
 }
 
-// withEnd gives a context that ends as ctx does, and when the session ends.
+// withEnd returns a context that ends when ctx or the session ends.
 func (s *Session) withEnd(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	unlink := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
 	return ctx, func() { unlink(); cancel(nil) }
 }
 
-// tokenOf is the progress token of a request: a string or a number, nil when there is none.
+// tokenOf returns the progress token of a request, a string or a number, or nil if there is none.
 func tokenOf(params json.RawMessage) json.RawMessage {
 	token := jsontext.Get(jsontext.Get(params, "_meta"), protocol.MetaProgressToken)
 	if !jsontext.IsID(token) {

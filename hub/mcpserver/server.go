@@ -18,20 +18,20 @@ type Server struct {
 	log *slog.Logger
 
 	mu       sync.Mutex
-	open     int           // requests that run, of all sessions
-	openOf   map[share]int // those of 2026-07-28 over HTTP among them
-	bytes    int           // of the large ones among them
-	bytesOf  map[any]int   // by session, or share
-	closed   error         // why no session can begin any more
+	open     int           // running requests of all sessions
+	openOf   map[share]int // of these, the requests of 2026-07-28 over HTTP
+	bytes    int           // params of the large requests among them
+	bytesOf  map[any]int   // the same by session or share
+	closed   error         // why no new session is accepted
 	sessions map[*Session]struct{}
-	lasting  int                 // of them those that last for more than one call
-	byID     map[string]*Session // the legacy ones over HTTP
+	lasting  int                 // of these, the sessions that last for more than one call
+	byID     map[string]*Session // legacy sessions over HTTP
 	parked   map[string]*rounds  // by requestState
-	parkedAt map[parking]string  // their states
-	running  sync.WaitGroup      // sessions; added to with mu held, while closed is nil
+	parkedAt map[parking]string  // the requestStates of parked, by their parking
+	running  sync.WaitGroup      // sessions; Add is called with mu held, while closed is nil
 }
 
-// New makes a server. It must be closed.
+// New returns a server. The caller must call Close.
 func New(o Options) *Server {
 	o.Bounds = o.Bounds.filled()
 	if o.Logger == nil {
@@ -42,9 +42,9 @@ func New(o Options) *Server {
 		parked: map[string]*rounds{}, parkedAt: map[parking]string{}}
 }
 
-// Serve serves one client over one stream of bytes, as stdio is, until the connection or the server ends, or ctx does.
-// It owns conn. When it returns, none of the client's requests runs any more; the error is why it ended, nil when the
-// client has closed its side.
+// Serve serves one client over one stream of bytes, such as stdio, until the connection, the server or ctx ends. It
+// owns conn. When it returns, none of the client's requests runs any more. The error says why it ended, and is nil if
+// the client has closed its side.
 func (s *Server) Serve(ctx context.Context, conn jsonrpc.Conn) error {
 	session, err := s.begin(true)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) Serve(ctx context.Context, conn jsonrpc.Conn) error {
 	return nil
 }
 
-// opened says that the peer and the link are set.
+// opened is called once the peer and the link are set.
 func (s *Session) opened() {
 	close(s.ready)
 	if s.ctx.Err() != nil && s.peer != nil { // End came first, and could not reach the peer
@@ -70,7 +70,7 @@ func (s *Session) opened() {
 	}
 }
 
-// attend waits until the peer of a session ends, and for all that is left of the session; it tells why it ended.
+// attend waits until the peer of a session ends, and for the rest of the session. It returns why the peer ended.
 func (s *Session) attend() error {
 	<-s.peer.Ending()
 	cause := s.peer.Err()
@@ -83,7 +83,7 @@ func (s *Session) attend() error {
 	return cause
 }
 
-// Sessions are those that are open.
+// Sessions returns the open sessions.
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *Server) Sessions() []*Session {
 	return list
 }
 
-// Close ends all sessions with the cause and waits for them and their requests. It must not be called by a Handler.
+// Close ends all sessions with the cause and waits for them and their requests. A Handler must not call it.
 func (s *Server) Close(cause error) {
 	if cause == nil {
 		cause = ErrServerClosed
@@ -108,11 +108,11 @@ func (s *Server) Close(cause error) {
 		session.End(cause)
 	}
 	s.running.Wait()
-	s.leaveParked(func(*rounds) bool { return true }) // answers that nobody came for
+	s.leaveParked(func(*rounds) bool { return true }) // answers for which no client came
 }
 
-// begin makes a session, whose over must be called. Only lasting ones count against the bound: one that a modern call
-// over HTTP is for itself is bounded as a request, and while it is parked.
+// begin creates a session. Its over must be called. Only lasting sessions count against the bound: the session of a
+// single modern call over HTTP is bounded as a request, and while it is parked.
 func (s *Server) begin(lasting bool) (*Session, error) {
 	session := &Session{id: rand.Text(), server: s, ready: make(chan struct{}), lasting: lasting}
 	session.ctx, session.cancel = context.WithCancelCause(context.Background())
@@ -134,13 +134,14 @@ func (s *Server) begin(lasting bool) (*Session, error) {
 	return session, nil
 }
 
-// share is whose requests count together beyond a session: one clientInfo, by its hash. Calls of 2026-07-28 over HTTP
-// have nothing else in common.
+// share identifies the requests that are counted together across sessions: those with one clientInfo, by its hash.
+// Calls of 2026-07-28 over HTTP have nothing else in common.
 type share [sha256.Size]byte
 
 func shareOf(c Client) share { return sha256.Sum256(c.Info) }
 
-// enter takes a place among the requests that run, of a share if there is one; leave gives it back.
+// enter counts a running request, also in its share if there is one, and reports whether there was room. leave undoes
+// it.
 func (s *Server) enter(of *share) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +152,7 @@ func (s *Server) enter(of *share) bool {
 	return true
 }
 
-// take is enter without a bound, for a retry: how many calls can be parked is bounded. The lock is held.
+// take is enter without a bound, for a retry: the number of parked calls is bounded. Called with mu held.
 func (s *Server) take(of *share) {
 	s.open++
 	if of != nil {
@@ -171,10 +172,11 @@ func (s *Server) leave(of *share) {
 	}
 }
 
-// largeParams is from where on params count one by one.
+// largeParams is the size from which on params count against OpenBytes.
 const largeParams = 64 << 10
 
-// hold takes room for the params of a large request of a client: a session, or a share. let gives it back.
+// hold counts the params of a large request of a client, which is a session or a share, and reports whether there was
+// room. let undoes it.
 func (s *Server) hold(client any, n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +198,7 @@ func (s *Server) let(client any, n int) {
 	}
 }
 
-// sessionOf is the session of a parked request of 2026-07-28 over HTTP; nil when there is none of that state.
+// sessionOf returns the session of a parked request of 2026-07-28 over HTTP, or nil if there is none with that state.
 func (s *Server) sessionOf(state string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,23 +12,23 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Client is what a client says of itself: in initialize, or with each request since 2026-07-28.
+// Client is how a client describes itself: in initialize, or with each request since 2026-07-28.
 type Client struct {
-	Revision     string // as negotiated; "" before that
+	Revision     string // as negotiated; "" before
 	Modern       bool
-	Info         json.RawMessage // clientInfo, an object; nil when it gave none
-	Capabilities json.RawMessage // an object; nil when it gave none
+	Info         json.RawMessage // clientInfo, an object; nil if the client sent none
+	Capabilities json.RawMessage // an object; nil if the client sent none
 }
 
-// Name is the client's own, untrusted name; "" when it gave none.
+// Name returns the name that the client has sent, untrusted, or "" if it sent none.
 func (c Client) Name() string { return jsontext.String(jsontext.Get(c.Info, "name")) }
 
-// Declares tells whether the client has declared that it answers the method: one of elicitation/create,
+// Declares reports whether the client has declared that it answers the method: one of elicitation/create,
 // sampling/createMessage and roots/list.
 func (c Client) Declares(method string) bool { return c.declares(method) != nil }
 
-// answers tells whether the client answers this question: opening an address is declared by itself, and an elicitation
-// capability that says nothing means forms (client/elicitation, 2025-11-25).
+// answers reports whether the client answers this question: opening a URL must be declared explicitly, and an empty
+// elicitation capability means forms (client/elicitation, 2025-11-25).
 func (c Client) answers(method string, params json.RawMessage) bool {
 	declared := c.declares(method)
 	if declared == nil || method != protocol.MethodElicitation {
@@ -49,18 +49,18 @@ func (c Client) declares(method string) json.RawMessage {
 	return object(jsontext.Get(c.Capabilities, name))
 }
 
-// Session is one client as long as it is connected.
+// Session is the connection of one client.
 type Session struct {
 	id      string
 	server  *Server
-	lasting bool            // for more than one call
+	lasting bool            // it lasts for more than one call
 	ctx     context.Context // ends with *SessionEndedError
 	cancel  context.CancelCauseFunc
 	ready   chan struct{} // closed when peer and link are set
 	peer    *jsonrpc.Peer
 	link    link
-	web     *webConn       // of a legacy session over HTTP
-	rounds  sync.WaitGroup // handlers of modern requests, which outlive the exchange that began them
+	web     *webConn       // for a legacy session over HTTP
+	rounds  sync.WaitGroup // handlers of modern requests, which outlive the exchange that started them
 
 	mu         sync.Mutex
 	client     Client
@@ -69,34 +69,34 @@ type Session struct {
 	listening  map[jsonrpc.ID]*listening
 }
 
-// link is how what this side says reaches the client; there is one for each binding.
+// link sends messages to the client. There is one for each binding.
 type link interface {
-	// tell sends a notification in the course of a request of the client; the zero ID: in that of none.
+	// tell sends a notification. of is the id of the client's request to which it belongs, or zero.
 	tell(of jsonrpc.ID, method string, params json.RawMessage) error
-	// ask sends a request in the course of one of the client's, and waits for the answer. The end of ctx withdraws it.
+	// ask sends a request and waits for the answer. of is as for tell. The end of ctx withdraws the request.
 	ask(ctx context.Context, of jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage, error)
-	// heard tells whether the client takes what is asked in the course of its request. It does not block.
+	// heard reports whether the client receives questions that belong to its request. It does not block.
 	heard(of jsonrpc.ID) bool
 }
 
-// ID names the session: unguessable, and used for no other.
+// ID returns the id of the session, which is unguessable and unique.
 func (s *Session) ID() string { return s.id }
 
-// Client is what a legacy client has declared, or a modern one with the last of its requests: Call.Client is what it
-// declared with that one.
+// Client returns what a legacy client has declared, or a modern one with its last request. For the declaration of a
+// particular request see Call.Client.
 func (s *Session) Client() Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client
 }
 
-// Done is closed when the session has begun to end.
+// Done returns a channel that is closed when the session has begun to end.
 func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 
-// Err is why the session has ended, a *SessionEndedError; nil before.
+// Err returns a *SessionEndedError that says why the session has ended, or nil before.
 func (s *Session) Err() error { return context.Cause(s.ctx) }
 
-// Ask asks a legacy client something in the course of none of its requests, as Call.Ask does in that of one.
+// Ask asks a legacy client a question that belongs to none of its requests, else like Call.Ask.
 func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	client := s.Client()
 	select {
@@ -127,12 +127,12 @@ func (s *Session) End(cause error) {
 		default:
 		}
 	}
-	abort() // first: a handler that gives up with the session has no answer to send then
+	abort() // first: a handler that returns because of the session's end must not send an answer
 	s.cancel(&SessionEndedError{Cause: cause})
-	abort() // the peer may have been set since; who sets it later looks whether the session has ended
+	abort() // again: the peer may have been set since; opened checks for the end afterwards
 }
 
-// over waits for what is left of the session and forgets it.
+// over waits for the rest of the session and removes it.
 func (s *Session) over() {
 	s.rounds.Wait()
 	s.server.o.Handler.Ended(s, errors.Unwrap(s.Err()))
@@ -143,13 +143,13 @@ func (s *Session) over() {
 	}
 	delete(s.server.byID, s.id)
 	s.server.mu.Unlock()
-	if s.ctx.Err() != nil { // else its client may still come for the answer
+	if s.ctx.Err() != nil { // otherwise its client may still fetch the answer
 		s.server.leaveParked(func(r *rounds) bool { return r.call.Session == s })
 	}
 	s.server.running.Done()
 }
 
-// peerOptions are those of the peer towards the client.
+// peerOptions returns the options of the peer to the client.
 func (s *Session) peerOptions() jsonrpc.Options {
 	b := s.server.o.Bounds
 	return jsonrpc.Options{
@@ -166,7 +166,7 @@ func (s *Session) peerOptions() jsonrpc.Options {
 		HandleNotification: s.notified,
 		OnOutgoingCancelled: func(id jsonrpc.ID, reason string) bool {
 			s.giveUp(id, &jsonrpc.WithdrawnError{Reason: reason})
-			return false // it names no request of ours
+			return false // the id is not that of a request of ours
 		},
 		Batches: func() bool { return s.Client().Revision == protocol.Revision20250326 },
 	}
@@ -176,7 +176,8 @@ func (s *Session) notified(n *jsonrpc.Notification) {
 	s.server.o.Handler.Notified(s, n.Method, n.Params)
 }
 
-// peerLink is the link over one stream of bytes: what is said in the course of which request, nobody can see there.
+// peerLink is the link over one stream of bytes. There, a message to the client does not say to which request it
+// belongs.
 type peerLink struct{ peer *jsonrpc.Peer }
 
 func (l peerLink) tell(_ jsonrpc.ID, method string, params json.RawMessage) error {
@@ -190,7 +191,7 @@ func (l peerLink) ask(ctx context.Context, _ jsonrpc.ID, method string, params j
 
 func (peerLink) heard(jsonrpc.ID) bool { return true }
 
-// logLevels are those of RFC 5424, quietest last.
+// logLevels are the levels of RFC 5424, in ascending order.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 func passes(level, least string) bool {

@@ -8,12 +8,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// Standard is the connection to the client that has started this process, over its standard input and output. Nothing
-// else may be written there. Close ends both directions and wakes who waits in them; the descriptors stay open, as
-// whoever has made them may still want them.
+// Standard returns a connection to the client that has started this process, over its standard input and output.
+// Nothing else may be written there. Close ends both directions and unblocks pending reads and writes; the descriptors
+// stay open, because their owner may still use them.
 //
-// Where both ends are pipes or sockets they are read and written without blocking a thread each, which is half of what
-// a relayed call costs.
+// Pipes and sockets are read and written without blocking a thread each, which saves half the cost of a relayed call.
 func Standard(in io.Reader, out io.Writer) jsonrpc.Conn {
 	r, closeIn := standardInput(in)
 	w, closeOut := standardOutput(out)
@@ -22,8 +21,8 @@ func Standard(in io.Reader, out io.Writer) jsonrpc.Conn {
 	})
 }
 
-// standardInput gives a reader of in whose reads end with close. A read that blocks a thread cannot be given up, so a
-// goroutine that ends with the process does it where nothing better is to be had.
+// standardInput returns a reader of in whose pending reads end with close. If in cannot be polled, a goroutine reads
+// it: a read that blocks a thread cannot be interrupted, so that goroutine ends with the process.
 func standardInput(in io.Reader) (r io.Reader, close func() error) {
 	if f, ok := in.(*os.File); ok {
 		if own, close, ok := withoutBlocking(f, os.O_RDONLY); ok {

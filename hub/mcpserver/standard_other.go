@@ -4,7 +4,7 @@ package mcpserver
 
 import "os"
 
-// withoutBlocking: only Unix has it.
+// withoutBlocking is supported on Unix only.
 func withoutBlocking(*os.File, int) (own *os.File, close func() error, ok bool) {
 	return nil, nil, false
 }

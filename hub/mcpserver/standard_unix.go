@@ -11,26 +11,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withoutBlocking gives a file of its own for the pipe or the socket that f is, which the runtime polls; close gives
-// back what it took. Everything else is false: a terminal is shared with others, and a file on the disk never blocks.
+// withoutBlocking returns a file of its own for the pipe or the socket f, which the runtime polls. close undoes what it
+// did. ok is false for everything else: a terminal is shared with other programs, and a file on the disk never blocks.
 //
-// Whether a descriptor blocks is a property of what all its copies share. Linux opens a pipe anew, with a property of
-// its own. The end of a socket that a client has made for this process is nobody else's; it is put back all the same.
-// A pipe on other systems may be shared with the other programs of a shell's line, and is left as it is.
+// Whether a descriptor blocks is a property that all its copies share. Linux can open a pipe again, with a property of
+// its own. Our end of a socket that a client has made for this process is not shared; the property is restored all the
+// same. A pipe on other systems may be shared with the other programs of a shell's pipeline, and is left as it is.
 func withoutBlocking(f *os.File, access int) (own *os.File, close func() error, ok bool) {
 	stat, err := f.Stat()
 	if err != nil {
 		return nil, nil, false
 	}
 	fd := -1
-	raw, err := f.SyscallConn() // Fd would make it block
+	raw, err := f.SyscallConn() // Fd would make it blocking
 	if err != nil || raw.Control(func(d uintptr) { fd = int(d) }) != nil {
 		return nil, nil, false
 	}
 	switch mode := stat.Mode(); {
 	case mode&os.ModeNamedPipe != 0 && runtime.GOOS == "linux":
 		own, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), access|unix.O_NONBLOCK, 0)
-		if err != nil { // it belongs to another user, say
+		if err != nil { // for example, it belongs to another user
 			return nil, nil, false
 		}
 		return own, own.Close, true

@@ -10,26 +10,26 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// Log sends a log message that belongs to no call, if the client has asked for its level. A modern client gets log
-// messages in the course of its calls alone.
+// Log sends a log message that belongs to no call, if the client has asked for its level. A modern client gets only log
+// messages that belong to its calls.
 func (s *Session) Log(level string, params json.RawMessage) {
 	s.mu.Lock()
 	client, least := s.client, s.level
 	s.mu.Unlock()
-	// A client that has set no level gets what the server thinks fit (server/utilities/logging, all legacy revisions).
+	// For a client that has set no level the server decides (server/utilities/logging, all legacy revisions).
 	if client.Revision == "" || client.Modern || least != "" && !passes(level, least) {
 		return
 	}
 	s.tell(protocol.MethodMessage, params)
 }
 
-// ListChanged tells of a change: method is one of notifications/tools/list_changed, notifications/prompts/list_changed
-// and notifications/resources/list_changed. A modern client hears of it if it listens.
+// ListChanged notifies the client of a change: method is one of notifications/tools/list_changed,
+// notifications/prompts/list_changed and notifications/resources/list_changed. A modern client gets it if it listens.
 func (s *Session) ListChanged(method string) {
 	s.told(method, nil, func(l *listening) bool { return l.lists[method] })
 }
 
-// ResourceUpdated tells of a resource that the client is subscribed to, params being those of
+// ResourceUpdated notifies the client of a change of a resource to which it is subscribed. params are those of
 // notifications/resources/updated.
 func (s *Session) ResourceUpdated(uri string, params json.RawMessage) {
 	s.mu.Lock()
@@ -42,8 +42,8 @@ func (s *Session) ResourceUpdated(uri string, params json.RawMessage) {
 	s.told(protocol.MethodResourceUpdated, params, func(l *listening) bool { return l.uris[uri] })
 }
 
-// ElicitationComplete tells a legacy client that a page is done with that it was sent to. 2026-07-28 has no word for
-// it.
+// ElicitationComplete notifies a legacy client that the page of an elicitation is done. 2026-07-28 has no such
+// notification.
 func (s *Session) ElicitationComplete(id string) {
 	s.mu.Lock()
 	modern := s.client.Modern
@@ -71,11 +71,12 @@ func (s *Session) told(method string, params json.RawMessage, wanted func(*liste
 		return
 	}
 	for _, l := range to {
-		_ = l.link.tell(l.id, method, withSubscription(params, l.id)) // who listens hears of the end of its stream
+		_ = l.link.tell(l.id, method, withSubscription(params, l.id)) // a client that listens learns of the end of its stream
 	}
 }
 
-// tell sends what belongs to no request. A client that does not read is ended by the stall limit, not here.
+// tell sends a notification that belongs to no request. A client that does not read is ended by the stall limit, not
+// here.
 func (s *Session) tell(method string, params json.RawMessage) {
 	select {
 	case <-s.ready:
@@ -84,7 +85,7 @@ func (s *Session) tell(method string, params json.RawMessage) {
 	}
 }
 
-// listening is one subscriptions/listen.
+// listening is one subscriptions/listen request.
 type listening struct {
 	id    jsonrpc.ID
 	link  link
@@ -92,14 +93,14 @@ type listening struct {
 	uris  map[string]bool
 }
 
-// listFilters are the names of the filter (2026-07-28 basic/patterns/subscriptions).
+// listFilters are the members of the filter (2026-07-28 basic/patterns/subscriptions).
 var listFilters = map[string]string{
 	"toolsListChanged": protocol.MethodToolsChanged, "promptsListChanged": protocol.MethodPromptsChanged,
 	"resourcesListChanged": protocol.MethodResourcesChanged,
 }
 
-// listen holds one subscriptions/listen until it ends. Resources are subscribed to, one by one, as those of a legacy
-// client are.
+// listen handles one subscriptions/listen until it ends. It subscribes to the resources one by one, as for a legacy
+// client.
 func (s *Session) listen(ctx context.Context, c *Call) (json.RawMessage, error) {
 	x := c.via.Load()
 	l := &listening{id: x.id, link: x.link, lists: map[string]bool{}, uris: map[string]bool{}}
@@ -133,7 +134,7 @@ func (s *Session) listen(ctx context.Context, c *Call) (json.RawMessage, error) 
 	defer func() {
 		for uri := range l.uris {
 			if s.ctx.Err() != nil {
-				return // Handler.Ended says it of all at once
+				return // Handler.Ended means the end of all subscriptions
 			}
 			value := jsontext.AppendString(nil, uri)
 			_, _ = s.server.o.Handler.Request(s.ctx, s.subscription(protocol.MethodUnsubscribe, value, c))
@@ -161,7 +162,7 @@ func (s *Session) subscription(method string, uri json.RawMessage, of *Call) *Ca
 	return &Call{Session: s, Method: method, Params: params, Client: of.Client}
 }
 
-// withSubscription says for which subscriptions/listen something is: its id keeps its JSON type.
+// withSubscription adds the id of the subscriptions/listen to which a message belongs. The id keeps its JSON type.
 func withSubscription(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
 	b := []byte(`{"_meta":{"` + protocol.MetaSubscriptionID + `":` + id.String())
 	jsontext.Members(jsontext.Get(params, "_meta"), func(name []byte, value json.RawMessage) bool {
@@ -180,7 +181,7 @@ func withSubscription(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
 	return append(b, '}')
 }
 
-// handle gives a call to the handler, and keeps what the engine has to know of it.
+// handle passes a call to the handler, and keeps the list of subscriptions.
 func (s *Session) handle(ctx context.Context, c *Call) (json.RawMessage, error) {
 	uri := ""
 	if c.Method == protocol.MethodSubscribe {

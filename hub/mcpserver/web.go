@@ -22,7 +22,7 @@ type web struct {
 	guard Guard
 }
 
-// HTTP is the server as one endpoint of Streamable HTTP.
+// HTTP returns a handler that serves Streamable HTTP as one endpoint.
 func (s *Server) HTTP(g Guard) http.Handler { return &web{s: s, guard: g} }
 
 const sessionHeader = "Mcp-Session-Id"
@@ -50,14 +50,14 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// session finds the session that a request names, and refuses the request when there is none.
+// session returns the session that a request names. It refuses the request and returns nil if there is none.
 func (h *web) session(w http.ResponseWriter, r *http.Request) *Session {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		if r.Method == http.MethodPost {
 			http.Error(w, "the first request must be initialize; later ones carry "+sessionHeader, http.StatusBadRequest)
 		} else {
-			http.Error(w, sessionHeader+" is missing", http.StatusMethodNotAllowed) // as a server without sessions does
+			http.Error(w, sessionHeader+" is missing", http.StatusMethodNotAllowed) // as a server without sessions answers
 		}
 		return nil
 	}
@@ -68,7 +68,7 @@ func (h *web) session(w http.ResponseWriter, r *http.Request) *Session {
 		http.Error(w, "this session is unknown or over: begin a new one", http.StatusNotFound)
 		return nil
 	}
-	// VS Code's client sends no version at all; one that is sent must be right.
+	// VS Code's client sends no version at all; a version that is sent must be right.
 	if v := r.Header.Get("MCP-Protocol-Version"); v != "" && v != session.Client().Revision {
 		http.Error(w, "MCP-Protocol-Version is not what was negotiated", http.StatusBadRequest)
 		return nil
@@ -108,7 +108,7 @@ func (h *web) post(w http.ResponseWriter, r *http.Request) {
 	method := jsontext.String(m.Method)
 	switch {
 	case method == protocol.MethodInitialize && r.Header.Get(sessionHeader) == "" &&
-		r.Header.Get("MCP-Protocol-Version") != protocol.Revision20260728: // which has no initialize
+		r.Header.Get("MCP-Protocol-Version") != protocol.Revision20260728: // 2026-07-28 has no initialize
 		h.initialize(w, r, body, &m)
 	case kind == jsontext.Single && (jsontext.Get(meta, protocol.MetaProtocolVersion) != nil ||
 		r.Header.Get("MCP-Protocol-Version") == protocol.Revision20260728):
@@ -120,7 +120,7 @@ func (h *web) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// initialize begins a legacy session.
+// initialize starts a legacy session.
 func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m *jsontext.Message) {
 	session, err := h.s.begin(true)
 	if err != nil {
@@ -148,7 +148,8 @@ func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m 
 	h.legacy(w, r, session, body, jsontext.Single, m)
 }
 
-// webRequest answers requests of a legacy session. One that is withdrawn gets no answer, so its stream ends without.
+// webRequest answers requests of a legacy session. A request that is withdrawn gets no answer, so its stream ends
+// without one.
 func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
 	return func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 		<-s.ready
@@ -162,7 +163,7 @@ func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Reque
 	}
 }
 
-// legacy takes what a legacy client posts: requests get a stream or a plain answer, all else 202.
+// legacy handles a POST of a legacy client: requests get a stream or an ordinary response, other messages get 202.
 func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, body []byte, kind jsontext.Kind,
 	m *jsontext.Message) {
 	conn := session.web
@@ -197,8 +198,8 @@ func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, b
 	h.write(w, r, &writing{stream: st, reader: 1, done: conn.done, plain: kind == jsontext.Single})
 }
 
-// get resumes a stream behind the last event that the client saw, or takes the common one. A second one takes it over:
-// the first is mostly the end of a broken connection that nobody has noticed.
+// get resumes a stream after the last event that the client saw, or follows the common one. A second GET replaces the
+// first, which usually belongs to a broken connection.
 func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	if !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
 		http.Error(w, "Accept must list text/event-stream", http.StatusNotAcceptable)
@@ -227,12 +228,13 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	h.write(w, r, &writing{stream: st, reader: reader, seen: seen, done: conn.done, begun: true})
 }
 
-// refuseEvent is not 404, which says that the session is over (2025-11-25 basic/transports, "Session Management").
+// refuseEvent does not answer 404, which means that the session is over (2025-11-25 basic/transports, "Session
+// Management").
 func refuseEvent(w http.ResponseWriter) {
 	http.Error(w, "Last-Event-ID names no event that is still held: open a stream without it", http.StatusBadRequest)
 }
 
-// refuseBody answers a request whose body could not be read. A reader that has answered it already says so.
+// refuseBody answers a request whose body could not be read, unless the body's reader has answered it already.
 func refuseBody(w http.ResponseWriter, err error) {
 	if _, done := errors.AsType[interface {
 		error

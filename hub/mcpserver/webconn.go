@@ -13,21 +13,22 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// webConn is the connection of one legacy session over HTTP: what is posted comes in, what goes out finds its stream.
+// webConn is the connection of one legacy session over HTTP. Posted messages are read from it, and each outgoing
+// message is added to a stream.
 type webConn struct {
 	in     chan []byte
 	done   chan struct{}
 	cause  error // set before done is closed
 	once   sync.Once
 	log    *eventLog
-	common *stream // of the GET
+	common *stream // the stream of the GET
 
 	mu         sync.Mutex
-	streams    map[jsonrpc.ID]*stream // of the client's open requests
-	unanswered map[*stream]int        // how many of them each has
-	questions  map[jsonrpc.ID]*stream // which each of ours took
+	streams    map[jsonrpc.ID]*stream // by the ids of the client's open requests
+	unanswered map[*stream]int        // the number of unanswered requests of each stream
+	questions  map[jsonrpc.ID]*stream // by the ids of our questions: the stream that has them
 	idle       *time.Timer
-	busy       int // exchanges
+	busy       int // the number of open exchanges
 }
 
 func newWebConn(b Bounds) *webConn {
@@ -49,7 +50,7 @@ func (c *webConn) ReadMessage() ([]byte, error) {
 	}
 }
 
-// WriteMessages implements jsonrpc.Conn; a Sender is never asked for it.
+// WriteMessages implements jsonrpc.Conn. It is never called, because the conn is a Sender.
 func (c *webConn) WriteMessages([][]byte) error { return errors.New("mcpserver: not a stream") }
 
 // Close implements jsonrpc.Conn.
@@ -65,7 +66,7 @@ func (c *webConn) end(cause error) {
 	})
 }
 
-// post hands over what the client has posted; false when the session is over.
+// post passes on a message that the client has posted. It returns false if the session or ctx has ended.
 func (c *webConn) post(ctx context.Context, message []byte) bool {
 	select {
 	case c.in <- message:
@@ -76,8 +77,8 @@ func (c *webConn) post(ctx context.Context, message []byte) bool {
 	return false
 }
 
-// Send implements jsonrpc.Sender: a response goes on the stream of its request and ends it, a question on that of the
-// call that led to it.
+// Send implements jsonrpc.Sender: a response is added to the stream of its request and ends it, a question to the
+// stream of the call to which it belongs.
 func (c *webConn) Send(m jsonrpc.OutgoingMessage) error {
 	if m.Method != "" {
 		of, _ := m.Extra.(jsonrpc.ID)
@@ -90,19 +91,19 @@ func (c *webConn) Send(m jsonrpc.OutgoingMessage) error {
 	}
 	id, err := jsonrpc.ParseID(jsontext.Get(m.Message, "id"))
 	if err != nil {
-		return nil // an error about no request: there is no stream for it
+		return nil // an error that belongs to no request: there is no stream for it
 	}
 	c.endRequest(id, m.Message)
 	return nil
 }
 
-// endRequest ends a request; message is its answer, nil when there is none.
+// endRequest ends a request. message is its answer, or nil if there is none.
 func (c *webConn) endRequest(id jsonrpc.ID, message []byte) {
 	c.mu.Lock()
 	st := c.streams[id]
 	delete(c.streams, id)
 	last := false
-	if st != nil { // a batch has one stream for all
+	if st != nil { // a batch has one stream for all its requests
 		c.unanswered[st]--
 		if last = c.unanswered[st] == 0; last {
 			delete(c.unanswered, st)
@@ -114,7 +115,7 @@ func (c *webConn) endRequest(id jsonrpc.ID, message []byte) {
 	}
 }
 
-// streamOf is the stream of a request, or the common one.
+// streamOf returns the stream of a request, or the common one.
 func (c *webConn) streamOf(id jsonrpc.ID) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +125,8 @@ func (c *webConn) streamOf(id jsonrpc.ID) *stream {
 	return c.common
 }
 
-// streamToAsk is the stream of a request, or the common one where nobody follows that any more: a client that has given
-// a call up without a cancel, as some do, would never see the question.
+// streamToAsk returns the stream of a request, or the common one if only that has a reader: a client that has given up
+// a call without a cancel, as some do, would never see the question.
 func (c *webConn) streamToAsk(id jsonrpc.ID) *stream {
 	if st := c.streamOf(id); st.followed() || !c.common.followed() {
 		return st
@@ -133,11 +134,11 @@ func (c *webConn) streamToAsk(id jsonrpc.ID) *stream {
 	return c.common
 }
 
-// register gives requests one stream; nil when one of the ids is in use, or there twice.
+// register opens one stream for requests. It returns nil if one of the ids is in use or occurs twice.
 func (c *webConn) register(ids []jsonrpc.ID) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, id := range ids { // few: a batch is bounded
+	for i, id := range ids { // there are few: a batch is bounded
 		if c.streams[id] != nil || slices.Contains(ids[:i], id) {
 			return nil
 		}
@@ -150,7 +151,7 @@ func (c *webConn) register(ids []jsonrpc.ID) *stream {
 	return st
 }
 
-// enter and leave count exchanges: a session without one for Bounds.Idle ends.
+// enter and leave count exchanges: a session that has none for Bounds.Idle ends.
 func (c *webConn) enter() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +168,7 @@ func (c *webConn) leave(after time.Duration) {
 	}
 }
 
-// Cancel implements jsonrpc.CancelRoute: the withdrawal of a question takes the stream that the question took.
+// Cancel implements jsonrpc.CancelRoute: the withdrawal of a question is added to the stream that has the question.
 func (c *webConn) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
 	c.mu.Lock()
 	st := c.questions[id]

@@ -12,9 +12,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// modern answers one POST of 2026-07-28: it belongs to no session, and closing it cancels it.
+// modern answers one POST of 2026-07-28. The POST belongs to no session, and closing it cancels the request.
 func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *jsontext.Message) {
-	id, request, _ := requestIn(m) // which has been looked at
+	id, request, _ := requestIn(m) // post has checked the error
 	switch {
 	case method == "":
 		http.Error(w, "a client of 2026-07-28 sends no responses", http.StatusBadRequest)
@@ -24,8 +24,9 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 		return
 	}
 	_, unreadable := readModern(jsontext.Get(m.Params, "_meta"))
-	refusal, _ := unreadable.(*jsonrpc.Error) // all that it gives are
-	// What is not there can contradict nothing; any other contradiction comes before what the words mean.
+	refusal, _ := unreadable.(*jsonrpc.Error) // all its errors are of this type
+	// Absent metadata cannot contradict the headers, so its error stays. A mismatch takes precedence over a version that
+	// is not supported.
 	if refusal == nil || refusal.Code == protocol.CodeUnsupportedVersion {
 		if text := mismatch(r.Header, method, m.Params); text != "" {
 			refusal = &jsonrpc.Error{Code: protocol.CodeHeaderMismatch, Message: text}
@@ -69,9 +70,9 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	h.write(w, r, x)
 	stop()
 	closed := &jsonrpc.WithdrawnError{Reason: "the client closed the stream"}
-	cancel(closed) // too late for what was answered
+	cancel(closed) // no effect on a request that was answered
 	<-served
-	if !st.taken(x.seen) { // a round, perhaps, of which the client knows nothing
+	if !st.taken(x.seen) { // perhaps a round that the client did not get
 		session.giveUp(id, closed)
 	}
 	if fresh {
@@ -82,7 +83,8 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	}
 }
 
-// mismatch checks the headers that must repeat what the body says (2026-07-28 basic/transports/streamable-http).
+// mismatch checks the headers that must repeat parts of the body (2026-07-28 basic/transports/streamable-http). It
+// returns what is wrong, or "".
 func mismatch(header http.Header, method string, params json.RawMessage) string {
 	version := jsontext.String(jsontext.Get(jsontext.Get(params, "_meta"), protocol.MetaProtocolVersion))
 	if v := header.Get("MCP-Protocol-Version"); v != version {
@@ -101,7 +103,7 @@ func mismatch(header http.Header, method string, params json.RawMessage) string 
 	return ""
 }
 
-// headerParams are the arguments that a client repeats in headers, by the names of these in lower case (2026-07-28
+// headerParams returns the arguments that a client repeats in headers, by their header names in lower case (2026-07-28
 // basic/transports/streamable-http "Custom Headers from Tool Parameters").
 func headerParams(header http.Header) map[string]string {
 	params := map[string]string{}
@@ -113,7 +115,7 @@ func headerParams(header http.Header) map[string]string {
 	return params
 }
 
-// streamLink is the link of one POST of a modern client, which can not be asked on it.
+// streamLink is the link of one POST of a modern client. Questions cannot be sent on it.
 type streamLink struct{ st *stream }
 
 func (l streamLink) tell(_ jsonrpc.ID, method string, params json.RawMessage) error {

@@ -18,12 +18,12 @@ var (
 	errLargeBatch = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "too many requests in one batch"}
 )
 
-// longestMethod is the longest name of a method in bytes, quotes included: what is longer would be copied several times
-// only to be unknown.
+// longestMethod is the longest name of a method in bytes, including quotes. A longer name would be copied several times
+// only to be found unknown.
 const longestMethod = 512
 
-// readBody reads what was posted, into one piece where it is as short as messages are. Beyond that a length is not
-// believed: room is made as bytes come.
+// readBody reads the body of a POST. A body of usual length is read into one allocation. A larger Content-Length is not
+// trusted: memory is then allocated as bytes arrive.
 func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
 	const firstPiece = 8 << 10
 	var b bytes.Buffer
@@ -32,8 +32,8 @@ func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-// requestIn tells whether a message is a request, and which. The error says that it is nothing that a peer reads:
-// behind a stream, such a message is only counted, but a POST waits for the answer to its request.
+// requestIn returns the id of a message if it is a request. refusal is the error if it is no valid message: on a stream
+// such a message is only counted, but a POST needs an answer.
 func requestIn(m *jsontext.Message) (id jsonrpc.ID, request bool, refusal *jsonrpc.Error) {
 	if jsontext.String(m.Version) != "2.0" {
 		return id, false, errNoMessage
@@ -57,7 +57,7 @@ func requestIn(m *jsontext.Message) (id jsonrpc.ID, request bool, refusal *jsonr
 	return id, true, nil
 }
 
-// requestsIn are the ids of the requests in what a legacy client has posted, at most most.
+// requestsIn returns the ids of the requests that a legacy client has posted. More than most are refused.
 func requestsIn(body []byte, kind jsontext.Kind, m *jsontext.Message, revision string, most int) (ids []jsonrpc.ID,
 	refusal *jsonrpc.Error) {
 	note := func(m *jsontext.Message) {

@@ -15,28 +15,28 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// streamAfter is how long an answer may take before the client gets headers and a stream: until then one that comes
-// alone is a plain one.
+// streamAfter is how long to wait for the answer before the client gets headers and a stream. If the answer is the only
+// event until then, it is sent as an ordinary response.
 const streamAfter = 100 * time.Millisecond
 
-// writing is one HTTP exchange that writes a stream.
+// writing is one HTTP exchange that writes the events of a stream.
 type writing struct {
 	stream *stream
 	reader int
 	seen   int             // the number of the last event that the client has
-	done   <-chan struct{} // the end of the session, or of the request
-	plain  bool            // an answer that comes alone and soon is sent as application/json
-	modern bool            // no event ids, and statuses for some errors
-	begun  bool            // headers are to be written at once, or were
+	done   <-chan struct{} // closed at the end of the session or of the request
+	plain  bool            // a single answer that comes soon is sent as application/json
+	modern bool            // no event ids, and HTTP statuses for some errors
+	begun  bool            // the headers are to be written at once, or were
 }
 
-// write sends the events of a stream until it is over, the client has gone or the session has ended. A client that
-// takes nothing for Bounds.Stall counts as gone.
+// write sends the events of a stream until the stream is over, the client has gone or the session has ended. A client
+// that reads nothing for Bounds.Stall counts as gone.
 func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
 	defer x.stream.left(x.reader)
 	control := http.NewResponseController(w)
 	defer func() {
-		if !x.begun { // a cancelled request: a stream without an answer is one, an answer without a body is none
+		if !x.begun { // a cancelled request: a stream may end without an answer, an ordinary response may not
 			streamHeaders(w)
 		}
 	}()
@@ -88,8 +88,8 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
 	}
 }
 
-// begin writes the headers of a stream. An event that says nothing gives a legacy client of 2025-11-25 an id to come
-// back with.
+// begin writes the headers of a stream. If a legacy client has posted a single request, it also writes an event without
+// data, whose id the client can use to resume the stream (since 2025-11-25).
 func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *writing) bool {
 	x.begun = true
 	streamHeaders(w)
@@ -111,7 +111,7 @@ func streamHeaders(w http.ResponseWriter) {
 
 func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream.number) + "-" + strconv.Itoa(n) }
 
-// frame is one event. Every message is one line: package jsonrpc makes it so.
+// frame returns one event. Every message is one line: package jsonrpc ensures that.
 func (x *writing) frame(n int, data []byte) []byte {
 	b := make([]byte, 0, len(data)+64)
 	if !x.modern {
@@ -127,7 +127,7 @@ func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x 
 	}
 	x.begun = true
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(e.data))) // one write, and the connection can be used again at once
+	w.Header().Set("Content-Length", strconv.Itoa(len(e.data))) // one write, and the connection can be reused at once
 	w.WriteHeader(status)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
 	if _, err := w.Write(e.data); err == nil && control.Flush() == nil {
@@ -136,7 +136,7 @@ func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x 
 	}
 }
 
-// statusOf is the status that goes with an error code since 2026-07-28.
+// statusOf returns the HTTP status that belongs to an error code since 2026-07-28.
 func statusOf(code json.RawMessage) int {
 	switch n, _ := strconv.Atoi(string(code)); n {
 	case jsonrpc.CodeMethodNotFound:
@@ -151,10 +151,10 @@ func refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *jsonrpc.Error) 
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	message, _, _ := jsonrpc.Response(id, nil, e)
-	_, _ = w.Write(message) // who has gone needs no refusal
+	_, _ = w.Write(message) // if the client has gone, it needs no refusal
 }
 
-// response is what answers a request over HTTP. What nobody outside is told goes into the log.
+// response returns the response to a request over HTTP. It logs an error that is not sent to the client.
 func (s *Server) response(id jsonrpc.ID, method string, result json.RawMessage, err error) []byte {
 	message, _, untold := jsonrpc.Response(id, result, err)
 	withdrawn, ended := (*jsonrpc.WithdrawnError)(nil), (*SessionEndedError)(nil)
@@ -165,8 +165,8 @@ func (s *Server) response(id jsonrpc.ID, method string, result json.RawMessage, 
 	return message
 }
 
-// plainHeader undoes the form in which a header carries what is no plain text (2026-07-28
-// basic/transports/streamable-http "Value Encoding").
+// plainHeader decodes a header value that is not plain text (2026-07-28 basic/transports/streamable-http "Value
+// Encoding").
 func plainHeader(value string) string {
 	inner, begun := strings.CutPrefix(value, "=?base64?")
 	inner, ended := strings.CutSuffix(inner, "?=")

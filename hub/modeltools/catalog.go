@@ -15,15 +15,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// House is what a Catalog needs of the hub.
+// House is the part of the hub that a Catalog uses.
 type House interface {
-	// KnownTools gives the tools of a server, or of all, as they are known. No server is started for it.
+	// KnownTools returns the known tools of a server, or of all servers if server is "". It starts no server.
 	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
-	// Profiles are those of the config, by name.
+	// Profiles returns the profiles of the config, sorted by name.
 	Profiles() []config.Profile
 }
 
-// Catalog has the tools of all servers as models take them. All errors are *event.Error.
+// Catalog holds the tools of all servers in the form for models. All errors are *event.Error.
 type Catalog struct {
 	house   House
 	log     *slog.Logger
@@ -31,19 +31,20 @@ type Catalog struct {
 	index   toolset.Index
 
 	mu    sync.Mutex
-	table *toolset.Table // the names of the list that was read last; nil at first
-	made  uint64         // of which list
+	table *toolset.Table // the names for the latest list; nil at first
+	made  uint64         // versionOf that list
 }
 
-// New makes a catalog over the tools of h. Long results are kept in the state directory. It must be closed.
+// New returns a catalog of the tools of h. Long results are kept in the state directory. The caller must call Close.
 func New(h House, stateDir string, log *slog.Logger) *Catalog {
 	return &Catalog{house: h, log: log, results: results.Open(stateDir, log)}
 }
 
-// Close lets go of the results that are kept for the time of the hub alone.
+// Close drops the results that are kept only while the hub runs.
 func (c *Catalog) Close() { c.results.Close() }
 
-// Profile finds a profile of the config; "" is nil, which is everything. Error: NOT_FOUND PROFILE_NOT_FOUND.
+// Profile returns a profile of the config. For "" it returns nil, which stands for all tools. Error: NOT_FOUND
+// PROFILE_NOT_FOUND.
 func (c *Catalog) Profile(name string) (*config.Profile, error) {
 	if name == "" {
 		return nil, nil
@@ -60,7 +61,7 @@ func (c *Catalog) Profile(name string) (*config.Profile, error) {
 		"no config file of yours has a profile %q%s", name, nearmiss.Hint(name, names))
 }
 
-// tools are those that models may be shown, of every profile.
+// tools returns the tools that may be shown to models, of every profile.
 func (c *Catalog) tools(ctx context.Context) ([]event.ToolInfo, error) {
 	all, _, err := c.house.KnownTools(ctx, "")
 	if err != nil {
@@ -69,16 +70,15 @@ func (c *Catalog) tools(ctx context.Context) ([]event.ToolInfo, error) {
 	return slices.DeleteFunc(all, func(t event.ToolInfo) bool { return !ForModels(t) }), nil
 }
 
-// ForModels tells whether models may be shown a tool: one that is denied, or for views alone (MCP Apps), is not for
-// them.
+// ForModels reports whether a tool may be shown to models: not if it is denied, or only for views (MCP Apps).
 func ForModels(t event.ToolInfo) bool { return t.Policy != event.PolicyDeny && !t.HiddenFromModels }
 
-// identity is how a tool is known.
+// identity returns the identity of a tool.
 func identity(t event.ToolInfo) toolset.Identity {
 	return toolset.Identity{Server: t.Server, Name: t.Name}
 }
 
-// named gives the names of tools, which are those of tools(ctx).
+// named returns the names of tools, which must be the result of c.tools.
 func (c *Catalog) named(tools []event.ToolInfo) *toolset.Table {
 	of := versionOf(tools)
 	c.mu.Lock()
@@ -98,7 +98,7 @@ func (c *Catalog) named(tools []event.ToolInfo) *toolset.Table {
 	return table
 }
 
-// versionOf tells lists of tools apart.
+// versionOf returns a hash that differs for different lists of tools.
 func versionOf(tools []event.ToolInfo) uint64 {
 	h := fnv.New64a()
 	for _, t := range tools {
@@ -110,13 +110,13 @@ func versionOf(tools []event.ToolInfo) uint64 {
 	return h.Sum64()
 }
 
-// Find gives the tool that has a name for models. Error: NOT_FOUND TOOL_NOT_FOUND.
+// Find returns the tool that has a name for models. Error: NOT_FOUND TOOL_NOT_FOUND.
 func (c *Catalog) Find(ctx context.Context, name string) (toolset.Identity, error) {
 	c.mu.Lock()
 	table := c.table
 	c.mu.Unlock()
 	if table != nil {
-		if id, ok := table.Find(name); ok { // a name stays with its tool, whatever else comes and goes
+		if id, ok := table.Find(name); ok { // a name stays that of its tool, whichever other tools exist
 			return id, nil
 		}
 	}

@@ -1,9 +1,9 @@
-// Package modeltools gives models the tools of all servers: named, fitted to a provider, and searched, and it makes
-// views of results, whose rest is kept.
+// Package modeltools prepares the tools of all servers for models: it names them, fits them to a provider and searches
+// them, and it makes views of results and keeps the whole of those that are cut.
 //
-// A [Catalog] works on the tools as they are known, and starts no server. It takes no lock of the hub's; its methods
-// are safe for concurrent use.
+// A [Catalog] uses the lists of tools that the hub has, and starts no server. It does not take the hub's lock. Its
+// methods are safe for concurrent use.
 //
-// What must not live here: what names, schemas and views look like (hub/toolset), how lists of tools are got
+// What must not live here: the form of names, schemas and views (hub/toolset), how lists of tools are fetched
 // (hub/offers), calls (package hub), and files (hub/results).
 package modeltools

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// Tool is a tool in the form that a provider takes.
+// Tool is a tool in the form that a provider accepts.
 type Tool struct {
 	toolset.Identity
 	ModelName, Title, Description string
@@ -24,11 +24,11 @@ type Tool struct {
 	Policy                        event.Policy
 }
 
-// Hints are what the server says of its tool; nil is nothing.
+// Hints are the annotations that the server has sent with its tool; nil if absent.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
 
-// List gives the tools of a profile for a provider, sorted by server and name, and those that cannot be sent. tokens is
-// what all cost.
+// List returns the tools of a profile for a provider, sorted by server and name, and those that cannot be sent. tokens
+// is the estimated cost of all of them.
 func (c *Catalog) List(ctx context.Context, provider toolset.Provider, profile string) (tools []Tool,
 	aside []toolset.Aside, tokens int, err error) {
 	p, err := c.Profile(profile)

@@ -11,21 +11,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// Found is a tool that was found.
+// Found is a result of a search.
 type Found struct {
 	event.ToolInfo
 	ModelName string
 	Score     float64
 }
 
-// Numbers of tools that a search gives.
+// Numbers of tools that a search returns.
 const (
-	fewFound  = 5 // when nobody says how many
+	fewFound  = 5 // if the limit is 0
 	mostFound = 100
 )
 
 // Search finds tools of a profile by words of their names, descriptions and argument names, the best first. A limit of
-// 0 is 5, and more than 100 is 100.
+// 0 means 5, and one above 100 means 100.
 func (c *Catalog) Search(ctx context.Context, query string, limit int, profile string) ([]Found, error) {
 	p, err := c.Profile(profile)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Catalog) Search(ctx context.Context, query string, limit int, profile s
 	return c.SearchIn(ctx, query, limit, p)
 }
 
-// SearchIn is Search within a profile that was found before.
+// SearchIn is Search with a profile from Profile.
 func (c *Catalog) SearchIn(ctx context.Context, query string, limit int, p *config.Profile) ([]Found, error) {
 	all, err := c.tools(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Catalog) SearchIn(ctx context.Context, query string, limit int, p *conf
 	for _, h := range hits {
 		if name, ok := table.Name(h.Identity); ok && by[h.Identity] != nil {
 			info := *by[h.Identity]
-			delete(by, h.Identity) // its server may list it twice
+			delete(by, h.Identity) // the server may list the tool twice
 			info.Description = bounds.Cut(info.Description, bounds.DescriptionBytes)
 			found = append(found, Found{info, name, h.Score})
 		}
@@ -64,7 +64,7 @@ func (c *Catalog) SearchIn(ctx context.Context, query string, limit int, p *conf
 	return found, nil
 }
 
-// keepIndex brings the index in line with the tools of all servers.
+// keepIndex updates the index to the tools of all servers.
 func (c *Catalog) keepIndex(all []event.ToolInfo) {
 	of := map[string][]event.ToolInfo{}
 	for _, t := range all {

@@ -1,6 +1,6 @@
-// Package nearmiss finds what somebody may have meant who wrote a name that does not exist: of a server, a tool, a
-// command, a flag.
+// Package nearmiss finds the names that a user may have meant who wrote a name that does not exist: of a server, a
+// tool, a command, a flag.
 //
-// What lives here: the distance of two names, and a search whose cost is bounded, as servers choose the names of their
-// tools. What must not: which names there are.
+// This package contains the distance of two names, and a search of bounded cost, because servers choose the names of
+// their tools. What must not live here: which names exist.
 package nearmiss

@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Bounds of a search for near misses: names of servers and tools come from strangers.
+// Bounds of a search for near misses. They are needed because servers choose names of servers and tools.
 const (
 	maxNearWords = 20_000
 	maxNearWork  = 4 << 20 // comparisons of two letters
@@ -15,7 +15,8 @@ const (
 	maxNear      = 3
 )
 
-// Hint is the end of an error about a name that does not exist: `; did you mean "a" or "b"?`, "" when none is near.
+// Hint returns the end of an error about a name that does not exist: `; did you mean "a" or "b"?`, or "" if none is
+// near.
 func Hint(word string, words []string) string {
 	near := Of(word, words)
 	if len(near) == 0 {
@@ -27,8 +28,8 @@ func Hint(word string, words []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// Of gives the words that somebody may have meant, the nearest first: those at a small distance, and those of which one
-// begins with the other.
+// Of returns the words that may have been meant, the nearest first: those at a small distance, and those of which one
+// is a prefix of the other.
 func Of(word string, words []string) []string {
 	type candidate struct {
 		word     string
@@ -53,7 +54,7 @@ func Of(word string, words []string) []string {
 		case d <= limit:
 			found = append(found, candidate{w, d})
 		case len(written) >= 3 && strings.HasPrefix(string(other), string(written)),
-			len(other) >= 4 && strings.HasPrefix(string(written), string(other)): // elicitation, for elicit
+			len(other) >= 4 && strings.HasPrefix(string(written), string(other)): // "elicitation" for elicit
 			found = append(found, candidate{w, limit + 1})
 		}
 	}
@@ -67,8 +68,8 @@ func Of(word string, words []string) []string {
 	return near
 }
 
-// distance is how many letters were left out, added, changed or swapped with their neighbour (optimal string
-// alignment); more than limit may be told as any larger number.
+// distance returns how many letters were left out, added, changed or swapped with their neighbour (optimal string
+// alignment). For a distance above limit it may return any larger number.
 func distance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

@@ -16,7 +16,7 @@ const (
 	CodeUnsupportedVersion = -32022
 )
 
-// How a session begins, and what keeps it alive.
+// How a session is started, and how it is kept alive.
 const (
 	MethodInitialize  = "initialize"                // to 2025-11-25
 	MethodInitialized = "notifications/initialized" // to 2025-11-25
@@ -24,7 +24,7 @@ const (
 	MethodPing        = "ping"
 )
 
-// What a client asks of a server.
+// Requests of a client to a server.
 const (
 	MethodListTools             = "tools/list"
 	MethodCallTool              = "tools/call"
@@ -39,19 +39,19 @@ const (
 	MethodComplete              = "completion/complete"
 	MethodSetLevel              = "logging/setLevel" // to 2025-11-25
 	MethodTaskGet               = "tasks/get"
-	MethodTaskResult            = "tasks/result" // 2025-11-25 alone
-	MethodTaskUpdate            = "tasks/update" // the extension alone
+	MethodTaskResult            = "tasks/result" // only in 2025-11-25
+	MethodTaskUpdate            = "tasks/update" // only in the extension
 	MethodTaskCancel            = "tasks/cancel"
 )
 
-// What a server asks of a client: by a request of its own, or since 2026-07-28 in a round.
+// Requests of a server to a client: as a request of its own, or since 2026-07-28 in a round.
 const (
 	MethodRoots       = "roots/list"
 	MethodSampling    = "sampling/createMessage"
 	MethodElicitation = "elicitation/create"
 )
 
-// Notifications; notifications/cancelled is hub/jsonrpc's.
+// Notifications, except notifications/cancelled, which is in hub/jsonrpc.
 const (
 	MethodProgress            = "notifications/progress"
 	MethodMessage             = "notifications/message"

@@ -10,29 +10,29 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Checker checks values of one kind for one server. Its zero value with the names is ready to use; safe for concurrent
-// use.
+// Checker checks values of one kind for one server. A Checker with the two names set is ready to use. It is safe for
+// concurrent use.
 type Checker struct {
-	Schema, Value string          // what the schema and the value are called in texts
-	Account       *bounds.Account // what the checks of this server hold, in bytes
+	Schema, Value string          // the names of the schema and the value in texts
+	Account       *bounds.Account // bounds the memory that the checks of this server hold, in bytes
 
-	// turn lets one check be under way at a time: who checks much for one server waits for itself.
-	turn sync.Mutex // guards what follows
+	// turn lets one check run at a time: a server with many checks delays only its own.
+	turn sync.Mutex // guards kept and held
 	kept map[[sha256.Size]byte]*plan
-	held int // bytes of those kept, taken from Account
+	held int // bytes of the plans in kept, charged to Account
 }
 
-// Verdict is what came of a check. All texts are bounded and printable; they may quote the value and must not be
-// logged, but for NotChecked.
+// Verdict is the result of a check. All texts are bounded and printable. They may quote the value and must not be
+// logged, except for NotChecked.
 type Verdict struct {
-	Violation  string // how the value does not conform, "" = it does, or was not checked
-	NotChecked string // why it was not checked, "" = it was
+	Violation  string // how the value does not conform; "": it does, or was not checked
+	NotChecked string // why it was not checked; "": it was
 }
 
 // Check compares a valid JSON text with a schema. The dialect is 2020-12 unless $schema says draft-07. Numbers are
 // compared with the precision of a float64. A schema of another dialect, with a reference to another document (nothing
-// is ever fetched), or one that would take too long is not checked. It takes about a second at the very most, and no
-// more memory than Account gives.
+// is ever fetched), or one that would take too long is not checked. Check takes about a second at most, and no more
+// memory than Account allows.
 func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 	verdict, _ := c.check(schema, value)
 	return verdict
@@ -52,7 +52,7 @@ func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
 	defer c.turn.Unlock()
 	need := 2*len(value) + measure(value).values*valueBytes
 	if err := c.Account.Take(need); err != nil {
-		c.forget() // what is kept is only kept to be quick
+		c.forget() // the kept plans only save time
 		if err = c.Account.Take(need); err != nil {
 			return notChecked("the "+c.Value, err), 0
 		}
@@ -72,7 +72,7 @@ func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
 	return Verdict{}, steps
 }
 
-// valueBytes is about what a value takes once it is decoded and weighed.
+// valueBytes is about the memory of a value, decoded and weighed.
 const valueBytes = 192
 
 func checkable(value json.RawMessage) error {
@@ -88,10 +88,10 @@ func checkable(value json.RawMessage) error {
 	return nil
 }
 
-// errBusy is why a schema is not prepared.
+// errBusy is the reason why a schema was not prepared.
 var errBusy = errors.New("the checks of all servers hold too much memory just now")
 
-// plan prepares a schema, or gives it as it was prepared before. c.turn is held.
+// plan returns the prepared schema, from kept if it is there. Called with c.turn held.
 func (c *Checker) plan(schema json.RawMessage) *plan {
 	key := sha256.Sum256(schema)
 	if p := c.kept[key]; p != nil {
@@ -104,7 +104,7 @@ func (c *Checker) plan(schema json.RawMessage) *plan {
 	p := newPlan(schema)
 	c.Account.Give(need)
 	if len(c.kept) >= bounds.SchemaPlans || c.held+p.bytes() > bounds.PlanBytes {
-		// far more than servers have: starting again is good enough
+		// Far more than servers have, so it is good enough to start again.
 		c.forget()
 	}
 	if p.bytes() > bounds.PlanBytes || c.Account.Take(p.bytes()) != nil {
@@ -117,7 +117,7 @@ func (c *Checker) plan(schema json.RawMessage) *plan {
 	return p
 }
 
-// forget gives back what the kept plans take. c.turn is held.
+// forget drops the kept plans and ends their charge. Called with c.turn held.
 func (c *Checker) forget() {
 	c.Account.Give(c.held)
 	c.kept, c.held = nil, 0

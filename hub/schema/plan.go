@@ -17,7 +17,7 @@ const (
 	dialectDraft07 = "http://json-schema.org/draft-07/schema#"
 )
 
-// plan is a schema that is ready for checking, or why it cannot be. It is not changed once it is made.
+// plan is a schema that is ready for checking, or the reason why it cannot be checked. It is immutable.
 type plan struct {
 	why      error // not nil: nothing can be checked
 	root     *jsonschema.Schema
@@ -25,10 +25,10 @@ type plan struct {
 	costs    *schemaCosts
 }
 
-// smallPlan is what a plan takes that only says why.
+// smallPlan is about the memory of a plan that has only a reason.
 const smallPlan = 1 << 10
 
-// bytes is about what a plan takes.
+// bytes returns about how much memory a plan takes.
 func (p *plan) bytes() int {
 	if p.why != nil {
 		return smallPlan
@@ -44,7 +44,7 @@ func newPlan(raw json.RawMessage) *plan {
 	return p
 }
 
-// errFetch is what the library gets instead of a document: 2025-11-25 and 2026-07-28 basic, "JSON Schema Usage":
+// errFetch is what the library's loader returns for any document: 2025-11-25 and 2026-07-28 basic, "JSON Schema Usage":
 // clients MUST NOT fetch over the network.
 var errFetch = errors.New("it refers to another document, and nothing is fetched")
 
@@ -74,7 +74,7 @@ func (p *plan) prepare(raw json.RawMessage) (err error) {
 	return err
 }
 
-// dialectOf is the spelling that the library knows for a $schema.
+// dialectOf returns the spelling of a $schema that the library knows.
 func dialectOf(text string) (string, error) {
 	switch strings.TrimSuffix(text, "#") {
 	case "", dialect202012:
@@ -85,8 +85,8 @@ func dialectOf(text string) (string, error) {
 	return "", fmt.Errorf("its dialect is unknown: %s", text)
 }
 
-// innermost is the error that names the place of the violation alone. The library names all places on the way there,
-// one around the other.
+// innermost returns the wrapped error that names only the place of the violation. The library wraps it once for each
+// place on the path to it.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -97,8 +97,8 @@ func innermost(err error) error {
 	}
 }
 
-// validate compares content with the schema. err says why it was not compared; steps is what it took to find out
-// whether it may be.
+// validate compares content with the schema. err says why it was not compared; steps is the number of visits that it
+// took to decide whether the check is affordable.
 func (p *plan) validate(content json.RawMessage) (violation error, steps int, err error) {
 	defer recovered(&err)
 	var value any
@@ -111,20 +111,20 @@ func (p *plan) validate(content json.RawMessage) (violation error, steps int, er
 	return p.resolved.Validate(value), steps, nil
 }
 
-// recovered turns a panic of the library into an error. It asserts what it takes for impossible, and what it gets is
-// made by strangers: a schema that trips it must not end the process with everybody's calls. (A stack that overflows is
-// not recovered by anything; that is what the counting is for.)
+// recovered turns a panic of the library into an error. The library panics on what it considers impossible, and its
+// input comes from servers: such a schema must not end the process with the calls of all users. (A stack overflow
+// cannot be recovered; the computation of costs prevents it.)
 func recovered(err *error) {
 	if recover() != nil {
 		*err = errors.New("the validator failed on this schema")
 	}
 }
 
-// shape is what a JSON text will be once it is decoded.
+// shape describes a JSON text once it is decoded.
 type shape struct{ depth, values int }
 
-// measure counts the values, names among them, of a valid JSON text, and how deep arrays and objects are nested. Of a
-// text that is not valid it counts something.
+// measure counts the values, including names, of a valid JSON text, and the nesting of its arrays and objects. For
+// invalid text the counts are arbitrary.
 func measure(raw []byte) (s shape) {
 	depth := 0
 	s.values = 1

@@ -8,19 +8,19 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// A unit of work is about a visit of a value by a schema, or 64 bytes of text.
+// A unit of work is about one visit of a value by a schema, or 64 bytes of text.
 var (
 	errTooCostly = errors.New("checking it would take too long")
 	errEndless   = errors.New("its schema refers to itself without end")
 )
 
-// value is a decoded JSON value with what a visit of it costs.
+// value is a decoded JSON value with the cost of visiting it.
 type value struct {
-	bytes  int // of its text in an error, about
+	bytes  int // length of its text in an error, about
 	object map[string]*value
 	names  []*value // the object's keys, as values
 	array  []*value
-	length int // of a string
+	length int // length of a string
 }
 
 func weigh(v any) *value {
@@ -48,15 +48,16 @@ func weigh(v any) *value {
 	return &value{bytes: 24}
 }
 
-// reckoning finds out what a check can cost at most, without doing it: a schema may lead to the same value on
-// exponentially many ways, and in a circle. Each pair of schema and value is looked at once, however often the
-// validator would come to it.
+// reckoning computes the highest possible cost of a check, without doing it: a schema may lead to the same value on
+// exponentially many paths, and in a cycle. It visits each pair of schema and value once, however often the validator
+// would visit it.
 type reckoning struct {
 	*schemaCosts
 	known map[visit]cost
-	under map[visit]bool // on the way from the root to here
+	under map[visit]bool // the visits on the path from the root to the current one
 	depth int
-	// of all visits so far, each counted once: less than the work of the root, and known before that is added up
+	// The work of all visits so far, each counted once: less than the work of the root, but known before that is summed
+	// up.
 	spent   int
 	stopped error
 }
@@ -66,12 +67,11 @@ type visit struct {
 	value  *value
 }
 
-// cost is the work of a visit with all below it, and the bytes of the error that it may end in: an error's text is
-// written anew on each level above.
+// cost is the work of a visit including all visits below it, and the bytes of the error that may result: the text of an
+// error is copied on each level above.
 type cost struct{ work, text int }
 
-// affordable tells whether the validator may be let loose on content. steps is how many visits it took to find that
-// out.
+// affordable returns nil if the validator may check content. steps is the number of visits that it took to decide that.
 func (c *schemaCosts) affordable(root *jsonschema.Schema, content any) (steps int, err error) {
 	r := &reckoning{schemaCosts: c, known: map[visit]cost{}, under: map[visit]bool{}}
 	r.of(root, weigh(content))
@@ -119,7 +119,7 @@ func (r *reckoning) of(s *jsonschema.Schema, v *value) cost {
 	return c
 }
 
-// spend counts work that a visit takes whatever lies below it. false: it is too much.
+// spend adds the work of a visit itself, without those below it. It reports whether the total is still affordable.
 func (r *reckoning) spend(work int) bool {
 	if r.spent += work; r.spent > bounds.CheckWork && r.stopped == nil {
 		r.stopped = errTooCostly
@@ -127,11 +127,11 @@ func (r *reckoning) spend(work int) bool {
 	return r.stopped == nil
 }
 
-// tally adds up what is below a visit.
+// tally sums up the costs below a visit.
 type tally struct {
 	r      *reckoning
 	work   int
-	text   int // the longest error of what ends the visit
+	text   int // the longest error that can end the visit
 	joined int // all errors of an anyOf, which are joined
 }
 

@@ -14,27 +14,27 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// schemaCosts is what the cost of a check is reckoned from. It is not changed once it is made.
+// schemaCosts holds the data from which the cost of a check is computed. It is immutable.
 type schemaCosts struct {
-	refs  map[*jsonschema.Schema]*jsonschema.Schema // where a $ref leads
+	refs  map[*jsonschema.Schema]*jsonschema.Schema // the target of each $ref
 	own   map[*jsonschema.Schema]ownCost
 	steps map[string]int // states of a regular expression, by its text
-	bytes int            // of memory that the prepared schema takes, about
+	bytes int            // about how much memory the prepared schema takes
 }
 
-// ownCost is what one schema costs by itself, without those below it.
+// ownCost is the cost of one schema by itself, without its subschemas.
 type ownCost struct {
-	text  int // bytes of an error's text that come from the schema
-	enums int // bytes of the values to compare with
-	names int // that are looked up in every object
+	text  int // length of an error's text that comes from the schema
+	enums int // length of the values to compare with
+	names int // how many names are looked up in every object
 }
 
-// partBytes is about what one subschema takes: its struct, its places in the validator's tables and in ours.
+// partBytes is about the memory of one subschema: its struct, its places in the validator's tables and in ours.
 const partBytes = 1536
 
-// survey walks all subschemas and finds where references lead. The validator has no limit in time or depth, so whatever
-// cannot be reckoned is refused: references to other documents and to embedded ones, and dynamic ones. Tools have no
-// use for them.
+// survey walks all subschemas and resolves references. The validator has no limit in time or depth, so a schema whose
+// cost cannot be computed is refused: one with references to other documents, with embedded documents, or with dynamic
+// references. Tools have no use for them.
 func survey(root *jsonschema.Schema) (*schemaCosts, error) {
 	c := &schemaCosts{
 		refs: map[*jsonschema.Schema]*jsonschema.Schema{}, own: map[*jsonschema.Schema]ownCost{}, steps: map[string]int{},
@@ -134,8 +134,8 @@ func ownCostOf(s *jsonschema.Schema, path int) ownCost {
 	return own
 }
 
-// patternSteps is about how many states a regular expression has once its repetitions are written out. Nothing is
-// written out for it.
+// patternSteps returns about how many states a regular expression has once its repetitions are expanded. It does not
+// expand them.
 func patternSteps(pattern string) (int, error) {
 	if pattern == "" {
 		return 0, nil
@@ -158,7 +158,7 @@ func patternSteps(pattern string) (int, error) {
 	return count(re), nil
 }
 
-// eachSubschema calls f for each schema right below s, until one call fails.
+// eachSubschema calls f for each direct subschema of s, until a call fails.
 func eachSubschema(s *jsonschema.Schema, f func(keyword, name string, sub *jsonschema.Schema) error) error {
 	for keyword, sub := range singles(s) {
 		if sub != nil {
@@ -207,7 +207,8 @@ func tables(s *jsonschema.Schema) map[string]map[string]*jsonschema.Schema {
 	}
 }
 
-// follow finds the schema that a reference within the document leads to: "#", a JSON pointer (RFC 6901), or an anchor.
+// follow returns the schema to which a reference within the document leads: "#", a JSON pointer (RFC 6901), or an
+// anchor.
 func follow(root *jsonschema.Schema, anchors map[string]*jsonschema.Schema, ref string) (*jsonschema.Schema, error) {
 	fragment, within := strings.CutPrefix(ref, "#")
 	if !within {
@@ -242,7 +243,7 @@ func follow(root *jsonschema.Schema, anchors map[string]*jsonschema.Schema, ref 
 	return s, nil
 }
 
-// below takes one step of a pointer, which is one or two of its tokens.
+// below follows one step of a pointer, which is one or two of its tokens.
 func below(s *jsonschema.Schema, tokens []string) (next *jsonschema.Schema, used int) {
 	if next := singles(s)[tokens[0]]; next != nil {
 		return next, 1

@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// compose makes the text of the pieces. When it would take more than limit bytes in JSON quotes, its middle is left
-// out: two thirds of what remains are from the beginning.
+// compose joins the pieces. If the text takes more than limit bytes in JSON quotes, its middle is left out: two thirds
+// of what remains are from the beginning.
 func (c *collector) compose(limit int) string {
 	last := 0
 	if limit >= 0 {
@@ -51,10 +51,10 @@ func (c *collector) compose(limit int) string {
 	return head + mark + " ...]\n" + tail
 }
 
-// markBytes is what the mark takes at most, in JSON quotes; a sentence of the caller may have quotes.
+// markBytes is the maximum size of the mark in JSON quotes; the caller's sentence may contain quotes.
 const markBytes = 130 + 2*bounds.ViewSentence
 
-// beginning takes whole pieces, and of the first that does not fit its beginning. cut is the place of that one.
+// beginning returns whole pieces, and the beginning of the first that does not fit. cut is the index of that one.
 func (c *collector) beginning(room int) (text string, kept, cut int, broken bool) {
 	var b strings.Builder
 	for i, p := range c.pieces {
@@ -80,14 +80,14 @@ func (c *collector) beginning(room int) (text string, kept, cut int, broken bool
 	return b.String(), kept, len(c.pieces), false
 }
 
-// end takes whole pieces from the last on, and of the first that does not fit its end. It takes nothing of what the
-// beginning has, which ends in the piece cut.
+// end returns whole pieces from the last one backward, and the end of the first that does not fit. It does not repeat
+// text of beginning, which ended in the piece cut.
 func (c *collector) end(room int, extents []extent, cut, before int) (text string, kept int, broken bool) {
 	var parts []string
 	for i := len(c.pieces) - 1; i >= cut && i >= 0; i-- {
 		part, n := c.pieces[i].tail(room, extents[i].from)
 		whole := n >= extents[i].bytes
-		if i == cut { // a part of it is in the beginning
+		if i == cut { // beginning has a part of it
 			had := before
 			for _, e := range extents[:i] {
 				had -= e.bytes + 1
@@ -128,7 +128,7 @@ func (c *collector) end(room int, extents []extent, cut, before int) (text strin
 	return b.String(), kept, broken
 }
 
-// quotedRune is how many bytes a rune takes in a JSON string.
+// quotedRune returns how many bytes a rune takes in a JSON string.
 func quotedRune(r rune, size int) int {
 	switch {
 	case r == '"' || r == '\\' || r == '\n' || r == '\t':
@@ -147,7 +147,7 @@ func quotedBytes(s string) (n int) {
 	return n
 }
 
-// quotedPrefix is where the longest beginning ends that takes at most n bytes in JSON quotes.
+// quotedPrefix returns the end of the longest prefix of s that takes at most n bytes in JSON quotes.
 func quotedPrefix(s string, n int) int {
 	for i, r := range s {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -158,7 +158,7 @@ func quotedPrefix(s string, n int) int {
 	return len(s)
 }
 
-// quotedSuffix is where the longest end begins that takes at most n bytes in JSON quotes.
+// quotedSuffix returns the start of the longest suffix of s that takes at most n bytes in JSON quotes.
 func quotedSuffix(s string, n int) int {
 	for i := len(s); i > 0; {
 		r, size := utf8.DecodeLastRuneInString(s[:i])

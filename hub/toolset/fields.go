@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// fields are the members of an object, in their order. The zero value is empty.
+// fields is a map that keeps the order in which its keys were added. The zero value is empty.
 type fields[V any] struct {
 	keys []string
 	at   map[string]V
@@ -46,11 +46,11 @@ func (f *fields[V]) drop(key string) {
 	}
 }
 
-// schema is a schema that is being made. A value is the JSON text of something that is no schema, a *schema, a
-// []*schema or a *table. Schemas form a tree: none is in two places.
+// schema is a schema under construction. A value is a *schema, a []*schema, a *table, or the JSON text of anything
+// else. Schemas form a tree: none is used in two places.
 type schema struct{ fields[any] }
 
-// table has a schema for each name: properties, for one.
+// table maps names to schemas, as in properties.
 type table struct{ fields[*schema] }
 
 func (s *schema) sub(key string) *schema {
@@ -63,7 +63,7 @@ func (s *schema) list(key string) []*schema {
 	return v
 }
 
-// table is never nil; a new one is not in s.
+// table returns the table of a key. It is never nil; a new one is not added to s.
 func (s *schema) table(key string) *table {
 	if v, ok := s.at[key].(*table); ok {
 		return v
@@ -91,7 +91,7 @@ func (s *schema) setStrings(key string, all []string) {
 	s.set(key, json.RawMessage(append(b, ']')))
 }
 
-// strings are those of an array of strings, each once.
+// strings returns the elements of an array of strings without duplicates.
 func (s *schema) strings(key string) []string {
 	var all []string
 	seen := map[string]bool{}
@@ -105,7 +105,7 @@ func (s *schema) strings(key string) []string {
 	return all
 }
 
-// types are the types that s may have; nil is any.
+// types returns the types that s may have; nil means any type.
 func (s *schema) types() []string {
 	if one := s.raw("type"); jsontext.IsString(one) {
 		return []string{jsontext.String(one)}
@@ -130,7 +130,7 @@ func (s *schema) setText(key, text string) {
 
 func (s *schema) text(key string) string { return jsontext.String(s.raw(key)) }
 
-// append writes s as JSON.
+// append appends s as JSON.
 func (s *schema) append(b []byte) []byte {
 	b = append(b, '{')
 	for i, key := range s.keys {
@@ -166,8 +166,8 @@ func (s *schema) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendClean appends a value without blanks, with its strings made valid. false: it is nested too deep for any
-// provider, or no JSON.
+// appendClean appends a value without white space and with valid strings. It returns false if the value is nested too
+// deep for any provider, or is no JSON.
 func appendClean(b []byte, raw json.RawMessage, depth int) ([]byte, bool) {
 	if depth > bounds.FitDepth || len(raw) == 0 {
 		return b, false
@@ -203,7 +203,7 @@ func appendClean(b []byte, raw json.RawMessage, depth int) ([]byte, bool) {
 	return append(b, bytes.TrimSpace(raw)...), true
 }
 
-// pointed reads a JSON pointer's tokens.
+// pointed returns the tokens of a JSON pointer.
 func pointed(pointer string) []string {
 	if pointer == "" {
 		return nil

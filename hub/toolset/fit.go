@@ -14,17 +14,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Change says what is different in a schema that was made for a provider.
+// Change describes a difference between a schema and the one that was made for a provider.
 type Change struct {
-	At   string // a JSON pointer into the schema that came, or near it; "" is all of it
+	At   string // a JSON pointer into the original schema, or near the place; "" is the whole schema
 	What string // printable
 }
 
-// Fit makes of the inputSchema of a tool one that the provider takes. What a model is told about arguments becomes
-// less, not stricter: the server checks them in any case. (Two exceptions are for the sake of what models make of it:
-// a tuple without a word about further elements is told as an array of its kinds, and where alternatives become one
-// object, an argument is what those say that name it.) err says why that cannot be done; the tool is then to be set
-// aside, as it would have the whole request refused. Both are bounded and printable.
+// Fit converts the inputSchema of a tool into one that the provider accepts. The new schema may say less about the
+// arguments, but is not stricter: the server checks them in any case. (There are two exceptions, because models make
+// better use of them: a tuple that says nothing about further elements becomes an array of its kinds, and where
+// alternatives become one object, an argument has the schemas of the alternatives that name it.) err says why the
+// conversion is impossible; the tool is then to be set aside, because the provider would refuse the whole request.
+// changes and err are bounded and printable.
 func Fit(p Provider, input json.RawMessage) (fitted json.RawMessage, changes []Change, err error) {
 	f := &fitter{provider: p, takes: keywords[p], root: bytes.TrimSpace(input), work: bounds.FitWork}
 	switch {
@@ -45,37 +46,37 @@ func Fit(p Provider, input json.RawMessage) (fitted json.RawMessage, changes []C
 	return s.append(nil), f.changes, nil
 }
 
-// fitter makes one schema.
+// fitter converts one schema.
 type fitter struct {
 	provider Provider
 	takes    map[string]kind
 	root     json.RawMessage
 	work     int                                   // bytes that may still be read
-	parts    int                                   // schemas that were made of references
-	bytes    int                                   // of texts and values in these
+	parts    int                                   // schemas that were made from references
+	bytes    int                                   // bytes of texts and values in these
 	loosened int                                   // how often something was left out
-	objects  map[string]map[string]json.RawMessage // by pointer, for references
+	objects  map[string]map[string]json.RawMessage // members of objects by pointer, for references
 	changes  []Change
 	more     int
 }
 
-// place is where in the schema the fitter is.
+// place is the current position in the schema.
 type place struct {
 	path  string
-	depth int      // schemas around it
-	refs  []string // that led here
+	depth int      // the number of schemas around it
+	refs  []string // the references that led to it
 }
 
 func (p place) in(keys ...string) place {
 	p.depth++
 	for _, key := range keys {
-		// A path is for a person. Names are as long as a server likes, and each level would hold them all again.
+		// A path is for people. Names can be of any length, and each level would hold all of them again.
 		p.path = bounds.Cut(p.path+"/"+key, 512)
 	}
 	return p
 }
 
-// say notes a change, once.
+// say records a change, once.
 func (f *fitter) say(p place, format string, args ...any) {
 	f.loosened++
 	c := Change{At: bounds.Printable(p.path), What: bounds.Printable(fmt.Sprintf(format, args...))}
@@ -91,7 +92,7 @@ func (f *fitter) say(p place, format string, args ...any) {
 	f.changes = append(f.changes, c)
 }
 
-// fit makes one schema of a text, and of all within it.
+// fit converts the text of a schema, and all schemas within it.
 func (f *fitter) fit(raw json.RawMessage, p place) *schema {
 	s := &schema{}
 	f.work -= len(raw) + 64
@@ -133,7 +134,7 @@ func (f *fitter) fit(raw json.RawMessage, p place) *schema {
 	return s
 }
 
-// guard sees to it that s does not become stricter because something below a keyword became less strict.
+// guard prevents that s becomes stricter because something below a keyword became less strict.
 func (f *fitter) guard(s *schema, key string, p place) {
 	switch key {
 	case "not", "if":
@@ -143,7 +144,7 @@ func (f *fitter) guard(s *schema, key string, p place) {
 		s.drop(key)
 		f.say(p, "%s dropped: it could not be told whole", key)
 	case "oneOf":
-		// More than one may hold now.
+		// More than one of the alternatives may hold now.
 		if all := s.list("oneOf"); all != nil {
 			f.say(p, "oneOf told as allOf of an anyOf")
 			s.drop("oneOf")
@@ -154,7 +155,7 @@ func (f *fitter) guard(s *schema, key string, p place) {
 	}
 }
 
-// open is a schema that says of raw no more than its type.
+// open returns a schema that has only the type of raw.
 func (f *fitter) open(raw json.RawMessage) *schema {
 	s := &schema{}
 	if t := jsontext.Get(raw, "type"); jsontext.IsString(t) && typeNames[jsontext.String(t)] {
@@ -164,13 +165,13 @@ func (f *fitter) open(raw json.RawMessage) *schema {
 	return s
 }
 
-// keyword takes over one member of a schema.
+// keyword converts one member of a schema.
 func (f *fitter) keyword(s *schema, key string, raw json.RawMessage, p place) {
 	k := f.takes[key]
 	switch {
 	case key == "$schema" || key == "$id" || key == "id" || key == "$comment" ||
 		key == "$anchor" || key == "$dynamicAnchor":
-		return // notes for those who read schemas
+		return // notes for readers of the schema
 	case k == 0:
 		f.say(p, "%s dropped", key)
 		return
@@ -190,7 +191,7 @@ func (f *fitter) keyword(s *schema, key string, raw json.RawMessage, p place) {
 		f.one(s, key, raw, p)
 	case itemsKind:
 		if len(raw) > 0 && raw[0] == '[' {
-			key = "prefixItems" // older dialects
+			key = "prefixItems" // in older dialects
 			if all := f.many(raw, p.in(key)); len(all) > 0 {
 				s.set(key, all)
 			}
@@ -199,7 +200,7 @@ func (f *fitter) keyword(s *schema, key string, raw json.RawMessage, p place) {
 		f.one(s, key, raw, p)
 	case manyKind:
 		if all := f.many(raw, p.in(key)); len(all) > 0 {
-			s.set(key, append(s.list(key), all...)) // guard may have been there
+			s.set(key, append(s.list(key), all...)) // guard may have set it
 		}
 	case tableKind:
 		ok = f.table(s, key, raw, p)
@@ -211,7 +212,7 @@ func (f *fitter) keyword(s *schema, key string, raw json.RawMessage, p place) {
 	}
 }
 
-// value takes over what is no schema.
+// value copies the value of a keyword that is no schema. It reports whether the value is valid.
 func value(s *schema, key string, k kind, raw json.RawMessage) bool {
 	switch k {
 	case textKind:
@@ -256,7 +257,7 @@ func (f *fitter) types(s *schema, raw json.RawMessage) (ok bool) {
 	return len(known) > 0
 }
 
-// one takes over a schema. A schema that is false, or true, stays so where the provider takes that.
+// one converts a schema that is the value of a keyword. false and true stay unless the keyword is items.
 func (f *fitter) one(s *schema, key string, raw json.RawMessage, p place) {
 	switch text := string(raw); {
 	case key == "items" && text == "false":
@@ -268,7 +269,7 @@ func (f *fitter) one(s *schema, key string, raw json.RawMessage, p place) {
 	}
 }
 
-// many takes over alternatives, or what must hold all together.
+// many converts the schemas of anyOf, oneOf, allOf or prefixItems.
 func (f *fitter) many(raw json.RawMessage, p place) (all []*schema) {
 	i := 0
 	jsontext.Elements(raw, func(one json.RawMessage) bool {
@@ -305,7 +306,7 @@ func (f *fitter) table(s *schema, key string, raw json.RawMessage, p place) bool
 	return object
 }
 
-// referred is what a $ref leads to, written out.
+// referred returns the converted target of a $ref.
 func (f *fitter) referred(token json.RawMessage, p place) *schema {
 	ref := jsontext.String(token)
 	target := f.find(ref)
@@ -320,9 +321,9 @@ func (f *fitter) referred(token json.RawMessage, p place) *schema {
 		}
 	}
 	f.say(place{}, "references are written out where they are used")
-	f.loosened-- // that changes nothing
+	f.loosened-- // this does not loosen the schema
 	p.refs = append(p.refs[:len(p.refs):len(p.refs)], ref)
-	p.depth++ // one reference to another is a level, too
+	p.depth++ // a reference to a reference counts as a level, too
 	return f.fit(target, p)
 }
 
@@ -355,7 +356,7 @@ func (f *fitter) find(ref string) json.RawMessage {
 	return at
 }
 
-// membersOf are those of an object, or of an array by their index.
+// membersOf returns the members of an object, or the elements of an array by their index.
 func membersOf(raw json.RawMessage) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if !jsontext.Members(raw, func(name []byte, value json.RawMessage) bool {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// most alternatives that one argument gets when alternatives of objects become one object.
+// mostKinds is how many alternatives one argument may have when alternative objects become one object.
 const mostKinds = 8
 
-// and makes s say what s and b say together, or less. b is not to be used any more.
+// and merges b into s: s then says at most what s and b said together. b must not be used afterwards.
 func (f *fitter) and(s, b *schema, p place) {
 	if len(s.keys) == 0 {
 		*s = *b
@@ -17,7 +17,7 @@ func (f *fitter) and(s, b *schema, p place) {
 	f.andProperties(s, b, p)
 	condition := s.has("if") || s.has("then") || s.has("else")
 	if s.has("prefixItems") || b.has("prefixItems") {
-		// Which element is the first after them is another matter in each.
+		// items applies to the elements after them, which differ between the two.
 		s.drop("items")
 		b.drop("items")
 		f.loosened++
@@ -25,12 +25,12 @@ func (f *fitter) and(s, b *schema, p place) {
 	for _, key := range b.keys {
 		theirs := b.at[key]
 		if !s.has(key) {
-			// These three are one condition, and s has one of its own.
+			// These three are one condition, and s has a condition already.
 			if condition && (key == "if" || key == "then" || key == "else") {
 				f.loosened++
 				continue
 			}
-			if key != "additionalProperties" { // andProperties has seen to it
+			if key != "additionalProperties" { // andProperties has handled it
 				s.set(key, theirs)
 			}
 			continue
@@ -53,7 +53,7 @@ func (f *fitter) and(s, b *schema, p place) {
 				f.settle(mine, p.in(key))
 			}
 		case "title", "description", "default", "examples":
-		default: // either of the two alone says less than both
+		default: // each of the two alone says less than both
 			if string(s.raw(key)) != string(b.raw(key)) || s.raw(key) == nil {
 				f.say(p, "one of two %s dropped", key)
 			}
@@ -61,8 +61,8 @@ func (f *fitter) and(s, b *schema, p place) {
 	}
 }
 
-// andProperties brings the properties together, and what is said of further ones. A schema that forbids further ones
-// does not know those of the other.
+// andProperties merges the properties and additionalProperties of b into s. A schema that forbids additional properties
+// does not know those of the other schema.
 func (f *fitter) andProperties(s, b *schema, p place) {
 	mine, theirs := s.table("properties"), b.table("properties")
 	further := func(s *schema, own, others *table) any {
@@ -100,8 +100,8 @@ func (f *fitter) andProperties(s, b *schema, p place) {
 	b.drop("properties")
 }
 
-// or makes one object of alternatives: any of their properties may be there, and those must that all require. What is
-// no object is no alternative. nil: none is an object.
+// or merges alternatives into one object: it has all of their properties, and requires those that all of them require.
+// Alternatives that are no objects are dropped. It returns nil if none is an object.
 func (f *fitter) or(all []*schema, p place) *schema {
 	kinds := map[string][]*schema{}
 	s := &schema{}
@@ -146,7 +146,7 @@ func (f *fitter) or(all []*schema, p place) *schema {
 	return s
 }
 
-// either is what one of several schemas of an argument says.
+// either returns a schema for an argument that has one of several schemas.
 func (f *fitter) either(all []*schema, p place) *schema {
 	if all = distinct(all); len(all) == 1 {
 		return all[0]
@@ -161,7 +161,7 @@ func (f *fitter) either(all []*schema, p place) *schema {
 	return s
 }
 
-// fold makes one object of what a schema says with anyOf, oneOf and allOf.
+// fold merges anyOf, oneOf and allOf of a schema into one object. It reports whether the result is an object.
 func (f *fitter) fold(s *schema, p place) (object bool) {
 	for _, one := range s.list("allOf") {
 		f.fold(one, p)
@@ -195,7 +195,7 @@ func distinct(all []*schema) []*schema {
 	})
 }
 
-// common are the types of both; nil is any type.
+// common returns the types in both lists; nil means any type.
 func common(a, b []string) (both []string) {
 	if a == nil {
 		return b

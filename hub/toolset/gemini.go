@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// gemini brings a settled schema into the form of OpenAPI 3.0: one type and nullable, enum of strings alone, anyOf
-// with nothing beside it.
+// gemini converts a settled schema into the form of OpenAPI 3.0: one type and nullable, enum of strings only, anyOf
+// without other members.
 func (f *fitter) gemini(s *schema, p place) {
 	nullable := string(s.raw("nullable")) == "true"
 	s.drop("nullable")
@@ -51,7 +51,8 @@ func (f *fitter) nullable(s *schema) {
 	}
 }
 
-// enum leaves strings that are not empty; null is nullable. Other values are told in the description.
+// enum keeps enum only if all values are non-empty strings or null, which means nullable. Otherwise the values are
+// added to the description.
 func (f *fitter) enum(s *schema, types []string, p place) (nullable bool) {
 	raw := s.raw("enum")
 	if raw == nil {
@@ -74,7 +75,7 @@ func (f *fitter) enum(s *schema, types []string, p place) (nullable bool) {
 		return true
 	})
 	if others || empty || len(names) == 0 {
-		// Without the empty string the rest would be stricter than what the server takes.
+		// Without the empty string, enum would be stricter than the server.
 		s.drop("enum")
 		f.told(s, raw)
 		f.say(p, "enum told in the description: it is not of strings alone, or has an empty one")
@@ -84,7 +85,7 @@ func (f *fitter) enum(s *schema, types []string, p place) (nullable bool) {
 	return nullable
 }
 
-// ofType are the keywords that say something about values of one type.
+// ofType are the keywords that apply to values of one type.
 var ofType = []struct{ key, types string }{
 	{"properties", "object"}, {"required", "object"},
 	{"items", "array"}, {"minItems", "array"}, {"maxItems", "array"},
@@ -92,7 +93,7 @@ var ofType = []struct{ key, types string }{
 	{"minimum", "number integer"}, {"maximum", "number integer"},
 }
 
-// alternatives makes anyOf of several types, unless there is anyOf, which then says it.
+// alternatives replaces several types by an anyOf, unless there is one, which then has the types.
 func (f *fitter) alternatives(s *schema, types []string, p place) {
 	s.drop("type")
 	if s.has("anyOf") {
@@ -103,7 +104,7 @@ func (f *fitter) alternatives(s *schema, types []string, p place) {
 		alone := &schema{}
 		alone.setText("type", one)
 		for _, k := range ofType {
-			if strings.Contains(k.types, one) && s.has(k.key) { // what two types share are numbers, no parts of the tree
+			if strings.Contains(k.types, one) && s.has(k.key) { // types share only numbers, which are no parts of the tree
 				alone.set(k.key, s.at[k.key])
 			}
 		}
@@ -118,8 +119,8 @@ func (f *fitter) alternatives(s *schema, types []string, p place) {
 	f.say(p, "several types told as anyOf")
 }
 
-// anyOf leaves nothing beside it: "when using any_of, it must be the only field set" (Vertex). An object whose
-// alternatives say more of its properties becomes one object.
+// anyOf removes the other members: "when using any_of, it must be the only field set" (Vertex). An object whose
+// alternatives have more properties becomes one object.
 func (f *fitter) anyOf(s *schema, p place) (nullable bool) {
 	all := s.list("anyOf")
 	if all == nil {
@@ -180,10 +181,10 @@ func (f *fitter) anyOf(s *schema, p place) (nullable bool) {
 	return nullable
 }
 
-// implied gives a type to what has none, where the rest of it leaves one alone.
+// implied adds a type to a schema that has none, if its other keywords allow only one.
 func (f *fitter) implied(s *schema, p place) {
 	if p.depth == 0 || s.has("type") || s.has("anyOf") {
-		return // the top is an object anyway
+		return // the top is an object in any case
 	}
 	for _, of := range []struct{ key, name string }{
 		{"properties", "object"}, {"items", "array"}, {"enum", "string"},
@@ -196,7 +197,7 @@ func (f *fitter) implied(s *schema, p place) {
 	}
 }
 
-// formats drops what is said of another type, and the formats that are refused.
+// formats drops keywords for another type, and the formats that Gemini refuses.
 func (f *fitter) formats(s *schema, p place) {
 	one := s.text("type")
 	for _, k := range ofType {

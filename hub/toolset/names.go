@@ -8,18 +8,18 @@ import (
 
 // Lengths of names, in bytes.
 const (
-	// ModelName is what all providers take: Gemini's limits differ between 63 and 64 in its documents.
+	// ModelName is the length that all providers accept: Gemini's documents say 63 and 64 in different places.
 	ModelName = 63
-	// GatewayName leaves room for VS Code's client, which puts up to 18 before a name and cuts at 64 without a hash.
+	// GatewayName leaves room for VS Code's client, which adds up to 18 bytes before a name and cuts at 64 without a hash.
 	GatewayName = 46
 	// mcpName is the longest name that MCP allows (2025-11-25, server/tools, "Tool Names").
 	mcpName = 128
 )
 
-// hashDigits is how many hexadecimal digits tell apart what had to be changed.
+// hashDigits is the number of hexadecimal digits that distinguish names that had to be changed.
 const hashDigits = 8
 
-// Identity is a tool or a prompt as the hub knows it: by its server and by its name there.
+// Identity identifies a tool or a prompt in the hub: by its server and by its name there.
 type Identity struct{ Server, Name string }
 
 func (id Identity) compare(other Identity) int {
@@ -32,26 +32,26 @@ func (id Identity) compare(other Identity) int {
 // Named is something that needs a name for a model.
 type Named struct {
 	Identity
-	// Display is what the server is called in the name; "" is Server.
+	// Display is the name of the server within the tool's name; "" means Server.
 	Display string
 }
 
-// Style says how names look.
+// Style determines the form of names.
 type Style struct {
 	Bytes int // the longest name, ModelName or GatewayName
-	// Single is for the tools of one server: their names stay as they are, where MCP allows them, and no other gets the
-	// server's name before it.
+	// Single is for the tools of one server: their names stay as they are if MCP allows them, and no name has the server's
+	// name before it.
 	Single bool
 }
 
-// Name makes the name. It depends on n and the style alone, never on what else there is, so it stays the same when
-// other servers come and go.
+// Name returns the name for n. It depends only on n and the style, so it stays the same when other servers are added or
+// removed.
 //
-// The plain form is server__tool. It is used only where it can be read in one way: both parts are legal, neither is
-// empty, the server's does not contain "__" or end with "_", the tool's does not begin with "_", the whole is not too
-// long and does not end as a hash does. Two different identities therefore never have the same plain form, nor one
-// the plain form that is another's name with a hash. Every other name is made legal, cut, and given a hash of the raw
-// identity. Only two of these can be alike, where their hashes are; see [NewTable].
+// The plain form is server__tool. It is used only if it can be read in one way: both parts are legal, neither is empty,
+// the server's does not contain "__" or end with "_", the tool's does not begin with "_", the whole is not too long and
+// does not end like a hash. Therefore two different identities never have the same plain form, and no plain form equals
+// the name of another identity with a hash. Every other name is made legal, cut, and gets a hash of the raw identity.
+// Two of these can only be equal if their hashes are; see [NewTable].
 func (s Style) Name(n Named) string {
 	if s.Single {
 		if legalInMCP(n.Name) {
@@ -74,12 +74,12 @@ func (s Style) Name(n Named) string {
 }
 
 func (s Style) hashed(name string, id Identity) string {
-	// A byte that no UTF-8 text contains separates the two, so that no other pair gives the same text.
+	// A byte that no UTF-8 text contains separates the two, so that no other pair results in the same text.
 	sum := sha256.Sum256([]byte(id.Server + "\xff" + id.Name))
 	return name[:min(len(name), s.Bytes-1-hashDigits)] + "_" + hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// legal replaces by "_" what no model's name may contain, and makes it begin with a letter or "_".
+// legal replaces characters that no model's name may contain by "_", and makes the name begin with a letter or "_".
 func legal(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if legalRune(r) {
@@ -97,7 +97,7 @@ func legalRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// legalInMCP: SEP-986 also takes dots and slashes.
+// legalInMCP reports whether MCP allows a name: SEP-986 also allows dots and slashes.
 func legalInMCP(s string) bool {
 	return s != "" && len(s) <= mcpName && !strings.ContainsFunc(s, func(r rune) bool {
 		return !legalRune(r) && r != '.' && r != '/'

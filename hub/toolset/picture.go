@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pictured describes data in base64 without decoding it: what it is, how large, and how many pixels where the first
-// bytes say it.
+// pictured describes data in base64 without decoding all of it: its type, its size, and its width and height if the
+// first bytes contain them.
 func pictured(mime, data json.RawMessage) string {
 	bytes := max(len(data)-2, 0)
 	padding := 0
@@ -24,7 +24,7 @@ func pictured(mime, data json.RawMessage) string {
 	return strings.TrimPrefix(described("", mime)+", ", ", ") + text
 }
 
-// pixels reads the first bytes of a PNG or a GIF.
+// pixels returns the size of a PNG or GIF image from its first bytes, or zeros.
 func pixels(start string) (width, height int) {
 	b, err := base64.StdEncoding.DecodeString(start[:len(start)/4*4])
 	switch {

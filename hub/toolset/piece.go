@@ -10,15 +10,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// piece is a part of a view's text: one of ours, a JSON string of the result, or other JSON of it as it came. Only
-// the ends of a long one are ever decoded.
+// piece is a part of a view's text: a text of this package, a JSON string of the result, or other JSON of the result as
+// it came. Only the ends of a long piece are ever decoded.
 type piece struct {
 	text  string
-	token json.RawMessage // with its quotes
+	token json.RawMessage // including its quotes
 	raw   json.RawMessage
 }
 
-// inside is the text as it is stored, and whether escapes are to be undone.
+// inside returns the stored text, and whether it has escapes to decode.
 func (p piece) inside() (text []byte, escaped bool) {
 	switch {
 	case len(p.token) >= 2:
@@ -31,13 +31,13 @@ func (p piece) inside() (text []byte, escaped bool) {
 	return []byte(p.text), false
 }
 
-// extent is how long a piece is, decoded.
+// extent is the length of a piece after decoding.
 type extent struct {
 	bytes, lines int
-	from         int // where in the stored text its last bytes begin, as many as were asked for or more
+	from         int // a position in the stored text from which on at least the requested last bytes are
 }
 
-// measure passes over the piece once; last is how many of the last bytes will be wanted.
+// measure scans the piece once. last is how many of the last bytes will be requested.
 func (p piece) measure(last int) extent {
 	text, escaped := p.inside()
 	if !escaped {
@@ -67,7 +67,7 @@ func (p piece) measure(last int) extent {
 	return e
 }
 
-// escapeAt reads an escape: how long it is and what it stands for. Half a surrogate pair stands for U+FFFD.
+// escapeAt returns the length of an escape and its character. Half a surrogate pair becomes U+FFFD.
 func escapeAt(text []byte) (size int, stands rune) {
 	if len(text) < 2 {
 		return len(text), utf8.RuneError
@@ -88,7 +88,7 @@ func escapeAt(text []byte) (size int, stands rune) {
 	return size, stands
 }
 
-// unitAt reads the four digits of \uXXXX.
+// unitAt returns the value of the four digits of \uXXXX.
 func unitAt(text []byte) (unit rune) {
 	if len(text) < 6 {
 		return utf8.RuneError
@@ -103,8 +103,8 @@ func unitAt(text []byte) (unit rune) {
 	return unit
 }
 
-// head is at most the first n bytes of the text, whole code points; all tells whether that is all of it, kept is how
-// many bytes of it that are.
+// head returns at most the first n bytes of the text, in whole code points. kept is the number of these bytes before
+// invalid ones are replaced, and all reports whether this is the whole text.
 func (p piece) head(n int) (text string, kept int, all bool) {
 	stored, escaped := p.inside()
 	if !escaped {
@@ -135,7 +135,7 @@ func (p piece) head(n int) (text string, kept int, all bool) {
 	return decode(stored[:i]), size, i == len(stored)
 }
 
-// tail is at most the last n bytes of the text, which begins at from or before it.
+// tail returns at most the last n bytes of the text. They begin at from or after it.
 func (p piece) tail(n, from int) (text string, kept int) {
 	stored, escaped := p.inside()
 	if text = string(stored[from:]); escaped {
@@ -148,7 +148,7 @@ func (p piece) tail(n, from int) (text string, kept int) {
 	return strings.ToValidUTF8(text[start:], "\uFFFD"), len(text) - start
 }
 
-// decode undoes the escapes of a part of a JSON string that is not cut inside of one.
+// decode decodes the escapes of a part of a JSON string. The part must not begin or end within an escape.
 func decode(stored []byte) string {
 	b := make([]byte, 0, len(stored)+2)
 	return jsontext.String(append(append(append(b, '"'), stored...), '"'))

@@ -1,6 +1,6 @@
 package toolset
 
-// Provider is who runs a model: each takes another part of JSON Schema.
+// Provider is a provider of models. Each accepts a different part of JSON Schema.
 type Provider string
 
 // The providers whose rules are known.
@@ -10,16 +10,16 @@ const (
 	Gemini    Provider = "gemini"
 )
 
-// Known tells whether the rules of p are known.
+// Known reports whether the rules of p are known.
 func (p Provider) Known() bool { return p == Anthropic || p == OpenAI || p == Gemini }
 
-// kind is what the value of a keyword is.
+// kind is the type of a keyword's value.
 type kind byte
 
 const (
 	textKind   kind = iota + 1
 	numberKind      // finite
-	countKind       // a number from 0
+	countKind       // a number >= 0
 	boolKind
 	anyKind    // any value
 	listKind   // an array of any values
@@ -29,10 +29,10 @@ const (
 	manyKind   // an array of schemas
 	tableKind  // an object of schemas
 	itemsKind  // a schema, or in older dialects an array of them
-	refKind    // what refers or is referred to: it is written out where it is used
+	refKind    // a reference or its target: targets are copied to where they are used
 )
 
-// basic are the keywords that all three take.
+// basic are the keywords that all three accept.
 var basic = map[string]kind{
 	"type": typeKind, "title": textKind, "description": textKind, "enum": listKind, "const": anyKind,
 	"properties": tableKind, "required": namesKind, "items": itemsKind, "prefixItems": manyKind,
@@ -48,11 +48,11 @@ var jsonSchema = with(basic, map[string]kind{
 	"maxProperties": countKind, "deprecated": boolKind, "readOnly": boolKind, "writeOnly": boolKind,
 })
 
-// keywords says what each provider takes. What is read here and no provider takes in this form (references, allOf,
-// arrays of items) is made into what it does take.
+// keywords are the keywords that each provider accepts. Keywords that are parsed but that no provider accepts in this
+// form (references, allOf, arrays of items) are converted.
 //
-// OpenAI's documents are clear about the strict form alone. Keywords of which nobody says that the plain form takes
-// them are left out: a refusal costs the whole request, a keyword a hint.
+// OpenAI's documents are clear only about the strict form. Keywords that are not documented for the plain form are left
+// out: a refusal costs the whole request, a missing keyword a hint.
 var keywords = map[Provider]map[string]kind{
 	Anthropic: with(jsonSchema, map[string]kind{
 		"not": schemaKind, "if": schemaKind, "then": schemaKind, "else": schemaKind, "contains": schemaKind,

@@ -10,16 +10,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// unquoter gives the bytes of a JSON text without the blanks between tokens. The text may itself be a JSON string,
-// whose escapes are undone on the way: nothing is kept of it.
+// unquoter returns the bytes of a JSON text without the white space between tokens. If the text is a JSON string, it
+// returns those of the text in the string and decodes the escapes one by one, without buffering the text.
 type unquoter struct {
 	text    []byte
 	escaped bool
 	at      int
-	rune    [utf8.UTFMax]byte // of an escape
-	pending []byte            // what is left of it
-	within  bool              // a string of the inner text
-	slash   bool              // after a backslash in it
+	rune    [utf8.UTFMax]byte // for an escape
+	pending []byte            // the rest of it
+	within  bool              // inside a string of the inner text
+	slash   bool              // after a backslash in that string
 }
 
 func newUnquoter(raw json.RawMessage) *unquoter {
@@ -72,11 +72,11 @@ func sameTokens(a, b *unquoter) bool {
 	}
 }
 
-// canonicalDepth bounds the nesting of what is compared by its meaning.
+// canonicalDepth bounds the nesting of values that are compared by appendCanonical.
 const canonicalDepth = 64
 
-// appendCanonical writes a value in one form: members in order, the last of several with one name; strings and
-// numbers in one spelling. nil: it lies too deep.
+// appendCanonical appends a value in one form: members sorted, only the last of several with one name, strings and
+// numbers in one notation. It returns nil if the value is nested too deep.
 func appendCanonical(b []byte, raw json.RawMessage, depth int) []byte {
 	if depth > canonicalDepth || len(raw) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func appendCanonical(b []byte, raw json.RawMessage, depth int) []byte {
 	return append(b, number(raw)...)
 }
 
-// number spells 1, 1.0 and 10e-1 alike; a number that is long to spell stays as it is.
+// number returns the same text for 1, 1.0 and 10e-1. A number whose text is long stays as it is.
 func number(raw json.RawMessage) string {
 	text := strings.TrimSpace(string(raw))
 	if len(text) > 40 {

@@ -13,35 +13,35 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Okapi BM25 with the usual parameters (S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25
-// and Beyond", 2009). A word of the name counts as often as nameWeight words of the description: names of tools are
-// chosen to be found, and descriptions are long.
+// Okapi BM25 with the usual parameters (S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+// Beyond", 2009). A word of the name counts as often as nameWeight words of the description: names of tools are chosen
+// to be found, and descriptions are long.
 const (
 	saturation = 1.2
 	lengthBias = 0.75
 	nameWeight = 4
 )
 
-// Searched is a tool as it is searched for.
+// Searched holds the parts of a tool that are searched.
 type Searched struct {
 	Name, Title, Description string
 	InputSchema              json.RawMessage
 }
 
-// Hit is a tool that was found. The higher the score, the better.
+// Hit is a result of a search. A higher score is better.
 type Hit struct {
 	Identity
 	Score float64
 }
 
-// Index finds tools. What it knows of a server is made once for each version of its list, and replaced without
-// touching others. The zero value is empty and ready to use; safe for concurrent use.
+// Index is a search index of tools. The part of a server is built once for each version of its list, and replaced
+// without changing others. The zero value is empty and ready to use. It is safe for concurrent use.
 type Index struct {
 	mu      sync.RWMutex
-	servers map[string]*serverTools // guarded by mu; one is not changed once it is made
+	servers map[string]*serverTools // guarded by mu; a *serverTools is immutable
 }
 
-// serverTools is what is known of the tools of one server.
+// serverTools is the part of the index for one server.
 type serverTools struct {
 	version uint64
 	tools   []string
@@ -55,8 +55,7 @@ type posting struct {
 	count float64
 }
 
-// Put takes the tools of a server in the place of what was known of it. It does nothing, and does not ask for them,
-// when that has this version.
+// Put replaces the tools of a server. It does nothing, and does not call tools, if the index has that version already.
 func (x *Index) Put(server string, version uint64, tools func() []Searched) {
 	x.mu.RLock()
 	known := x.servers[server]
@@ -73,7 +72,7 @@ func (x *Index) Put(server string, version uint64, tools func() []Searched) {
 	x.servers[server] = p
 }
 
-// Retain forgets the servers that keep says no for. keep must not block.
+// Retain removes the servers for which keep returns false. keep must not block.
 func (x *Index) Retain(keep func(server string) bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,7 +95,7 @@ func newPart(version uint64, tools []Searched) *serverTools {
 	return p
 }
 
-// counts is how often a tool has each word, those of its name weighted.
+// counts returns how often a tool has each word; words of its name count more.
 func (t *Searched) counts() map[string]float64 {
 	counts := map[string]float64{}
 	left := bounds.SearchedBytes
@@ -120,8 +119,8 @@ func (t *Searched) counts() map[string]float64 {
 	return counts
 }
 
-// Search finds the tools that have words of a query, the best first, at most limit of them. Of two with the same
-// score the one whose server and name come first in order is first. may says which ones count; nil is all.
+// Search returns the tools that have words of a query, the best first, at most limit of them. Tools with the same score
+// are sorted by server and name. Only tools for which may returns true are returned; nil means all.
 func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
 	var asked []string
 	words(query[:min(len(query), bounds.SearchQueryBytes)], func(word string) bool {
@@ -148,7 +147,7 @@ func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
 	if count == 0 || limit <= 0 {
 		return nil
 	}
-	// Sums of floating-point numbers depend on their order.
+	// Sums of floating-point numbers depend on the order of the terms.
 	sort.Slice(servers, func(i, j int) bool { return servers[i].name < servers[j].name })
 	mean := max(total/float64(count), 1)
 	for _, word := range asked {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// settle makes of one schema, whose parts are settled, one that the provider takes somewhere below the top.
+// settle converts one schema, whose parts are settled, into a form that the provider accepts below the top level.
 func (f *fitter) settle(s *schema, p place) {
 	if all := s.list("allOf"); len(all) == 1 || len(all) > 0 && f.provider != Anthropic {
 		s.drop("allOf")
@@ -46,7 +46,7 @@ func (f *fitter) settle(s *schema, p place) {
 	}
 }
 
-// tuple makes one schema of those of an array's single elements: which stands where is not said any more.
+// tuple replaces the schemas of an array's elements by one schema. The position of each is lost.
 func (f *fitter) tuple(s *schema, p place) {
 	all := s.list("prefixItems")
 	if f.provider == Anthropic || all == nil {
@@ -60,7 +60,7 @@ func (f *fitter) tuple(s *schema, p place) {
 	f.say(p, "a tuple told as an array of any of its kinds")
 }
 
-// declared takes out of required what is no property.
+// declared removes names from required that are no properties.
 func (f *fitter) declared(s *schema, p place) {
 	if !s.has("required") {
 		return
@@ -74,17 +74,17 @@ func (f *fitter) declared(s *schema, p place) {
 	s.setStrings("required", kept)
 }
 
-// items: arrays need them with all but Anthropic.
+// items adds items to an array without them: all providers except Anthropic require them.
 func (f *fitter) items(s *schema) {
 	if f.provider != Anthropic && slices.Contains(s.types(), "array") && s.sub("items") == nil {
 		s.set("items", &schema{})
 	}
 }
 
-// keyPattern is what Anthropic takes as names of arguments: "Property keys should match pattern".
+// keyPattern is what Anthropic accepts as names of arguments: "Property keys should match pattern".
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// finish makes the whole schema one for the top.
+// finish converts the whole schema into a form for the top level.
 func (f *fitter) finish(s *schema) (*schema, error) {
 	top := place{}
 	if types := s.types(); types != nil && !slices.Contains(types, "object") {
@@ -102,7 +102,7 @@ func (f *fitter) finish(s *schema) (*schema, error) {
 		}
 		f.everywhere(s, top)
 	}
-	// Types that were contradictory, or several, are so no more: arguments are an object in MCP.
+	// Contradictory or several types are replaced: arguments are an object in MCP.
 	made := &schema{}
 	made.setText("type", "object")
 	properties := s.table("properties")
@@ -139,7 +139,8 @@ func (f *fitter) finish(s *schema) (*schema, error) {
 	return made, nil
 }
 
-// everywhere takes out of each schema what only parts of it, before they were brought together, could refer to.
+// everywhere calls declared for s and each schema within it. It runs after the merges, because before them a part may
+// require a property of another part.
 func (f *fitter) everywhere(s *schema, p place) {
 	f.declared(s, p)
 	for _, key := range s.keys {
@@ -158,7 +159,7 @@ func (f *fitter) everywhere(s *schema, p place) {
 	}
 }
 
-// told puts values that a provider does not take as enum into the description.
+// told adds values that a provider does not accept as enum to the description.
 func (f *fitter) told(s *schema, values json.RawMessage) {
 	text := "Allowed: " + string(values) + "."
 	if len(text) > 300 {

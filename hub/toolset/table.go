@@ -5,27 +5,26 @@ import (
 	"sort"
 )
 
-// Table says which name belongs to whom, in both directions. Names are looked up in it and never taken apart. It is
-// not changed once it is made.
+// Table maps identities to names and back. Names are looked up in it and never parsed. It is immutable.
 type Table struct {
 	names map[Identity]string
 	from  map[string]Identity
 	aside []Aside
 }
 
-// Aside is a tool that models are not shown.
+// Aside is a tool that is not shown to models.
 type Aside struct {
 	Identity
 	Reason string
 }
 
-// NewTable names all. Where two want one name, which takes two equal hashes or a server that lists a tool twice, the
-// one whose raw identity comes first in order has it, whatever the order they are given in; the other is set aside.
+// NewTable names all tools. If two have the same name, which needs two equal hashes or a server that lists a tool
+// twice, the one whose raw identity is less gets it, whatever the order of all; the other is set aside.
 func NewTable(style Style, all []Named) *Table {
 	t := &Table{names: make(map[Identity]string, len(all)), from: make(map[string]Identity, len(all))}
 	sorted := slices.Clone(all)
 	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].compare(sorted[j].Identity) < 0 })
-	// With Single a server may spell a name that is another one's with a hash. What needed no change comes first.
+	// With Single, a tool's own name may equal another one's name with a hash. Names that need no change take precedence.
 	var changed []Named
 	for _, n := range sorted {
 		if style.Single && !legalInMCP(n.Name) {
@@ -53,17 +52,17 @@ func (t *Table) add(style Style, n Named) {
 	t.names[n.Identity], t.from[name] = name, n.Identity
 }
 
-// Name is the name that was given to a tool; false when there is none.
+// Name returns the name of a tool, or false if it has none.
 func (t *Table) Name(id Identity) (string, bool) {
 	name, ok := t.names[id]
 	return name, ok
 }
 
-// Find is whose name this is.
+// Find returns the tool with a name.
 func (t *Table) Find(name string) (Identity, bool) {
 	id, ok := t.from[name]
 	return id, ok
 }
 
-// Aside are those that got no name.
+// Aside returns the tools that got no name.
 func (t *Table) Aside() []Aside { return t.aside }

@@ -10,37 +10,37 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// ViewOptions say what a view is for.
+// ViewOptions are the options of a view.
 type ViewOptions struct {
-	// MaxTokens bounds the text, 0 is no bound. Less than bounds.ViewTokens counts as that.
+	// MaxTokens bounds the text; 0 means no bound. A value below bounds.ViewTokens counts as that.
 	MaxTokens int
-	// Audience is "assistant", also when it is empty, or "user": blocks that are annotated for others are withheld.
+	// Audience is "assistant" (also if it is empty) or "user": blocks that are annotated for the other one are withheld.
 	Audience string
-	// Images: pictures are handed over beside the text, which otherwise describes them.
+	// Images says that images are returned in View.Images, not only described in the text.
 	Images bool
-	// More says, after what was left out has been counted, how to get it.
+	// More is the text behind the counts of what was left out. It says how to read that.
 	More string
 }
 
 // View is the result of a tool as a text for a model.
 type View struct {
 	Text    string
-	Images  []json.RawMessage // content blocks as they came, parts of the result
+	Images  []json.RawMessage // content blocks as they came, slices of the result
 	IsError bool
-	// Cut: something was left out of the text, which says so where it was.
+	// Cut says that something was left out of the text. The text says so at that place.
 	Cut                  bool
 	LeftBytes, LeftLines int
-	Withheld             int    // blocks that are for another audience
+	Withheld             int    // blocks for another audience
 	Odd                  string // what is wrong with the result, if anything
 }
 
-// Within tells whether a result is to cross unchanged although there is a bound.
+// Within reports whether a result is to be passed on unchanged although there is a bound.
 func Within(result json.RawMessage, maxTokens int) bool {
 	return maxTokens <= 0 || Tokens(len(result)) <= max(maxTokens, bounds.ViewTokens)
 }
 
-// NewView reads the result of tools/call, valid JSON or not. Its texts are never decoded as a whole when they are
-// longer than the bound. The text within JSON quotes is within the bound, too.
+// NewView makes a view of the result of tools/call, valid JSON or not. It never decodes a text that is longer than the
+// bound as a whole. The bound also holds for the text in JSON quotes.
 func NewView(result json.RawMessage, o ViewOptions) View {
 	c := &collector{options: o}
 	if c.options.Audience == "" {
@@ -60,7 +60,8 @@ const (
 	resultTail = `"}],"isError":false}`
 )
 
-// Result is the view as the result of tools/call, pictures behind the text. But for these it is within the bound.
+// Result returns the view as the result of tools/call, images after the text. Without the images it is within the
+// bound.
 func (v *View) Result() json.RawMessage {
 	b := append([]byte(nil), resultHead[:len(resultHead)-1]...)
 	b = append(jsontext.AppendString(b, v.Text), '}')
@@ -73,7 +74,7 @@ func (v *View) Result() json.RawMessage {
 	return append(b, "]}"...)
 }
 
-// collector brings together what a view is made of.
+// collector collects the parts of a view.
 type collector struct {
 	options ViewOptions
 	view    View
@@ -126,7 +127,8 @@ func (c *collector) read(result json.RawMessage) {
 	}
 }
 
-// said tells whether a text says the same as structuredContent, as servers do for older clients.
+// said reports whether a text of the result has the same content as structuredContent, as servers send it for older
+// clients.
 func (c *collector) said(structured json.RawMessage) bool {
 	for _, p := range c.pieces {
 		if p.token != nil && sameJSON(p.token, structured) {
@@ -136,7 +138,7 @@ func (c *collector) said(structured json.RawMessage) bool {
 	return false
 }
 
-// block reads one content block.
+// block adds one content block.
 func (c *collector) block(raw json.RawMessage) {
 	var b struct{ kind, text, data, mime, uri, name, annotations, resource json.RawMessage }
 	if !jsontext.Members(raw, func(name []byte, value json.RawMessage) bool {
@@ -187,7 +189,7 @@ func (c *collector) block(raw json.RawMessage) {
 	}
 }
 
-// resource reads an embedded resource.
+// resource adds an embedded resource.
 func (c *collector) resource(raw, block json.RawMessage) {
 	text, blob := jsontext.Get(raw, "text"), jsontext.Get(raw, "blob")
 	uri, mime := jsontext.Get(raw, "uri"), jsontext.Get(raw, "mimeType")
@@ -202,7 +204,8 @@ func (c *collector) resource(raw, block json.RawMessage) {
 	}
 }
 
-// isFor: no annotation, and one that cannot be read, is for everybody.
+// isFor reports whether a block is for the audience. A block without annotation, or with one that cannot be parsed, is
+// for everyone.
 func (c *collector) isFor(annotations json.RawMessage) bool {
 	listed, ours := false, false
 	jsontext.Elements(jsontext.Get(annotations, "audience"), func(v json.RawMessage) bool {
@@ -213,7 +216,8 @@ func (c *collector) isFor(annotations json.RawMessage) bool {
 	return ours || !listed
 }
 
-// printable is a foreign string that stands in a line of ours. Long ones are not decoded.
+// printable returns a string of the server for use within a line of the view. It decodes only the beginning of a long
+// one.
 func printable(token json.RawMessage) string {
 	text, _, _ := piece{token: token}.head(4 * bounds.PrintableRunes)
 	return bounds.Printable(text)
@@ -226,8 +230,8 @@ func described(before string, token json.RawMessage) string {
 	return before + printable(token)
 }
 
-// sameJSON tells whether the text in a JSON string is the JSON value structured. Blanks between tokens do not count;
-// of short ones neither does the order of members nor how strings and numbers are spelled.
+// sameJSON reports whether the text in a JSON string is the JSON value structured. White space between tokens is
+// ignored. In short values the order of members and the notation of strings and numbers are ignored, too.
 func sameJSON(token, structured json.RawMessage) bool {
 	if len(structured) > bounds.ViewCompared || len(token) > 8*bounds.ViewCompared {
 		return sameTokens(newUnquoter(token), newUnquoter(structured))
@@ -240,7 +244,7 @@ func sameJSON(token, structured json.RawMessage) bool {
 	return a != nil && bytes.Equal(a, b)
 }
 
-// jsonLike: what begins so and is cut is no JSON any more.
+// jsonLike reports whether text begins like JSON: if it was cut, it is no valid JSON any more.
 func jsonLike(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && (text[0] == '{' || text[0] == '[')

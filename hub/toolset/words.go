@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// words shows the words of a text in lower case: they end where a letter or a number does, and a name in camel case
-// begins a new one with each capital. A name of several words is one of its own, too, so that who knows it finds it.
+// words calls f with the words of a text in lower case. A word consists of letters and digits, and in a name in camel
+// case each capital starts a new word. A name of several words is also passed as a whole, so that a query for the name
+// finds it.
 func words(text string, f func(word string) bool) {
 	whole, parts := 0, 0
 	from := -1
@@ -62,18 +63,18 @@ func words(text string, f func(word string) bool) {
 	}
 }
 
-// alone: scripts that are written without blanks are found by their characters.
+// alone reports whether a character is a word of its own, as in scripts that are written without spaces.
 func alone(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// lowerFollows finds the last capital of an abbreviation, which begins a word: the S of HTTPServer.
+// lowerFollows reports whether the character before rest, a capital after capitals, starts a word: the S of HTTPServer.
 func lowerFollows(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	return unicode.IsLower(r)
 }
 
-// stem makes a plural of English a singular, about: "issues" and "issue" are one.
+// stem turns most English plurals into the singular: "issues" and "issue" are the same word.
 func stem(word string) string {
 	switch n := len(word); {
 	case n > 4 && strings.HasSuffix(word, "ies"):
