@@ -55,14 +55,14 @@ func (s *Server) Answered() {
 	}
 }
 
-// renewIfIdle reconnects a stale server, to which too little was declared or whose era does not let it ask, unless
-// something uses it.
+// renewIfIdle reconnects a stale server, unless something uses it. A server is stale if too little was declared to it,
+// or if it cannot ask people in the era of its connection.
 func (s *Server) renewIfIdle() {
 	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
 		return
 	}
 	if s.owner.Use().Asked {
-		return // the end of its question looks again
+		return // the end of the question calls renewIfIdle again
 	}
 	s.stale = false
 	why := "windows can show more than it was told"
