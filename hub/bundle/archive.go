@@ -261,7 +261,7 @@ func (a *archive) unpackFile(ctx context.Context, to *os.Root, f *zip.File, mode
 
 var errMore = errors.New("more bytes than the directory says")
 
-// upTo reads as many bytes as the directory of the ZIP says, and stops when ctx ends.
+// upTo returns an error if there are more bytes than the directory of the ZIP says, or when ctx has ended.
 type upTo struct {
 	ctx  context.Context
 	r    io.Reader

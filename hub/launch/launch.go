@@ -137,7 +137,7 @@ func (l *Launch) Opened(by int) {
 	}
 }
 
-// AskAgain makes the next start ask the user even after a no.
+// AskAgain makes the next start ask the user even if the user has declined before.
 func (l *Launch) AskAgain() { l.declined = "" }
 
 // Refusal returns the error for a caller that wants a server whose launch the user has declined, else nil.

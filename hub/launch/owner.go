@@ -33,7 +33,7 @@ type Ask func(f *grants.Form) (Answer, error)
 // Answer is a person's answer to the question whether something may be launched.
 type Answer uint8
 
-// Answers.
+// The values of Answer.
 const (
 	Dismissed Answer = iota // closed without an answer
 	Agreed                  // yes; the grant has been stored already

@@ -135,7 +135,7 @@ func (s *Server) Join() *mcp.Session {
 	return s.conn.session
 }
 
-// ReadySince returns when the latest connection became ready, as in ServerInfo. It serves to tell connections apart.
+// ReadySince returns when the latest connection became ready, as in ServerInfo. It distinguishes connections.
 func (s *Server) ReadySince() time.Time { return s.ready }
 
 // Release ends the use of the connection by c, if it had one, and restarts the idle clock.

@@ -3,7 +3,7 @@ package servers
 // Intent is what people want of a server.
 type Intent int
 
-// Intents.
+// The values of Intent.
 const (
 	On      Intent = iota // it is started when it is needed
 	Off                   // nothing starts it
@@ -15,7 +15,8 @@ func (i Intent) String() string { return [...]string{"on", "off", "restart"}[i] 
 // Event is something that happens to a server, or an order.
 type Event int
 
-// Events. Each comment begins with the states in which the event is possible; in any other state it is refused.
+// The values of Event. Each comment begins with the states in which the event is possible; in any other state it is
+// refused.
 const (
 	Begin      Event = iota + 1 // at rest: a start begins
 	Up                          // connecting: the server is ready

@@ -12,8 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// fall detaches c, a connection that ended by itself, from s. From then on nobody acquires it, and whoever needs s
-// waits on s.stopping until the old process has gone (see fallen). The calls on c fail by themselves; the questions
+// fall detaches c, a connection that ended by itself, from s. From then on nobody acquires it, and callers that need s
+// wait on s.stopping until the old process has ended (see fallen). The calls on c fail by themselves; the questions
 // that the server asked on it are closed by Owner.Fell.
 func (s *Server) fall(c *connection) {
 	if s.conn != c {

@@ -13,7 +13,7 @@ import (
 // Start connects the server and waits until it is ready. It tries at once, however often the server failed before.
 func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, nil) }
 
-// start is Start; stops is the value of Life.stops when the start was ordered, or nil.
+// start is like Start; stops is the value of Life.stops when the start was ordered, or nil.
 func (s *Server) start(ctx context.Context, stops *uint64) (event.ServerInfo, error) {
 	s.table.House.Update(func() {
 		s.forgive()
@@ -99,7 +99,7 @@ func (s *Server) shown() (i event.ServerInfo) {
 	return i
 }
 
-// SetLogLevel asks the server to log from this level on.
+// SetLogLevel asks the server to send log messages of this level and above.
 func (s *Server) SetLogLevel(ctx context.Context, level string) error {
 	session, err := s.Acquire(ctx, nil)
 	if err != nil {

@@ -20,8 +20,8 @@ type House interface {
 	Draining() bool
 }
 
-// Owner is what a Server asks of the hub about itself, and tells it. All methods are called with the hub's lock held,
-// except where noted.
+// Owner is the hub's side of a Server: what the Server asks for, and what it reports. All methods are called with the
+// hub's lock held, except where noted.
 type Owner interface {
 	// Prepare makes an entry ready to be started: it obtains the user's consent to the launch and resolves every
 	// reference. It may ask a person. It is called without the lock.
@@ -47,8 +47,8 @@ type Owner interface {
 	// when that request is over.
 	Cancel(cause *event.CancelCause) (overs []<-chan struct{})
 
-	// Refusal returns the error for whoever wants the server while the hub refuses it, for example because a person has
-	// declined its launch; nil when it does not.
+	// Refusal returns the error for a caller that wants the server while the hub refuses it, for example because a person
+	// has declined its launch, or nil if the hub does not refuse it.
 	Refusal() error
 	// MustAsk reports whether a start would have to ask a person to consent to the launch.
 	MustAsk() bool

@@ -27,9 +27,9 @@ func (s *Server) offer() {
 	}
 }
 
-// outgrown reports whether windows can show more than was declared to the legacy session of c at initialize. What was
-// declared counts, not what the revision made of it: an older revision knows fewer kinds, and connecting anew would not
-// change that.
+// outgrown reports whether windows can show more than was declared to the legacy session of c at initialize. The
+// declared capabilities are compared, and not those that the revision has: an older revision has fewer kinds, and a new
+// connection would not change that.
 func (s *Server) outgrown(c Client) bool {
 	if s.conn == nil || s.conn.session.Era() != mcp.Legacy {
 		return false

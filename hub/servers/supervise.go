@@ -14,8 +14,7 @@ const (
 	stableAfter     = time.Minute // a connection that was up for so long clears the count of failures
 )
 
-// supervision records the failures of a server and plans its next start. It changes in noteFailure, forgive, forget,
-// due and dropPlan.
+// supervision records the failures of a server, and holds the plan of its next start.
 type supervision struct {
 	failures int    // in a row
 	how      string // how it failed last, without exit status and stderr

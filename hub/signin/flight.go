@@ -31,7 +31,7 @@ type flight struct {
 
 	// Guarded by the SignIn's mu.
 	waiters int
-	over    error // why it was ended early, or nil. The goroutine that sets it calls cancel after unlocking mu
+	over    error // why it was ended early, or nil. The goroutine that sets it ends the context after unlocking mu
 	asked   bool  // a person has seen a prompt of it
 }
 
