@@ -15,16 +15,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Page is a URL that may be handed to a browser.
+// Page is a URL that may be opened in a browser.
 type Page struct {
 	URL *url.URL
-	// Host is the host that a browser would connect to, with the port if one is written: names in lower case and in
-	// punycode (RFC 5891), so that a letter which only looks like another one shows.
+	// Host is the host that a browser would connect to, with the port if the URL has one. Names are in lower case and in
+	// punycode (RFC 5891), so that a letter that only looks like another one is visible.
 	Host string
 }
 
-// Check takes https URLs, and http ones of this computer. The error completes "the URL ..."; it quotes no more of the
-// URL than its scheme.
+// Check accepts https URLs, and http URLs of this computer. The error completes "the URL ..."; it quotes only the
+// scheme of the URL.
 func Check(text string) (Page, error) {
 	if len(text) > bounds.PageURLBytes {
 		return Page{}, fmt.Errorf("is longer than %s", bounds.Bytes(bounds.PageURLBytes))
@@ -62,7 +62,7 @@ func Check(text string) (Page, error) {
 	return Page{URL: u, Host: host}, nil
 }
 
-// Loopback reports whether a URL's host is this computer by its name alone.
+// Loopback reports whether the host of a URL is this computer, without looking up the name.
 func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -71,17 +71,18 @@ func Loopback(host string) bool {
 	return err == nil && a.Unmap().IsLoopback()
 }
 
-// odd finds what browsers take out or read as something else (WHATWG URL, "URL parsing": tabs, line ends, backslashes),
-// and what cannot be seen or turns the order of what is shown.
+// odd reports characters that browsers remove or replace (WHATWG URL, "URL parsing": tabs, line ends, backslashes), and
+// those that are invisible or change the order of text.
 func odd(r rune) bool { return r == '\\' || r == ' ' || !unicode.IsPrint(r) }
 
-// names converts as browsers do (UTS #46, non-transitional). Underscores are let through: names of machines have them.
+// names converts names as browsers do (UTS #46, non-transitional). Underscores are allowed, since names of machines
+// have them.
 var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(false),
 	idna.StrictDomainName(false),
 	idna.VerifyDNSLength(true))
 
-// canonicalHost gives an IP address or a name in punycode; false: a browser would refuse it, or find another host in
-// it.
+// canonicalHost returns an IP address, or a name in punycode. The result is false if a browser would refuse the host,
+// or interpret it as another host.
 func canonicalHost(host string) (string, bool) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.String(), a.Zone() == ""
@@ -96,11 +97,11 @@ func canonicalHost(host string) (string, bool) {
 	}) {
 		return "", false
 	}
-	if a, err := netip.ParseAddr(name); err == nil { // fullwidth digits, for one
+	if a, err := netip.ParseAddr(name); err == nil { // for example fullwidth digits
 		return a.String(), true
 	}
-	// A name whose last label is a number is read as an IPv4 address in one of its odd spellings: 2130706433, 0x7f.1
-	// (WHATWG URL, "ends in a number checker").
+	// If the last label of a name is a number, browsers parse the name as an IPv4 address in an unusual spelling:
+	// 2130706433, 0x7f.1 (WHATWG URL, "ends in a number checker").
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	hex, isHex := strings.CutPrefix(last, "0x")
 	if strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Bounds of one bundle. Those with all their modules have some 20,000 files and 300 MiB.
+// Bounds of one bundle. Bundles that include all their modules have some 20,000 files and 300 MiB.
 const (
 	maxFileBytes     = 256 << 20 // of the bundle
 	maxEntries       = 50_000
@@ -30,24 +30,24 @@ const (
 
 const manifestName = "manifest.json"
 
-// refusal says why a bundle is not taken, for people.
+// refusal says why a bundle is refused, in words for people.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// archive is a bundle that was looked at: each of its entries may be unpacked.
+// archive is a bundle that was checked: each of its entries may be unpacked.
 type archive struct {
 	files    []*zip.File
 	byName   map[string]*zip.File
 	unpacked int64
 }
 
-// maxDirectoryBytes bounds the directory of a ZIP, of which zip keeps a few hundred bytes for each entry.
+// maxDirectoryBytes bounds the directory of a ZIP, in bytes: package zip keeps a few hundred bytes for each entry.
 const maxDirectoryBytes = 16 << 20
 
-// bounded is a file of which so many bytes may be read until its directory has been.
+// bounded is a file of which only left bytes may be read until read is set, which is done when its directory was read.
 type bounded struct {
 	r    io.ReaderAt
 	left int
@@ -63,7 +63,8 @@ func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
 	return b.r.ReadAt(p, off)
 }
 
-// openArchive looks at all that the directory of a ZIP says. What a file really has is held to it when it is read.
+// openArchive checks everything that the directory of a ZIP says. The contents are checked against the directory when
+// they are read.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	if size > maxFileBytes {
 		return nil, refuse("it has more than %s", bounds.Bytes(maxFileBytes))
@@ -81,7 +82,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 		return nil, refuse("it has more than %d files", maxEntries)
 	}
 	a := &archive{byName: make(map[string]*zip.File, len(z.File))}
-	folded := make(map[string]bool, len(z.File)) // names as file systems see them that know no case: true is a folder
+	folded := make(map[string]bool, len(z.File)) // lower case, for file systems that ignore case; true for a folder
 	for _, f := range z.File {
 		name, folder := strings.CutSuffix(f.Name, "/")
 		if err := checkName(name); err != nil {
@@ -118,7 +119,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	return a, nil
 }
 
-// apart refuses a ZIP in which several entries are of one piece of data, as in bombs.
+// apart refuses a ZIP in which several entries share data, as in ZIP bombs.
 func (a *archive) apart() error {
 	type span struct{ from, to int64 }
 	spans := make([]span, 0, len(a.files))
@@ -142,7 +143,7 @@ func tooMuch() error {
 	return refuse("its files have more than %s", bounds.Bytes(maxUnpackedBytes))
 }
 
-// place enters a name and the folders above it, and tells whether nothing else is there.
+// place records a name and the folders above it. It returns false if something else has one of these names.
 func place(folded map[string]bool, name string, folder bool) bool {
 	key := strings.ToLower(name)
 	if was, there := folded[key]; there && !(was && folder) {
@@ -152,14 +153,14 @@ func place(folded map[string]bool, name string, folder bool) bool {
 	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
 		was, there := folded[dir]
 		if there {
-			return was // and so are those above it
+			return was // and so are the folders above it
 		}
 		folded[dir] = true
 	}
 	return true
 }
 
-// checkName takes what names one file below a folder on every system.
+// checkName accepts paths that name one file below a folder on every system.
 func checkName(name string) error {
 	bad := func(why string) error { return refuse("the path \"%s\" in it %s", bounds.Printable(name), why) }
 	switch {
@@ -188,7 +189,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// read gives the content of a small file.
+// read returns the content of a file of at most most bytes.
 func (a *archive) read(name string, most int64) ([]byte, error) {
 	f := a.byName[name]
 	if f == nil {
@@ -209,7 +210,7 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// unpack writes all files below a folder that is there and empty. The root keeps every path inside it.
+// unpack writes all files below an existing, empty folder. The os.Root keeps every path inside the folder.
 func (a *archive) unpack(ctx context.Context, to *os.Root, runs func(name string) bool) error {
 	made := map[string]bool{".": true}
 	for _, f := range a.files {
@@ -260,7 +261,7 @@ func (a *archive) unpackFile(ctx context.Context, to *os.Root, f *zip.File, mode
 
 var errMore = errors.New("more bytes than the directory says")
 
-// upTo reads what the directory of the ZIP has said, and not on past the end of ctx.
+// upTo returns an error if there are more bytes than the directory of the ZIP says, or when ctx has ended.
 type upTo struct {
 	ctx  context.Context
 	r    io.Reader

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/proposal"
 )
 
-// Info is what a bundle says of itself. Nobody has checked it.
+// Info is what a bundle says about itself. Nobody has checked it.
 type Info struct {
 	Name, Title, Description, Version, Author string
 	Tools                                     []string
@@ -27,14 +27,14 @@ const (
 	maxArgs  = 500
 )
 
-// known are the versions of manifests that are read; those of before 0.3 had the same fields or fewer.
+// known are the versions of manifests that can be read. Those before 0.3 have the same fields, or fewer.
 var known = []string{"0.1", "0.2", "0.3", "0.4"}
 
 func text(object json.RawMessage, name string) string {
 	return jsontext.String(jsontext.Get(object, name))
 }
 
-// manifest is a manifest.json.
+// manifest is the content of a manifest.json.
 type manifest struct {
 	Info
 	kind, entry string
@@ -42,7 +42,7 @@ type manifest struct {
 	all         json.RawMessage
 }
 
-// readManifest refuses what is none, or says too little to start a server.
+// readManifest parses a manifest. It refuses one that says too little to start a server.
 func readManifest(b []byte) (m manifest, err error) {
 	b = []byte(strings.TrimPrefix(string(b), "\ufeff"))
 	if !jsontext.IsObject(b) {
@@ -80,7 +80,7 @@ func readManifest(b []byte) (m manifest, err error) {
 	return m, nil
 }
 
-// system is this computer, as manifests speak of it.
+// system has the properties of this computer that manifests refer to.
 type system struct {
 	goos, home string
 }
@@ -92,7 +92,7 @@ func (s system) platform() string {
 	return s.goos
 }
 
-// proposal makes an entry of the manifest, for a bundle that is unpacked in a folder.
+// proposal makes a proposal from the manifest, for a bundle that is unpacked in folder.
 func (m *manifest) proposal(a *archive, folder string, sys system, prefix string) (*proposal.Proposal, error) {
 	p := &proposal.Proposal{Server: proposal.Slug(m.Name), Kind: proposal.KindBundle,
 		Subject: m.Name + " " + m.Version}
@@ -123,7 +123,7 @@ func (m *manifest) proposal(a *archive, folder string, sys system, prefix string
 	return p, nil
 }
 
-// textsOf gives the texts of an array.
+// textsOf returns the texts in an array.
 func textsOf(list json.RawMessage) (all []string) {
 	jsontext.Elements(list, func(v json.RawMessage) bool {
 		all = append(all, jsontext.String(v))
@@ -132,7 +132,7 @@ func textsOf(list json.RawMessage) (all []string) {
 	return all
 }
 
-// filler turns mcp_config into a proposal.
+// filler converts mcp_config to a proposal.
 type filler struct {
 	m      *manifest
 	a      *archive
@@ -140,10 +140,10 @@ type filler struct {
 	folder string
 	sys    system
 	prefix string
-	inputs map[string]string // ids by the keys of user_config
+	inputs map[string]string // the ids of inputs, by the keys of user_config
 }
 
-// has tells whether the bundle has a file. Windows' programs may be named without .exe.
+// has reports whether the bundle has a file. On Windows, a program may be named without .exe.
 func (f *filler) has(name string) bool {
 	name = path.Clean(name)
 	return f.a.byName[name] != nil || f.sys.goos == "windows" && f.a.byName[name+".exe"] != nil
@@ -158,7 +158,7 @@ func (f *filler) launch() error {
 		return jsontext.Get(f.m.config, key)
 	}
 	command, args := jsontext.String(pick("command")), textsOf(pick("args"))
-	if command == "" && f.m.kind == "uv" { // the host manages it
+	if command == "" && f.m.kind == "uv" { // then the host chooses the command
 		command, args = "uv", []string{"run", "--directory", "${__dirname}", f.m.entry}
 	}
 	if command == "" {
@@ -192,8 +192,8 @@ func (f *filler) launch() error {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
 
-// command is a program of the system by its name, or a file of the bundle. Any other path would be a program that the
-// bundle knows of this computer.
+// command sets the command: a program of the system by its name, or a file of the bundle. Any other path is refused,
+// since it would be a program that the bundle expects on this computer.
 func (f *filler) command(command string) error {
 	t, err := f.text(command)
 	if err != nil {
@@ -218,15 +218,16 @@ func (f *filler) command(command string) error {
 	return nil
 }
 
-// inside is the path in the bundle of a file that a manifest names, relative or below ${__dirname}.
+// inside returns the path within the bundle of a file that a manifest names, relative or below ${__dirname}. The result
+// is false if the path leads out of the bundle.
 func (f *filler) inside(name string) (string, bool) {
 	name = strings.TrimPrefix(filepath.ToSlash(name), filepath.ToSlash(f.folder)+"/")
 	name = path.Clean(name)
 	return name, checkName(name) == nil
 }
 
-// arguments makes groups. A flag before an optional value goes when the value is not there: manifests have no word for
-// that, and a flag alone would take the next argument for its value.
+// arguments sets the arguments, in groups. A flag before an optional value is left out together with the value:
+// manifests cannot express that, and a flag alone would take the next argument for its value.
 func (f *filler) arguments(args []string) error {
 	if len(args) > maxArgs {
 		return refuse("it has more than %d arguments", maxArgs)
@@ -237,7 +238,7 @@ func (f *filler) arguments(args []string) error {
 			return err
 		}
 		if len(t) == 1 && t[0].Input == "" && !filepath.IsAbs(arg) && f.a.byName[path.Clean(arg)] != nil {
-			f.p.Dir = f.folder // it is a file of the bundle, seen from there
+			f.p.Dir = f.folder // the argument is a file of the bundle, relative to this folder
 		}
 		last := len(f.p.Args) - 1
 		if len(t) == 1 && t[0].Input != "" && last >= 0 && len(f.p.Args[last]) == 1 {
@@ -257,7 +258,7 @@ func (f *filler) arguments(args []string) error {
 
 var reference = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// text puts in place of variables what they stand for. An unknown one stays, and makes the proposal unusable.
+// text replaces the variables of s. An unknown variable stays, and makes the proposal unusable.
 func (f *filler) text(s string) (t proposal.Text, err error) {
 	var literal strings.Builder
 	flush := func() {
@@ -304,7 +305,7 @@ func (f *filler) variable(name, unknown string) string {
 	return unknown
 }
 
-// input makes an input of a key of user_config, once.
+// input returns the id of the input for a key of user_config, and adds the input if it is not there yet.
 func (f *filler) input(key string) (string, error) {
 	if id, ok := f.inputs[key]; ok {
 		return id, nil

@@ -22,29 +22,29 @@ import (
 	"github.com/mcphub-go/mcphub/hub/proposal"
 )
 
-// Options of a Shelf.
+// Options are the options of a Shelf.
 type Options struct {
-	StateDir string // "": bundles are read, but none can be unpacked
-	// GOOS and Home are those of this computer; "": what the process has. Tests are on another one.
+	StateDir string // "" means that bundles can be read, but not unpacked
+	// GOOS and Home describe this computer; "" means those of the process. Tests set them.
 	GOOS, Home string
 }
 
-// Shelf is where bundles are unpacked. All methods may be called concurrently, by several processes too.
+// Shelf is the folder in which bundles are unpacked. Its methods may be called concurrently, also by several processes.
 type Shelf struct {
 	dir string
 	sys system
 
 	mu   sync.Mutex     // guards uses
-	uses map[string]use // of the folders of bundles
+	uses map[string]use // by the folder of the bundle
 }
 
-// use is how many want the folder of a bundle to be there and have not taken that back, and whether it came for them.
+// use is the number of callers that need the folder of a bundle, and whether the folder was made for them.
 type use struct {
 	n    int
 	made bool
 }
 
-// NewShelf makes a Shelf. Nothing is read or made yet.
+// NewShelf returns a Shelf. It reads and makes nothing yet.
 func NewShelf(o Options) *Shelf {
 	s := &Shelf{uses: map[string]use{}, sys: system{goos: o.GOOS, home: o.Home}}
 	if o.StateDir != "" {
@@ -59,21 +59,21 @@ func NewShelf(o Options) *Shelf {
 	return s
 }
 
-// Bundle is one that was looked at, and that nothing keeps from being unpacked.
+// Bundle is a bundle that was checked, and that can be unpacked.
 type Bundle struct {
 	Info
 	Proposal *proposal.Proposal
 	SHA256   string
 	Bytes    int64 // of the file
-	Unpacked int64 // of what is in it
+	Unpacked int64 // of its contents
 	Folder   string
 
 	file  string
-	ours  bool // the file was downloaded, and goes when it is unpacked or no longer wanted
+	ours  bool // the file was downloaded; it is removed with Drop
 	entry string
 }
 
-// Read looks at a bundle. Its proposal speaks of the folder that it would be unpacked in.
+// Read reads and checks a bundle. The proposal refers to the folder in which the bundle would be unpacked.
 func (s *Shelf) Read(ctx context.Context, file string) (*Bundle, error) {
 	if !filepath.IsAbs(file) {
 		return nil, invalid(file, refuse("its path must be absolute"))
@@ -117,7 +117,7 @@ func (s *Shelf) describe(b *Bundle, a *archive) error {
 	return err
 }
 
-// openPlain opens a file that is a plain one: no pipe, which would never end.
+// openPlain opens a regular file. It refuses a pipe, which might never end.
 func openPlain(file string) (*os.File, int64, error) {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
@@ -141,7 +141,7 @@ func openPlain(file string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Fetch has a bundle written to a file of the hub's own, and looks at it. Who does not unpack it drops it.
+// Fetch downloads a bundle to a file of the hub, and reads it. The caller must call Drop.
 func (s *Shelf) Fetch(ctx context.Context, download func(ctx context.Context, w io.Writer) error) (*Bundle, error) {
 	if err := s.make(); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (s *Shelf) Fetch(ctx context.Context, download func(ctx context.Context, w 
 		return nil, noPlace(err)
 	}
 	w := &disk{w: f}
-	if err = download(ctx, w); w.err != nil { // whatever the download makes of it
+	if err = download(ctx, w); w.err != nil { // whatever the error of download is
 		err = noPlace(w.err)
 	}
 	if closed := f.Close(); err == nil && closed != nil {
@@ -163,14 +163,14 @@ func (s *Shelf) Fetch(ctx context.Context, download func(ctx context.Context, w 
 		b, err = s.Read(ctx, f.Name())
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // or sweep does, later
+		_ = os.Remove(f.Name()) // if this fails, sweep does it later
 		return nil, err
 	}
 	b.ours = true
 	return b, nil
 }
 
-// disk remembers that a file could not be written.
+// disk records that a file could not be written.
 type disk struct {
 	w   io.Writer
 	err error
@@ -184,17 +184,17 @@ func (d *disk) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Drop forgets a bundle that was looked at; one that was unpacked stays.
+// Drop removes the downloaded file of a bundle. An unpacked bundle stays.
 func (s *Shelf) Drop(b *Bundle) {
 	if b.ours {
-		_ = os.Remove(b.file) // or sweep does, later
+		_ = os.Remove(b.file) // if this fails, sweep does it later
 	}
 }
 
-// leftOver is how long a download or a half unpacked folder can be somebody's who still works on it.
+// leftOver is the age up to which a download or a partly unpacked folder may still be in use.
 const leftOver = 24 * time.Hour
 
-// sweep removes what hubs have left that were killed.
+// sweep removes the files of hubs that were killed.
 func (s *Shelf) sweep() {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -209,9 +209,8 @@ func (s *Shelf) sweep() {
 	}
 }
 
-// Unpack puts a bundle into its folder, in one step, and gives what takes that back; nothing, where it was there
-// before, or where somebody else has wanted it to be there meanwhile. It is refused when the file is another one than
-// was looked at.
+// Unpack unpacks a bundle into its folder, in one step. undo takes that back, unless the folder existed before, or
+// another caller needs it meanwhile. If the file has changed since it was read, Unpack returns an error.
 func (s *Shelf) Unpack(ctx context.Context, b *Bundle) (undo func(), err error) {
 	if err := s.make(); err != nil {
 		return nil, err
@@ -226,10 +225,10 @@ func (s *Shelf) Unpack(ctx context.Context, b *Bundle) (undo func(), err error) 
 	return func() { s.use(b.Folder, -1, false) }, nil
 }
 
-// use counts, and removes a folder that came for those who all have taken it back.
+// use changes the number of users of a folder, and removes a folder that was made for them when all have taken it back.
 func (s *Shelf) use(folder string, more int, made bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock() // also while it is removed: nobody finds half of it
+	defer s.mu.Unlock() // held during the removal, too, so that nobody finds a part of the folder
 	u := s.uses[folder]
 	u.n, u.made = u.n+more, u.made || made
 	if s.uses[folder] = u; u.n > 0 {
@@ -241,7 +240,7 @@ func (s *Shelf) use(folder string, more int, made bool) {
 	}
 }
 
-// unpack tells whether it was this call that made the folder.
+// unpack reports whether this call made the folder.
 func (s *Shelf) unpack(ctx context.Context, b *Bundle) (made bool, err error) {
 	if info, err := os.Stat(filepath.Join(b.Folder, manifestName)); err == nil && info.Mode().IsRegular() {
 		return false, nil
@@ -250,7 +249,7 @@ func (s *Shelf) unpack(ctx context.Context, b *Bundle) (made bool, err error) {
 	if err := os.Mkdir(into, 0o700); err != nil {
 		return false, noPlace(err)
 	}
-	defer os.RemoveAll(into) // of what is moved away nothing is left
+	defer os.RemoveAll(into) // if the content was moved away, only the copy of the bundle is left
 	if err := s.unpackInto(ctx, b, into); err != nil {
 		return false, err
 	}
@@ -264,7 +263,8 @@ func (s *Shelf) unpack(ctx context.Context, b *Bundle) (made bool, err error) {
 	return true, nil
 }
 
-// unpackInto works on a copy: what was looked at is what is unpacked, whoever writes to the file meanwhile.
+// unpackInto works on a copy of the file, so that what was checked is unpacked, even if somebody writes to the file
+// meanwhile.
 func (s *Shelf) unpackInto(ctx context.Context, b *Bundle, into string) error {
 	from, size, err := openPlain(b.file)
 	if err != nil {
@@ -287,7 +287,7 @@ func (s *Shelf) unpackInto(ctx context.Context, b *Bundle, into string) error {
 	if err != nil {
 		return invalid(b.file, err)
 	}
-	// Somebody may have written to the file while it was looked at: what was shown is held to what is unpacked.
+	// Somebody may have written to the file while it was read: what is unpacked must match what was shown.
 	again := &Bundle{SHA256: b.SHA256}
 	if err := s.describe(again, a); err != nil || again.entry != b.entry ||
 		!reflect.DeepEqual(again.Proposal, b.Proposal) {
@@ -323,7 +323,7 @@ func (s *Shelf) make() error {
 	return nil
 }
 
-// orGivenUp is err, or that nobody waits any more.
+// orGivenUp returns err, or an error for a caller that has stopped waiting if ctx has ended.
 func orGivenUp(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return event.StoppedWaiting(ctx, context.Cause(ctx))
@@ -342,7 +342,7 @@ func noPlace(err error) error {
 	return e
 }
 
-// invalid says why a bundle is not taken.
+// invalid returns an error that says why a bundle is refused.
 func invalid(file string, err error) error {
 	text := "it cannot be read"
 	if r, ok := errors.AsType[*refusal](err); ok {

@@ -19,47 +19,47 @@ import (
 const (
 	maxKept     = 64 // proposals: a person looks at a few
 	maxUnderWay = 8  // requests to registries and reads of bundles: a person waits for one
-	// Downloaded bundles, which may be hundreds of megabytes each: so many are fetched at once, and so many are kept.
+	// How many bundles are downloaded at once, and how many are kept: each may have hundreds of megabytes.
 	maxDownloading = 2
 	maxDownloaded  = 4
 )
 
-// Options of a Catalog.
+// Options are the options of a Catalog.
 type Options struct {
-	StateDir     string            // where bundles are unpacked; "": nowhere
-	RoundTripper http.RoundTripper // nil: connections of our own
+	StateDir     string            // where bundles are unpacked; "" if they cannot be
+	RoundTripper http.RoundTripper // nil means connections of its own
 	UserAgent    string
 }
 
-// Catalog finds servers. All methods may be called concurrently.
+// Catalog finds servers. Its methods may be called concurrently.
 type Catalog struct {
 	registry  *registry.Client
 	shelf     *bundle.Shelf
-	slots     chan struct{} // one for each that is under way
-	downloads chan struct{} // and one for each download
+	slots     chan struct{} // one for each request or read under way
+	downloads chan struct{} // one for each download
 
 	mu     sync.Mutex // guards kept and closed; never held while waiting
 	kept   []Offer    // oldest first
 	closed bool
 }
 
-// New makes a Catalog, to be closed.
+// New returns a Catalog. The caller must close it.
 func New(o Options) *Catalog {
 	return &Catalog{registry: registry.NewClient(registry.Options{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent}),
 		shelf: bundle.NewShelf(bundle.Options{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay),
 		downloads: make(chan struct{}, maxDownloading)}
 }
 
-// Offer is a proposal that is kept. It must not be changed.
+// Offer is a proposal that the catalog keeps. It must not be changed.
 type Offer struct {
 	ID       string
 	Proposal *proposal.Proposal
-	Bundle   *bundle.Bundle // that was looked at, nil for others
-	base     string         // registry that it came from
-	from     string         // the proposal whose bundle was downloaded; "": it was not
+	Bundle   *bundle.Bundle // the bundle that was read; nil for other proposals
+	base     string         // the registry that it came from
+	from     string         // the id of the offer whose bundle was downloaded; "" if it was not downloaded
 }
 
-// enter takes a slot; who has one leaves.
+// enter takes a slot. If it succeeds, the caller must call leave.
 func (c *Catalog) enter() error {
 	select {
 	case c.slots <- struct{}{}:
@@ -72,7 +72,7 @@ func (c *Catalog) enter() error {
 
 func (c *Catalog) leave() { <-c.slots }
 
-// Search asks a registry.
+// Search asks a registry for a page of servers.
 func (c *Catalog) Search(ctx context.Context, base string, q registry.Query) (registry.Page, error) {
 	if err := c.enter(); err != nil {
 		return registry.Page{}, err
@@ -98,7 +98,7 @@ func (c *Catalog) Server(ctx context.Context, base, name, version string) (regis
 	return s, offers, nil
 }
 
-// ReadBundle looks at a file.
+// ReadBundle reads a bundle from a file, and keeps the proposal for it.
 func (c *Catalog) ReadBundle(ctx context.Context, file string) (Offer, error) {
 	if err := c.enter(); err != nil {
 		return Offer{}, err
@@ -111,7 +111,8 @@ func (c *Catalog) ReadBundle(ctx context.Context, file string) (Offer, error) {
 	return c.keep(Offer{Proposal: b.Proposal, Bundle: b}), nil
 }
 
-// FetchBundle downloads the bundle of a proposal, and looks at it. A download that is kept is not repeated.
+// FetchBundle downloads the bundle of a proposal, and reads it. If the bundle was downloaded before and is still kept,
+// it is not downloaded again.
 func (c *Catalog) FetchBundle(ctx context.Context, id string) (Offer, error) {
 	from, err := c.find(id)
 	if err != nil {
@@ -147,7 +148,7 @@ func (c *Catalog) FetchBundle(ctx context.Context, id string) (Offer, error) {
 	return c.keep(Offer{Proposal: b.Proposal, Bundle: b, from: id}), nil
 }
 
-// Fill makes an entry of a proposal and of values by the ids of its inputs.
+// Fill makes an entry from a proposal and the values of its inputs, by id.
 func (c *Catalog) Fill(id string, values map[string][]string) (proposal.Entry, error) {
 	o, err := c.find(id)
 	if err != nil {
@@ -169,7 +170,8 @@ func (c *Catalog) Fill(id string, values map[string][]string) (proposal.Entry, e
 	return e, err
 }
 
-// Unpack puts the bundle of a proposal into its folder, and gives what takes that back. For any other it does nothing.
+// Unpack unpacks the bundle of a proposal into its folder; undo takes that back. For a proposal without a bundle it
+// does nothing.
 func (c *Catalog) Unpack(ctx context.Context, id string) (undo func(), err error) {
 	o, err := c.find(id)
 	if err != nil {
@@ -181,7 +183,8 @@ func (c *Catalog) Unpack(ctx context.Context, id string) (undo func(), err error
 	return c.shelf.Unpack(ctx, o.Bundle)
 }
 
-// keep keeps an offer, and drops the oldest that are too many, of all and of those that fill the disk.
+// keep adds an offer with a new id. It drops the oldest offers if there are too many, in all or with downloaded
+// bundles.
 func (c *Catalog) keep(o Offer) Offer {
 	o.ID = rand.Text()
 	var out []Offer
@@ -229,7 +232,7 @@ func (c *Catalog) first(fits func(Offer) bool) (Offer, bool) {
 	return c.kept[i], true
 }
 
-// Close forgets all that was kept.
+// Close drops all offers.
 func (c *Catalog) Close() {
 	c.mu.Lock()
 	out := c.kept

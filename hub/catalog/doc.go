@@ -1,3 +1,3 @@
-// Package catalog is where servers are found: it asks registries, reads bundles, and keeps the proposals that came of
-// it until somebody makes an entry of one. What it keeps is bounded, and so is what is under way.
+// Package catalog finds servers: it asks registries, reads bundles, and keeps their proposals until somebody makes an
+// entry from one. The number of proposals is bounded, and so is the number of requests under way.
 package catalog

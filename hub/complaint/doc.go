@@ -1,7 +1,7 @@
-// Package complaint finds, in what a program wrote before it ended, the line that says why. Runtimes bury it: Node
-// writes it above a stack and its own version, cobra above the usage, npm between lines of bookkeeping, Python at the
-// end.
+// Package complaint finds the line that says why a program ended, in what it wrote before. Runtimes hide this line:
+// Node writes it above a stack and its own version, cobra above the usage, npm between other lines, Python at the end.
 //
-// What lives here: the choice of that line, and how an error quotes what a program wrote on stderr. What must not:
-// where the lines come from, and secrets, which whoever quotes takes out of the whole text (package redact).
+// What lives here: the choice of that line, and how an error quotes what a program wrote to stderr. What must not live
+// here: where the lines come from, and the removal of secrets, which callers remove from the whole text (package
+// redact).
 package complaint

@@ -7,28 +7,29 @@ import (
 	"sync"
 )
 
-// rank says how surely a line is the one that says why a program ended.
+// rank says how likely a line is the one that says why a program ended.
 type rank int
 
 const (
 	none   rank = iota
-	hint        // it has a word of trouble
-	logged      // a log says that it is an error
+	hint        // it has a word such as "failed"
+	logged      // it is a log record of an error
 	system      // a shell or a loader did not find something
-	error_      // it begins as the error of a command does
-	thrown      // a runtime's last word: an exception, a panic
+	error_      // it begins like the error of a command
+	thrown      // the last output of a runtime: an exception, a panic
 )
 
-// form is an expression that is compiled when it is first needed: together they would be a fifth of the time in which
-// the program starts.
+// form returns an expression that is compiled on first use. Compiling all of them would take a fifth of the program's
+// start time.
 func form(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// frame is a line of a stack or of source that a runtime prints; its words are the program's, not a complaint.
+// frame matches a line of a stack, or of source code that a runtime prints. Its words are those of the program, and not
+// a complaint.
 var frame = form(`^\s+(at |File "|\^|~|\.\.\. \d+ )|^goroutine \d+|^Node\.js v|^\s+\S+\.go:\d+`)
 
-// kinds are tried in their order: the first that matches gives a line its rank.
+// kinds are tried in order. The first one that matches a line determines its rank.
 var kinds = []struct {
 	rank rank
 	form func() *regexp.Regexp
@@ -46,26 +47,27 @@ var kinds = []struct {
 	{hint, form(`(?i)\b(denied|refused|not set|not found|must be|unauthorized|expired|unknown option)\b`)},
 }
 
-// npm begins each line of an npm that failed; the bookkeeping says no more than a number or a path.
+// npm matches the lines of an npm that failed. Those that match bookkeeping have nothing but a number or a path.
 var (
 	npm         = form(`^npm (ERR!|error) `)
 	bookkeeping = form(`^npm (ERR!|error) (code|errno|syscall|path|dest|command|signal|cwd|A complete log|` +
 		`Log files|node |npm |Linux|Darwin|Windows)`)
 	rustPanic = form(`^thread '.*' (\(\d+\) )?panicked at `)
-	// head is what stands above a stack where the program has written its exception itself, behind words of its own.
+	// head matches the line above a stack if the program itself has printed an exception after other words.
 	head  = form(`^\S.*\b([A-Z]\w*)?(Error|Exception)( \[\w+\])?: `)
 	caret = form(`^\s*\^+\s*$`)
 )
 
-// rejected begins what Node says, after three sentences of advice, of a promise that was rejected with no error.
+// rejected begins what Node says, after three sentences of advice, about a promise that was rejected with a value that
+// is no error.
 const rejected = "The promise rejected with the reason "
 
-// Line is the line that matters, without colours; "" when none looks like it. Where several do equally, the latest
-// counts, but the first of npm's lines, which goes on to explain itself.
+// Line returns the line that says why a program ended, without colours, or "" if no line looks like it. Of several
+// lines of the same rank it is the latest, but the first one of npm, which explains the error in the lines that follow.
 func Line(lines []string) string {
 	best, at := none, ""
-	traceback := false  // in one of Python, whose end is the first line that is not indented
-	explaining := false // npm has said it
+	traceback := false  // inside a traceback of Python, which ends with the first line that is not indented
+	explaining := false // npm has given its reason
 	for i, line := range lines {
 		line = plain(line)
 		text := strings.TrimSpace(line)
@@ -88,7 +90,7 @@ func Line(lines []string) string {
 		case isNpm && !explaining && !bookkeeping().MatchString(text):
 			r, explaining = error_, true
 		case isNpm:
-		case i > 0 && caret().MatchString(plain(lines[i-1])): // Node shows a thrown text so; an error has a blank line above
+		case i > 0 && caret().MatchString(plain(lines[i-1])): // as Node shows a thrown text; an error has a blank line above
 			r = thrown
 		case head().MatchString(line) && slices.ContainsFunc(lines[i+1:min(len(lines), i+4)], isFrame):
 			r = thrown
@@ -106,7 +108,7 @@ func Line(lines []string) string {
 	return at
 }
 
-// isFrame tells whether a line is of a stack, or of what runtimes print around one.
+// isFrame reports whether a line belongs to a stack, or to what runtimes print around one.
 func isFrame(line string) bool { return frame().MatchString(plain(line)) }
 
 func rankOf(line string) rank {
@@ -115,7 +117,7 @@ func rankOf(line string) rank {
 	}
 	indented := line[0] == ' ' || line[0] == '\t'
 	for _, k := range kinds {
-		if indented && k.rank > logged { // a source line of a stack, an option of a usage, a cause
+		if indented && k.rank > logged { // a source line of a stack, an option in a usage text, or a cause
 			continue
 		}
 		if k.form().MatchString(line) {
@@ -127,10 +129,10 @@ func rankOf(line string) rank {
 
 var colours = form(`\x1b\[[0-9;:]*[A-Za-z]`)
 
-// judged is how much of a line is looked at.
+// judged is how much of a line is examined, in bytes.
 const judged = 2 << 10
 
-// plain is a line without the colours that programs write.
+// plain returns the beginning of a line without colours.
 func plain(line string) string {
 	line = line[:min(len(line), judged)]
 	if !strings.Contains(line, "\x1b") {

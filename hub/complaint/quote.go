@@ -7,22 +7,22 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// How the two parts of a quotation begin.
+// The beginnings of the two parts of a quotation.
 const (
 	said = "it says on stderr: "
 	last = "last lines on stderr: "
 )
 
-// Quote is what an error says of a program's stderr: first the line that matters, then the latest lines, at most so
-// many and of so many bytes. Each is printable and bounded, none is said twice, and the frames of a stack are left out.
-// "" when there is nothing to say.
+// Quote returns what an error says about a program's stderr: first the line of [Line], then the latest lines, at most
+// most lines and room bytes. Each line is printable and bounded, no line is repeated, and the frames of a stack are
+// left out. It returns "" if there is nothing to say.
 func Quote(stderr []string, most, room int) string {
 	line := Line(stderr)
 	var parts, rest []string
 	if line != "" {
 		parts = append(parts, said+bounds.Printable(line))
 	}
-	// Backwards: a server that was tried again says the same again.
+	// The order is from the end, since a server that was started again repeats its lines.
 	latest := withoutStacks(stderr)
 	for i := len(latest) - 1; i >= 0 && len(rest) < most; i-- {
 		text := bounds.Printable(latest[i])
@@ -44,15 +44,15 @@ func Quote(stderr []string, most, room int) string {
 
 var (
 	goroutine = form(`^goroutine \d+ `)
-	// nodeItself is where Node shows a line of its own source, up to a blank line.
+	// nodeItself matches the place at which Node begins to show a line of its own source, which ends with a blank line.
 	nodeItself = form(`^node:internal/\S+:\d+$`)
 )
 
-// withoutStacks leaves out the stacks that runtimes print, with what belongs to them: the fields of Node's error, its
-// own source, Go's goroutines. The lines that say what was wrong stay.
+// withoutStacks removes the stacks that runtimes print, and what belongs to them: the fields of Node's error, its own
+// source, the goroutines of Go. The lines that say what was wrong stay.
 func withoutStacks(lines []string) []string {
 	var kept []string
-	until := func(string) bool { return true } // whether a line is no more of the block that is left out
+	until := func(string) bool { return true } // reports whether a line is no part of the removed block any more
 	for _, raw := range lines {
 		line := plain(raw)
 		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
@@ -77,7 +77,7 @@ func withoutStacks(lines []string) []string {
 	return kept
 }
 
-// Without is a text without what Quote has added at its end: for reports that leave a program's words out.
+// Without returns text without what Quote has added at its end. It is for reports that must not have a program's words.
 func Without(text string) string {
 	for _, mark := range []string{said, last} {
 		text, _, _ = strings.Cut(text, mark)

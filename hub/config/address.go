@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// The entries of one name in files of several scopes are told apart by addresses, NAME@SCOPE. What a config calls a
-// server stays its name: see refuseAddresses.
+// Entries of one name in files of several scopes are distinguished by addresses, NAME@SCOPE. A name in a config takes
+// precedence over an address: see refuseAddresses.
 
-// Holder says whose the entry is in one of three words: "user", "host" or "workspace".
+// Holder returns the scope of the entry in one of three words: "user", "host" or "workspace".
 func (o Origin) Holder() string {
 	if o.OfWorkspace() {
 		return "workspace"
@@ -16,10 +16,11 @@ func (o Origin) Holder() string {
 	return o.Scope
 }
 
-// Address is how the entry of one scope (Origin.Holder) is named, whatever other entries of its name there are.
+// Address returns the address of the entry of a scope (Origin.Holder). It does not depend on the other entries of the
+// name.
 func Address(name, scope string) string { return name + "@" + scope }
 
-// SplitAddress reads an address. false: the text is none.
+// SplitAddress splits an address. ok is false if the text is not an address.
 func SplitAddress(text string) (name, scope string, ok bool) {
 	i := strings.LastIndexByte(text, '@')
 	if i < 1 {
@@ -32,8 +33,8 @@ func SplitAddress(text string) (name, scope string, ok bool) {
 	return "", "", false
 }
 
-// refuseAddresses leaves out what a workspace names as an entry of a user or a host is addressed: a call that is meant
-// for the one must not reach the other.
+// refuseAddresses removes the entries of a workspace that have the address of a user's or a host's entry as their name:
+// a call that is meant for that entry must not reach the workspace's.
 func (l *loader) refuseAddresses() {
 	there := map[string]bool{}
 	for _, e := range l.entries {
@@ -48,7 +49,7 @@ func (l *loader) refuseAddresses() {
 		case refused && kept == nil:
 			kept = append([]entry{}, l.entries[:i]...)
 			fallthrough
-		case refused: // of the file: the server of this name is another one
+		case refused: // the problem names the file only: the server of this name is another one
 			l.problems = append(l.problems, placed{e.number, Problem{File: o.File, Line: o.Line, Column: e.column,
 				Message: fmt.Sprintf("%s is how the hub addresses a server of another file, so the entry of this name was left "+
 					"out; give it another name", quote(e.server.Name))}})

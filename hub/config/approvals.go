@@ -33,13 +33,13 @@ func (r *entryReader) approve(pattern string, p Policy, from Place) {
 	r.s.Fields["approvals."+pattern] = from
 }
 
-// allowed is a list of tools that are called without a question.
+// allowed reads a list of tools that are called without a question.
 func (r *entryReader) allowed(k key) {
 	r.names(k, func(name string, at key) { r.approve(name, Allow, r.place(at)) })
 }
 
-// approvals are explicit policies. They come after all lists, and one of them wins over a list that names the same
-// pattern.
+// approvals reads explicit policies. It is called after all lists were read, so a policy overrides a list that has the
+// same pattern.
 func (r *entryReader) approvals(k key) {
 	for at, m := range r.members(k.value, k.path, "an object of tool names") {
 		if m.name == "" {
@@ -62,7 +62,7 @@ func (r *entryReader) approvals(k key) {
 	}
 }
 
-// toolsOnly is a list of the tools that there are; an empty one means none.
+// toolsOnly reads the list of the visible tools; an empty list means none.
 func (r *entryReader) toolsOnly(k key) {
 	only := []string{}
 	r.names(k, func(name string, _ key) { only = append(only, name) })
@@ -70,7 +70,7 @@ func (r *entryReader) toolsOnly(k key) {
 	r.mark("tools.only", k)
 }
 
-// toolsHidden is a list of the tools that there are not.
+// toolsHidden reads the list of the hidden tools.
 func (r *entryReader) toolsHidden(k key) {
 	r.names(k, func(name string, _ key) { r.s.Tools.Hidden = append(r.s.Tools.Hidden, name) })
 	r.mark("tools.hidden", k)

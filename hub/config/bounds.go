@@ -6,11 +6,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// limits are what a source may hold. What a workspace brings is a stranger's; the user's own files, and the host's,
-// have more room.
+// limits bound what a source may hold. The files of a workspace come from strangers; those of the user and of the host
+// may hold more.
 type limits struct{ bytes, servers, values, name, problems int }
 
-// Limits by whose the source is.
+// The limits, by the scope of the source.
 var (
 	ofFolder = limits{bounds.FolderConfigBytes, bounds.FolderServers, bounds.FolderValues, bounds.FolderNameBytes,
 		bounds.FolderProblems}
@@ -27,7 +27,8 @@ func limitsOf(scope string) limits {
 
 func (l limits) tooLarge() error { return fmt.Errorf("is larger than %d bytes", l.bytes) }
 
-// room tells whether one more server of this source is read; the first that is not is told of.
+// room reports whether one more server of this source is read. For the first server beyond the limit it reports a
+// problem.
 func (l *loader) room(doc *document, m member, key string) bool {
 	l.count++
 	most := l.limits.servers
@@ -38,7 +39,8 @@ func (l *loader) room(doc *document, m member, key string) bool {
 	return l.count <= most
 }
 
-// fits refuses an entry with a list or an object of more than so many values, before anything is made of it.
+// fits reports whether every list and object of an entry is within the limit of values. It is called before anything is
+// made from the entry.
 func (r *entryReader) fits(key string, v value) bool {
 	most := r.limits.values
 	if values, ok := v.array(); ok {

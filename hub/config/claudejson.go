@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// isClaudeJSON: Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder. It is a
-// source of its own for each folder, and only the first of them has the former.
+// isClaudeJSON reports whether a file is a .claude.json. In this one file, Claude Code keeps the user's servers for all
+// folders, and those for each single folder. The file is a source of its own for each folder; only the first of these
+// sources has the servers for all folders.
 func isClaudeJSON(file string) bool {
 	return strings.EqualFold(slashpath.Base(slashes(file)), ".claude.json")
 }

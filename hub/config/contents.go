@@ -6,11 +6,10 @@ import (
 	"sort"
 )
 
-// Load reads all sources. It never fails as a whole: what cannot be used is told
-// in problems, and the rest is returned. The order is that of the sources, and
-// within one that of the file. Of the servers of one name one counts, at its own
-// place: that of a workspace before that of the user, else the later one. A broken
-// entry replaces no good one.
+// Load reads all sources. It never fails as a whole: what cannot be used is reported in problems, and the rest is
+// returned. The order is that of the sources, and within a source that of the file. Of several servers of one name, one
+// counts, at its own place: an entry of a workspace before one of the user, else the later one. A broken entry replaces
+// no good one.
 //
 // Load has no state; it may be called concurrently.
 func Load(sources []Source) (servers []Server, problems []Problem) {
@@ -18,16 +17,16 @@ func Load(sources []Source) (servers []Server, problems []Problem) {
 	return c.Servers, c.Problems
 }
 
-// Contents is what sources say.
+// Contents is the content of all sources.
 type Contents struct {
-	Servers []Server // those that count
-	// Profiles are sorted by name. Of two of one name the later one counts. A workspace's are not read: they could do away
-	// with approvals.
+	Servers []Server // one for each name: the one that counts
+	// Profiles are sorted by name. Of two profiles of one name the later one counts. Profiles of a workspace are not read,
+	// because they could remove approvals.
 	Profiles []Profile
 	Problems []Problem
 }
 
-// Read is Load with the profiles.
+// Read is like Load, and returns the profiles, too.
 func Read(sources []Source) Contents {
 	l := read(sources)
 	c := Contents{Problems: ordered(l.problems)}
@@ -41,7 +40,8 @@ func Read(sources []Source) Contents {
 	return c
 }
 
-// All is Load with the servers that do not count: their ShadowedBy is the one that does.
+// All is like Load, and also returns the servers that do not count. Their ShadowedBy is the origin of the one that
+// does.
 func All(sources []Source) (servers []Server, problems []Problem) {
 	l := read(sources)
 	if len(l.entries) > 0 {
@@ -58,7 +58,7 @@ func read(sources []Source) *loader {
 	l := &loader{}
 	for i, src := range sources {
 		if src.Scope == "" {
-			src.Scope = "workspace" // whose it is decides what it may do without a question, so silence gets the least
+			src.Scope = "workspace" // the scope decides what starts without a question, so the default is the strictest
 		}
 		l.number, l.source = i, src
 		l.load()

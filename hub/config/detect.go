@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Whose file it is, is told by the source, else by the file's name, else by the keys that hold the servers, else by the
-// keys of the entries. The last is a guess, and one that matters only where the dialects differ: in the unit of a
-// timeout and in the variables.
+// The dialect of a file comes from the source; else from the file's name; else from the keys that hold the servers;
+// else from the keys of the entries. The last is a guess. It matters only where the dialects differ: in the unit of a
+// timeout, and in the variables.
 
-// fileNames are names that tell the dialect; folder is asked for where the name alone says too little.
+// fileNames are file names that determine the dialect. folder is also compared if the name alone is ambiguous.
 var fileNames = []struct{ folder, name, dialect string }{
 	{".vscode", "mcp.json", DialectVSCode},
-	{".vscode", "settings.json", DialectVSCode}, // of older days
+	{".vscode", "settings.json", DialectVSCode}, // used by older versions
 	{"user", "settings.json", DialectVSCode},
 	{"", "devcontainer.json", DialectVSCode},
 	{"", ".devcontainer.json", DialectVSCode},
@@ -36,7 +36,8 @@ var fileNames = []struct{ folder, name, dialect string }{
 	{"", ".crush.json", DialectCrush},
 }
 
-// slashes makes a path of any system one with slashes: a name is looked at, no file is opened by it.
+// slashes replaces the backslashes of a path by slashes. The result serves for comparison only; no file is opened with
+// it.
 func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 func dialectOfFile(file string) string {
@@ -55,7 +56,7 @@ func dialectOfFile(file string) string {
 	return ""
 }
 
-// holder is the key that holds the servers of a dialect.
+// holder returns the key that holds the servers of a dialect.
 func holder(dialect string) string {
 	switch dialect {
 	case DialectVSCode:
@@ -68,13 +69,13 @@ func holder(dialect string) string {
 	return "mcpServers"
 }
 
-// settingsOf are the dialects whose file holds all settings of the application: there may be no server in it, and
-// "servers" may be anything.
+// settingsOf has the dialects whose file holds all settings of the application. Such a file may have no servers, and
+// its key "servers" may mean something else.
 var settingsOf = map[string]bool{DialectDesktop: true, DialectGemini: true, DialectCodex: true, DialectOpencode: true,
 	DialectCrush: true}
 
-// dialectOfHolder tells which dialect the servers under a top-level key are written in; "": the key holds no servers.
-// dialect is what is known of the file, and settings says that the file holds more than servers.
+// dialectOfHolder returns the dialect of the servers under a top-level key, or "" if the key holds no servers. dialect
+// is what is known about the file. settings reports that the file holds more than servers.
 func dialectOfHolder(m member, dialect string, settings bool) string {
 	switch {
 	case dialect != "" && m.name == holder(dialect):
@@ -91,7 +92,7 @@ func dialectOfHolder(m member, dialect string, settings bool) string {
 		return dialectOfEntries(m.value)
 	case m.name == "context_servers" && dialect == "": // Zed
 		return DialectMcpServers
-	case m.name == "amp.mcpServers" && dialect == "": // Amp, whose variables are those of Claude Code
+	case m.name == "amp.mcpServers" && dialect == "": // Amp, which has the variables of Claude Code
 		return DialectPortable
 	case m.name == "mcp" && dialect == "":
 		return dialectOfTypes(m.value)
@@ -99,8 +100,8 @@ func dialectOfHolder(m member, dialect string, settings bool) string {
 	return ""
 }
 
-// dialectOfTypes looks at a file without a name whose servers are in "mcp": opencode and Crush have different words for
-// "type".
+// dialectOfTypes returns the dialect of a file of unknown name whose servers are in "mcp": opencode and Crush use
+// different words for "type".
 func dialectOfTypes(v value) string {
 	servers, _ := v.object()
 	if i := deeper(servers); i >= 0 {
@@ -124,9 +125,9 @@ func dialectOfTypes(v value) string {
 	return ""
 }
 
-// telling are the keys that one dialect alone has. "alwaysAllow", "autoApprove", "disabledTools" and the words for
-// "type" are none of them: each is found in the files of several applications, of which some count a timeout in seconds
-// and some in milliseconds (Kiro's has "autoApprove" beside 60000).
+// telling has the keys that only one dialect has. It does not have "alwaysAllow", "autoApprove", "disabledTools" and
+// the words for "type": several applications use each of them, and some of these count a timeout in seconds, others in
+// milliseconds (Kiro has "autoApprove" beside 60000).
 var telling = map[string]string{
 	"oauthClient": DialectCline, "remoteConfigured": DialectCline,
 	"watchPaths": DialectRoo,
@@ -134,8 +135,8 @@ var telling = map[string]string{
 	"serverUrl": DialectCursor,
 }
 
-// dialectOfEntries looks at the keys below "mcpServers" of a file without a name that tells. With keys of the hub
-// itself, with the keys of two dialects, or with nothing that tells, it stays open.
+// dialectOfEntries guesses the dialect from the keys below "mcpServers", for a file of unknown name. The dialect stays
+// open if there are keys of the hub itself, keys of two dialects, or no key that only one dialect has.
 func dialectOfEntries(v value) string {
 	found := map[string]bool{}
 	servers, _ := v.object()

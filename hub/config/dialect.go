@@ -2,33 +2,35 @@ package config
 
 import "regexp"
 
-// dialect is what one application says about an entry: everything that differs from the others is in this struct, and
-// each application has a file of its own with one value of it.
+// dialect describes the entries of one application. Everything in which applications differ is in this struct, and each
+// application has one value of it, in a file of its own.
 type dialect struct {
 	name  string // one of the Dialect constants
 	title string // what people call the application
-	// keys are all keys of an entry that have a meaning, besides those of the hub itself.
+	// keys are all keys of an entry that have a meaning, except those of the hub itself.
 	keys keys
-	// words are keys of other applications, and what they are called here. A key that looks like one of keys is told
-	// without it.
+	// words maps keys of other applications to the key that has this meaning here. A key that resembles one of keys is
+	// found without words.
 	words map[string]string
-	// urls are the keys that hold an address, the one that counts first, and what a server without a type is then.
+	// urls are the keys that hold an address, in the order of precedence, with the transport of a server that has no type.
 	urls []urlKey
-	// types are the words for "type"; nil means transportOf.
+	// types maps the words for "type" to transports; nil means transportOf.
 	types map[string]string
-	// typed: the application itself insists on a type, for every entry or for those with a URL.
+	// typed says whether the application itself requires a type: for every entry, or for those with a URL.
 	typed typed
-	// reference is what a reference to a variable looks like. nil: nothing is expanded, and what looks like one is told.
+	// reference matches a reference to a variable. If it is nil, nothing is expanded, and text that looks like a reference
+	// is reported.
 	reference *regexp.Regexp
-	// forms are the usual references, for messages; "": none is left as it is without a word.
+	// forms are the usual forms of references, for messages. It is "" if the grammar matches everything that looks like a
+	// reference.
 	forms string
-	// look is shown each text in which the application expands something; nil: there is nothing to see.
+	// look is called with each text in which the application expands something. It may be nil.
 	look func(r *entryReader, key string, at int, text string)
-	// merges: the application merges its files, so that an entry may be a part of one.
+	// merges says that the application merges its files, so that an entry may be a part of an entry in another file.
 	merges bool
-	// rearrange puts the keys of an entry into the form that keys has, or sets skipped; nil: they have it.
+	// rearrange converts the keys of an entry to the form of keys, or sets skipped. It is nil if no conversion is needed.
 	rearrange func(*entryReader, []key) []key
-	// check looks at the whole entry at the end; nil: there is no more to say.
+	// check is called for the whole entry at the end. It may be nil.
 	check func(r *entryReader, given map[string]key)
 }
 
@@ -42,7 +44,7 @@ const (
 	typeAlways
 )
 
-// dialects by their names.
+// dialects has the dialects by name.
 var dialects = map[string]*dialect{
 	DialectVSCode: &dialectVSCode, DialectPortable: &dialectPortable, DialectRoo: &dialectRoo, DialectCline: &dialectCline,
 	DialectDesktop: &dialectDesktop,
@@ -54,13 +56,13 @@ var dialects = map[string]*dialect{
 // key is one key of an entry on its way into the normal form.
 type key struct {
 	member
-	path string // as it is spelled below the server's name: "transport.command"
+	path string // as in the file, below the server's name: "transport.command"
 }
 
 // keys maps the name of a key to what it means.
 type keys map[string]meaning
 
-// meaning says for which servers a key is, and puts what it says into the normal form.
+// meaning says which servers a key is for, and how its value is put into the normal form.
 type meaning struct {
 	servers servers
 	read    func(*entryReader, key)
@@ -78,18 +80,18 @@ func each(read func(*entryReader, key)) meaning  { return meaning{anyServer, rea
 func local(read func(*entryReader, key)) meaning { return meaning{withCommand, read} }
 func web(read func(*entryReader, key)) meaning   { return meaning{withURL, read} }
 
-// quiet is a key that the hub knows and has no use for, and that nobody misses: where an entry came from, say.
+// quiet is for a key that the hub knows but does not use, and that nobody misses, such as the source of an entry.
 var quiet = each(func(*entryReader, key) {})
 
-// missing is a key that asks for something that the hub does not do; why is the rest of the sentence.
+// missing is for a key that asks for something that the hub does not do. why completes the message.
 func missing(why string) meaning {
 	return each(func(r *entryReader, k key) { r.warn(k.at, k.path, "is ignored: %s", why) })
 }
 
-// timeoutless is the key "timeout" where the application has none.
+// timeoutless is for the key "timeout" of an application that has no such key.
 var timeoutless = missing(`its unit depends on the application; use "timeouts", for example {"total": "90s"}`)
 
-// with returns both; what is in more counts.
+// with returns the keys of both. more takes precedence.
 func (ks keys) with(more keys) keys {
 	out := make(keys, len(ks)+len(more))
 	for _, m := range []keys{ks, more} {
@@ -100,7 +102,7 @@ func (ks keys) with(more keys) keys {
 	return out
 }
 
-// usual are the keys that nearly every application has.
+// usual has the keys that nearly every application has.
 var usual = keys{
 	"type":    each(readElsewhere),
 	"command": local((*entryReader).command),
@@ -111,12 +113,12 @@ var usual = keys{
 	"headers": web((*entryReader).headers),
 }
 
-// readElsewhere: transport has read it before all other keys.
+// readElsewhere does nothing: (*entryReader).transport has read the key before all others.
 func readElsewhere(*entryReader, key) {}
 
-// own are the hub's own keys. They work in every dialect, are read after the dialect's and win over them. "disabled"
-// and "enabled" are among them because a server that somebody has switched off must not run for the reason that the
-// application has another word for it.
+// own has the hub's own keys. They work in every dialect, are read after the keys of the dialect, and override them.
+// "disabled" and "enabled" are among them: a server that somebody has switched off must not run only because the
+// application uses another word for it.
 var own = keys{
 	"disabled":        each((*entryReader).disabled),
 	"enabled":         each((*entryReader).enabled),
@@ -131,7 +133,8 @@ var own = keys{
 	"inheritEnv":      local((*entryReader).inheritEnv),
 }
 
-// The grammars of references, as far as a reader must know them: an address with one in it can be checked in part only.
+// The forms of references, as far as a reader must know them: an address with a reference in it can be checked only in
+// part.
 var (
 	braced      = regexp.MustCompile(`\$\{[^}]*\}`)
 	bracedNames = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\}`)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// dialectCline is cline_mcp_settings.json. Its timeout is in seconds, from 1 to 3600, and what is beyond is cut. An
-// entry may be flat, or have an object "transport" with the keys that say how the server is reached. An address without
-// a type is SSE.
+// dialectCline is cline_mcp_settings.json. Its timeout is in seconds, from 1 to 3600; a value out of range is clamped.
+// An entry may be flat, or have an object "transport" with the keys that say how the server is reached. An address
+// without a type means SSE.
 var dialectCline = dialect{
 	name: DialectCline, title: "Cline",
 	keys: usual.with(keys{
@@ -28,8 +28,8 @@ var dialectCline = dialect{
 	check:     nativeRemote,
 }
 
-// flatten puts the keys of an object "transport" into the entry. Beside a flat key of the same name the one within
-// counts.
+// flatten moves the keys of an object "transport" into the entry. A key in the object overrides a key of the same name
+// beside it.
 func flatten(r *entryReader, ks []key) []key {
 	at := slices.IndexFunc(ks, func(k key) bool {
 		_, isObject := k.value.object()
@@ -61,8 +61,8 @@ func flatten(r *entryReader, ks []key) []key {
 	return out
 }
 
-// nativeRemote replaces the bridge that people put before a server with a URL: "npx mcp-remote <url>", with no more to
-// it. The bridge tries Streamable HTTP first, then SSE.
+// nativeRemote replaces the bridge that people use for a server with a URL, "npx mcp-remote <url>" without further
+// arguments, by a direct connection. The bridge tries Streamable HTTP first, then SSE.
 func nativeRemote(r *entryReader, given map[string]key) {
 	s := &r.s
 	if s.Transport != TransportStdio || len(s.Env) > 0 || !slices.Contains([]string{"npx", "npx.cmd", "npx.exe"},

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// dialectCodex is [mcp_servers.NAME] in config.toml of Codex. Its timeouts are in seconds, with fractions, one for the
-// start and one for a tool call. Nothing in its texts is expanded: what comes from the environment has keys of its own,
-// and goes into Server.EnvRefs.
+// dialectCodex is [mcp_servers.NAME] in config.toml of Codex. Its timeouts are in seconds, with fractions: one for the
+// start and one for a tool call. Nothing in its texts is expanded. Values from the environment have keys of their own,
+// and go into Server.EnvRefs.
 var dialectCodex = dialect{
 	name: DialectCodex, title: "Codex",
 	keys: keys{
@@ -44,7 +44,7 @@ var dialectCodex = dialect{
 	merges: true,
 }
 
-// required: Codex does not start without such a server, so it is there from the beginning.
+// required makes the server eager: Codex does not start without such a server.
 func required(r *entryReader, k key) {
 	yes, ok := k.value.boolean()
 	if !ok {
@@ -55,7 +55,7 @@ func required(r *entryReader, k key) {
 	}
 }
 
-// envVars are variables that the server gets as they are where the hub runs; what "env" says wins.
+// envVars reads the names of variables that the server inherits from the hub's environment; "env" overrides them.
 func envVars(r *entryReader, k key) {
 	values, ok := k.value.array()
 	if !ok {
@@ -87,7 +87,7 @@ func envVars(r *entryReader, k key) {
 	}
 }
 
-// envHeaders are headers whose values are those of variables; they win over "http_headers".
+// envHeaders reads headers whose values are those of variables; they override "http_headers".
 func envHeaders(r *entryReader, k key) {
 	for at, m := range r.members(k.value, k.path, "a table of headers and names of variables") {
 		name := textproto.CanonicalMIMEHeaderKey(m.name)
@@ -104,7 +104,7 @@ func envHeaders(r *entryReader, k key) {
 	}
 }
 
-// bearerVariable names the variable whose value is the token.
+// bearerVariable reads the name of the variable whose value is the token.
 func bearerVariable(r *entryReader, k key) {
 	variable, ok := k.value.str()
 	switch {
@@ -118,7 +118,7 @@ func bearerVariable(r *entryReader, k key) {
 	}
 }
 
-// refer makes the value of a variable that of an environment variable or header of the server.
+// refer makes the value of a variable the value of an environment variable or header of the server.
 func (r *entryReader) refer(field, name, variable string, k key) {
 	if r.s.EnvRefs == nil {
 		r.s.EnvRefs = map[string]string{}
@@ -129,7 +129,7 @@ func (r *entryReader) refer(field, name, variable string, k key) {
 	}
 }
 
-// codexTools are tables with settings of one tool each.
+// codexTools reads tables that have the settings of one tool each.
 func codexTools(r *entryReader, k key) {
 	for at, tool := range r.members(k.value, k.path, "a table of tools") {
 		if tool.name == "" {
@@ -146,8 +146,8 @@ func codexTools(r *entryReader, k key) {
 	}
 }
 
-// approvalMode: "auto" and "writes" leave it to Codex which calls need a question, by hints of the server that the hub
-// does not trust.
+// approvalMode reads when Codex asks before a tool is called. With "auto" and "writes", Codex decides by hints of the
+// server, which the hub does not trust; so the hub always asks.
 func (r *entryReader) approvalMode(k key, pattern string) {
 	mode, _ := k.value.str()
 	policy, ok := map[string]Policy{"approve": Allow, "prompt": Ask, "auto": Ask, "writes": Ask}[mode]

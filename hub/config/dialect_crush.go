@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// dialectCrush is {"mcp": {}} of Crush. Its timeout is in seconds and is that of the start. Crush expands like a shell
-// and runs what is in $(...): the hub runs nothing, and refuses the entry.
+// dialectCrush is {"mcp": {}} of Crush. Its timeout is in seconds, and is that of the start. Crush expands references
+// like a shell, and runs what is in $(...). The hub runs no command, and refuses such an entry.
 var dialectCrush = dialect{
 	name: DialectCrush, title: "Crush",
 	keys: usual.with(keys{
@@ -14,7 +14,7 @@ var dialectCrush = dialect{
 		"disabled_tools":      each((*entryReader).toolsHidden),
 		"enabled_tools":       each(enabledTools),
 		"oauth":               quiet,
-		"oauth_token":         quiet, // what Crush itself has fetched
+		"oauth_token":         quiet, // tokens that Crush itself has fetched
 		"oauth_callback_port": web(oauthAs("redirectPort")),
 		"oauth_client_id":     web(oauthAs("clientId")),
 		"oauth_client_secret": web(oauthAs("clientSecret")),
@@ -28,7 +28,7 @@ var dialectCrush = dialect{
 	look:      refuseCommands,
 }
 
-// enabledTools: to Crush an empty list is no list.
+// enabledTools reads the visible tools. For Crush, an empty list is no list.
 func enabledTools(r *entryReader, k key) {
 	if values, ok := k.value.array(); ok && len(values) == 0 {
 		return

@@ -1,6 +1,6 @@
 package config
 
-// dialectCursor is .cursor/mcp.json of Cursor, and mcp_config.json of Windsurf, which says "serverUrl". Neither has a
+// dialectCursor is .cursor/mcp.json of Cursor, and mcp_config.json of Windsurf, which uses "serverUrl". Neither has a
 // timeout.
 var dialectCursor = dialect{
 	name: DialectCursor, title: "Cursor",

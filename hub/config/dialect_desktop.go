@@ -1,7 +1,7 @@
 package config
 
 // dialectDesktop is claude_desktop_config.json: processes only, no variables, no timeout, no approvals. "cwd" is not
-// documented, yet many files have it, and it can mean but one thing.
+// documented, but many files have it, and it can have only one meaning.
 var dialectDesktop = dialect{
 	name: DialectDesktop, title: "Claude Desktop",
 	keys: keys{

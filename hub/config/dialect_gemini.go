@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// dialectGemini is settings.json of Gemini CLI. Its timeout is in milliseconds. "httpUrl" is Streamable HTTP and counts
-// before "url".
+// dialectGemini is settings.json of Gemini CLI. Its timeout is in milliseconds. "httpUrl" means Streamable HTTP, and
+// takes precedence over "url".
 var dialectGemini = dialect{
 	name: DialectGemini, title: "Gemini CLI",
 	keys: usual.with(keys{
@@ -20,7 +20,7 @@ var dialectGemini = dialect{
 		"authProviderType": web(authProvider),
 		"tcp":              missing("the hub speaks no WebSocket"),
 		"extension":        quiet, "extensionName": quiet,
-		"targetAudience": quiet, "targetServiceAccount": quiet, // of an authProviderType, which is told
+		"targetAudience": quiet, "targetServiceAccount": quiet, // settings of authProviderType, which is reported
 	}),
 	words: map[string]string{"serverUrl": "url", "transport": "type", "alwaysAllow": "approvals",
 		"autoApprove": "approvals", "disabledTools": "excludeTools"},
@@ -31,8 +31,8 @@ var dialectGemini = dialect{
 	check:     geminiLists,
 }
 
-// trust is "call all of its tools without asking". Gemini CLI itself takes it from a project's file only in a folder
-// that is trusted.
+// trust reads whether all tools of the server are called without asking. Gemini CLI itself accepts this in a project's
+// file only if the folder is trusted.
 func (r *entryReader) trust(k key) {
 	yes, ok := k.value.boolean()
 	switch {
@@ -45,7 +45,8 @@ func (r *entryReader) trust(k key) {
 	}
 }
 
-// What else is in the object the metadata of the authorization server say.
+// geminiOAuth reads "oauth" of Gemini CLI. It ignores the keys whose values the hub takes from the metadata of the
+// authorization server.
 func geminiOAuth(r *entryReader, k key) {
 	r.oauthNamed(k, map[string]string{
 		"clientId": "clientId", "clientSecret": "clientSecret", "scopes": "scopes",
@@ -62,10 +63,11 @@ func authProvider(r *entryReader, k key) {
 	}
 }
 
-// serverLists are "mcp.allowed" and "mcp.excluded" of a file of Gemini CLI: which of its servers there are.
+// serverLists are "mcp.allowed" and "mcp.excluded" of a file of Gemini CLI. They say which of its servers are switched
+// on.
 type serverLists struct {
 	allowed, excluded map[string]key
-	only              *key // where the list of the allowed is; nil: all are
+	only              *key // where the list of allowed servers is; nil if all are allowed
 }
 
 func (l *loader) serverLists(doc *document, root []member) (lists serverLists) {

@@ -2,9 +2,9 @@ package config
 
 import "slices"
 
-// dialectMcpServers is a file or a text of which no more can be told than that it holds "mcpServers": text that a host
-// gives the hub, say. The keys of all are understood where they cannot be misunderstood. A timeout can, and a reference
-// to a variable too.
+// dialectMcpServers is a file or a text of which nothing more is known than that it has "mcpServers", such as a text
+// that a host passes to the hub. The keys of all applications are accepted if they are unambiguous. A timeout is
+// ambiguous, and so is a reference to a variable.
 var dialectMcpServers = dialect{
 	name: DialectMcpServers, title: "a file of no known application",
 	keys: usual.with(keys{
@@ -30,8 +30,8 @@ var dialectMcpServers = dialect{
 	rearrange: looseForms,
 }
 
-// looseForms takes the keys out of an object "transport", and out of an object "command", which Zed had once. What Zed
-// has from an extension is no server that the hub could start.
+// looseForms moves the keys of an object "transport" into the entry, and those of an object "command", which Zed once
+// used. An entry that Zed has from an extension is skipped: the hub cannot start such a server.
 func looseForms(r *entryReader, ks []key) []key {
 	ks = flatten(r, ks)
 	at := func(name string) int { return slices.IndexFunc(ks, func(k key) bool { return k.name == name }) }

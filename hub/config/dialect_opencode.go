@@ -2,9 +2,9 @@ package config
 
 import "time"
 
-// dialectOpencode is {"mcp": {}} of opencode: "command" is a whole argument vector, and a server is "local" or
-// "remote". Its timeout is in milliseconds and is that of the start; since version 2 it may be an object with one for
-// each. References are {env:NAME} and {file:PATH}.
+// dialectOpencode is {"mcp": {}} of opencode. "command" is a whole argument vector, and a server is "local" or
+// "remote". Its timeout is in milliseconds, and is that of the start; since version 2 it may be an object with a
+// timeout for the start and one for a request. References are {env:NAME} and {file:PATH}.
 var dialectOpencode = dialect{
 	name: DialectOpencode, title: "opencode",
 	keys: keys{
@@ -22,14 +22,14 @@ var dialectOpencode = dialect{
 	urls: []urlKey{{"url", TransportAuto}},
 	types: map[string]string{
 		"local": TransportStdio, "remote": TransportAuto,
-		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not opencode's words, and plain all the same
+		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not words of opencode, but unambiguous
 	},
 	reference: curly,
 	forms:     `{env:NAME} and {file:PATH}`,
 	merges:    true,
 }
 
-// argv is a command with its arguments in one array.
+// argv reads a command with its arguments from one array.
 func (r *entryReader) argv(k key) {
 	if _, isText := k.value.str(); isText {
 		r.fail(k.value.at(), k.path,
@@ -73,7 +73,7 @@ func opencodeTimeout(r *entryReader, k key) {
 }
 
 func opencodeOAuth(r *entryReader, k key) {
-	// false: do not try to sign in. The hub does not unless the server asks for it.
+	// false means: do not try to sign in. The hub signs in only if the server asks for it.
 	if on, ok := k.value.boolean(); ok && !on {
 		return
 	}

@@ -3,7 +3,7 @@ package config
 import "time"
 
 // dialectPortable is {"mcpServers": {}} in .mcp.json and mcp-config.json, and of Claude Code. Its timeout is in
-// milliseconds; "tools" are those that there are: "*" is all, an empty list none.
+// milliseconds. "tools" are the visible tools: "*" means all, an empty list none.
 var dialectPortable = dialect{
 	name: DialectPortable, title: "a portable file",
 	keys: usual.with(keys{
@@ -25,8 +25,8 @@ var dialectPortable = dialect{
 	forms:     `${NAME} and ${NAME:-default}`,
 }
 
-// claudeOAuth: Claude Code has a word of its own for the port, and a way around the server's metadata, which the hub
-// follows.
+// claudeOAuth reads "oauth" of Claude Code, which has its own word for the port, and a way to replace the server's
+// metadata; the hub always uses the metadata.
 func claudeOAuth(r *entryReader, k key) {
 	r.settings(k.path, k.value, func(m member) bool {
 		at := key{m, path(k.path, m.name)}

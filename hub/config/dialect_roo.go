@@ -6,8 +6,8 @@ import (
 )
 
 // dialectRoo is Roo Code: mcp_settings.json for the user, .roo/mcp.json for a project. Its timeout is in seconds, from
-// 1 to 3600, and is that of a tool call. Roo itself refuses what is beyond; a server is worth more than that, so it is
-// cut and told, as Cline does.
+// 1 to 3600, and is that of a tool call. Roo itself refuses an entry with a value out of range. The hub clamps the
+// value and reports it, as for Cline, so that the server can be used.
 var dialectRoo = dialect{
 	name: DialectRoo, title: "Roo Code",
 	keys: usual.with(keys{
@@ -26,7 +26,7 @@ var dialectRoo = dialect{
 	check:     watchBuild,
 }
 
-// watchBuild: Roo Code restarts a server whose build/index.js is written anew, without being asked to.
+// watchBuild watches build/index.js of a server: Roo Code restarts a server when this file is written.
 func watchBuild(r *entryReader, given map[string]key) {
 	for i, arg := range r.s.Args {
 		if strings.Contains(strings.ReplaceAll(arg, `\`, "/"), "build/index.js") {

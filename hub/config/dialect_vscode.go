@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dialectVSCode is mcp.json of VS Code: {"servers": {}, "inputs": []}. It has no timeout. A server of type "http" that
-// does not speak Streamable HTTP is tried with SSE.
+// dialectVSCode is mcp.json of VS Code: {"servers": {}, "inputs": []}. It has no timeout. If a server of type "http"
+// does not speak Streamable HTTP, SSE is tried.
 var dialectVSCode = dialect{
 	name: DialectVSCode, title: "VS Code",
 	keys: usual.with(keys{
@@ -17,7 +17,7 @@ var dialectVSCode = dialect{
 		"gallery": quiet, "version": quiet, "metadata": quiet,
 		"sandboxEnabled": local((*entryReader).sandboxEnabled),
 		"sandbox":        noSandbox, "network": noSandbox, "filesystem": noSandbox,
-		// VS Code keeps its approvals elsewhere; in files that were written for the hub these have always worked.
+		// VS Code keeps its approvals elsewhere. The hub has always accepted these keys in files that were written for it.
 		"alwaysAllow": each((*entryReader).allowed),
 		"autoApprove": each((*entryReader).allowed),
 	}),
@@ -34,8 +34,8 @@ var dialectVSCode = dialect{
 
 var inputReference = regexp.MustCompile(`\$\{input:([^}]*)\}`)
 
-// mentions keeps the ids of the inputs that a text refers to, and tells of commands, which fail when the server is to
-// start.
+// mentions records the ids of the inputs that a text refers to, and reports references to commands, which make the
+// start of the server fail.
 func mentions(r *entryReader, key string, at int, text string) {
 	if !strings.Contains(text, "${") {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// document is a parsed file; offsets in it are in bytes of text.
+// document is a parsed file. Offsets in it are in bytes of text.
 type document struct {
 	file  string
 	text  []byte
@@ -21,8 +21,8 @@ type document struct {
 	root  value
 }
 
-// mark is the first character at or after each multiple of stride, and how many there are before it. Without marks a
-// file in one line would be counted from its beginning for each of its keys.
+// mark is the position of the first character at or after a multiple of stride, and the number of characters before it.
+// Without marks, the characters of a file in one line would be counted from its beginning for each of its keys.
 type mark struct{ at, characters int }
 
 const stride = 256
@@ -55,15 +55,14 @@ type member struct {
 	value value
 }
 
-// maxDepth bounds nesting: the parser recurses, and no configuration needs more.
+// maxDepth bounds nesting: the parser is recursive, and no configuration needs more.
 const maxDepth = 100
 
-// parse reads JSON with comments and trailing commas (the JWCC of hujson), after
-// a byte order mark that some editors on Windows write. The problem is fatal for
-// the file.
+// parse parses JSON with comments and trailing commas (the JWCC of hujson). It skips a byte order mark, which some
+// editors on Windows write. The problem is fatal for the file.
 func parse(file string, data []byte) (*document, *Problem) {
 	text := bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
-	// A comment in the last line needs an end of line; offsets stay the same.
+	// A comment in the last line needs an end of line. Offsets stay the same.
 	text = append(bytes.Clone(text), '\n')
 	doc := newDocument(file, text)
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -85,8 +84,7 @@ func parse(file string, data []byte) (*document, *Problem) {
 
 var hujsonPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
 
-// syntaxProblem takes the place out of hujson's message, which is the only
-// form in which it gives it.
+// syntaxProblem converts an error of hujson, which gives the place of the error only in its message.
 func (d *document) syntaxProblem(err error) Problem {
 	message := err.Error()
 	p := Problem{File: d.file, Line: 1, Column: 1, Fatal: true}
@@ -99,7 +97,7 @@ func (d *document) syntaxProblem(err error) Problem {
 		}
 	}
 	if strings.Contains(message, "unexpected EOF") {
-		// Where the text ends says little: what is open does.
+		// The end of the text says little; the place of what is not closed helps more.
 		p.Line, p.Column = d.position(len(bytes.TrimRight(d.text, " \t\r\n")))
 		if _, open := nesting(d.text); len(open) > 0 {
 			last := open[len(open)-1]
@@ -109,7 +107,7 @@ func (d *document) syntaxProblem(err error) Problem {
 			message = "the file ends too early"
 		}
 	}
-	// hujson shows the literal, which may be half a secret.
+	// hujson's message quotes the literal, which may be a part of a secret.
 	if strings.HasPrefix(message, "invalid literal") {
 		message = "invalid string, number or word"
 		if at := d.lines[p.Line-1]; badEscape.Match(d.text[at:d.endOfLine(at)]) {
@@ -117,17 +115,17 @@ func (d *document) syntaxProblem(err error) Problem {
 		}
 	}
 	if text := bytes.TrimSpace(d.text); len(text) > 0 && text[0] == '"' {
-		message += "; a part of a file needs { before it and } behind it" // as people copy it from instructions
+		message += "; a part of a file needs { before it and } behind it" // people copy such parts from instructions
 	}
 	p.Message = "not JSON: " + strings.TrimPrefix(message, "hujson: ")
 	return p
 }
 
-// badEscape finds a backslash that begins none of the escapes of JSON (RFC 8259, section 7).
+// badEscape matches a backslash that does not begin an escape of JSON (RFC 8259, section 7).
 var badEscape = regexp.MustCompile(
 	`^(?:[^\\]|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{4})*\\(?:[^"\\/bfnrtu]|u(?:[^0-9A-Fa-f]|.{1,3}[^0-9A-Fa-f]))`)
 
-// endOfLine is where the line of an offset ends.
+// endOfLine returns the offset at which the line of an offset ends.
 func (d *document) endOfLine(at int) int {
 	if i := bytes.IndexByte(d.text[at:], '\n'); i >= 0 {
 		return at + i
@@ -135,14 +133,14 @@ func (d *document) endOfLine(at int) int {
 	return len(d.text)
 }
 
-// position turns an offset into a line and a column in characters, both from 1.
+// position converts an offset to a line and a column in characters, both from 1.
 func (d *document) position(at int) (line, column int) {
 	line = sort.SearchInts(d.lines, at+1) // how many lines begin at or before it
 	return line, d.characters(at) - d.characters(d.lines[line-1]) + 1
 }
 
-// characters counts those before an offset. Within a character, where a parser may give up, it is the offset of that
-// character.
+// characters returns the number of characters before an offset. An offset within a character, where a parser may have
+// stopped, counts as the offset of that character.
 func (d *document) characters(at int) int {
 	for back := 1; back < utf8.UTFMax && back <= at; back++ {
 		if _, size := utf8.DecodeRune(d.text[at-back:]); size > back {
@@ -170,7 +168,8 @@ func (d *document) problem(at int, server, key, message string, fatal bool) Prob
 	return Problem{File: d.file, Line: line, Column: column, Server: server, Key: key, Message: message, Fatal: fatal}
 }
 
-// nesting returns the offset at which the nesting passes maxDepth, or -1, and where what is open at the end begins.
+// nesting returns the offset at which the nesting exceeds maxDepth, or -1, and the offsets of the brackets that are not
+// closed at the end.
 func nesting(text []byte) (tooDeep int, open []int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -208,12 +207,12 @@ func nesting(text []byte) (tooDeep int, open []int) {
 
 func (v value) at() int { return v.v.StartOffset }
 
-// nests tells whether there are values in it.
+// nests reports whether v is an object or an array.
 func (v value) nests() bool { kind := v.v.Value.Kind(); return kind == '[' || kind == '{' }
 
 func (v value) isNull() bool { return v.v.Value.Kind() == 'n' }
 
-// kind is the JSON type in words.
+// kind returns the JSON type of v in words.
 func (v value) kind() string {
 	switch v.v.Value.Kind() {
 	case 'n':
@@ -262,8 +261,8 @@ func (v value) str() (string, bool) {
 	return "", false
 }
 
-// spoken is what a string says. Nearly all hold no escape and are what is between their quotes; the others go through a
-// JSON decoder.
+// spoken returns the value of a string literal. Nearly all literals have no escape, and are what is between their
+// quotes; the others are decoded as JSON.
 func spoken(lit hujson.Literal) string {
 	if len(lit) >= 2 && lit[0] == '"' && bytes.IndexByte(lit, '\\') < 0 && utf8.Valid(lit) {
 		return string(lit[1 : len(lit)-1])
@@ -278,7 +277,7 @@ func (v value) boolean() (b, ok bool) {
 	return false, false
 }
 
-// number returns the number as it is written.
+// number returns the number as it is written in the file.
 func (v value) number() (string, bool) {
 	if lit, ok := v.v.Value.(hujson.Literal); ok && lit.Kind() == '0' {
 		return string(lit), true

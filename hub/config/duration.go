@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// duration reads a Go duration string or a number of seconds, neither negative.
+// duration parses a Go duration string or a number of seconds. Both must not be negative.
 func duration(v value) (time.Duration, bool) {
 	if s, ok := v.str(); ok {
 		d, err := time.ParseDuration(s)
@@ -21,7 +21,7 @@ func duration(v value) (time.Duration, bool) {
 	if err != nil || seconds < 0 || nanos >= math.MaxInt64 {
 		return 0, false
 	}
-	// Something that is not nothing must not become "no limit".
+	// A value above zero must not become 0, which means "no limit".
 	if seconds > 0 && nanos < 1 {
 		nanos = 1
 	}

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// entryReader turns one entry into a Server. The first method that finds
-// something wrong sets broken; the others go on, so that all of it is told at once.
+// entryReader converts one entry to a Server. A method that finds a mistake sets broken, and reading goes on, so that
+// all mistakes are reported at once.
 type entryReader struct {
 	*loader
 	doc       *document
 	dialect   *dialect
 	server    string
-	urlKey    key // that holds the address; without one its name is ""
+	urlKey    key // the key that holds the address; its name is "" if there is none
 	s         Server
 	broken    bool
-	skipped   bool            // the entry is no server, and that is no mistake
-	mentioned map[string]bool // ids of inputs in its texts
-	varKey    string          // the first key with what looks like a variable, and its place
+	skipped   bool            // the entry is not a server, which is no mistake
+	mentioned map[string]bool // ids of the inputs that its texts refer to
+	varKey    string          // the first key that has text that looks like a variable; varAt is its place
 	varAt     int
 }
 
-// enough tells that no more of what is wrong with the entry is told.
+// enough reports whether no more problems of the entry are reported.
 func (r *entryReader) enough() bool {
 	return r.told[placedIn{r.number, r.server}] > r.limits.problems
 }
@@ -46,10 +46,10 @@ func (r *entryReader) place(k key) Place {
 	return Place{Line: line, Column: column, Key: k.path}
 }
 
-// mark says where a field of the normal form came from; the last one counts.
+// mark records where a field of the normal form came from. The last call counts.
 func (r *entryReader) mark(field string, k key) { r.s.Fields[field] = r.place(k) }
 
-// markElement marks with an element of an array.
+// markElement is like mark, for an element of an array.
 func (r *entryReader) markElement(field string, k key, i int) {
 	if values, ok := k.value.array(); ok && i < len(values) {
 		r.mark(field, key{member{"", values[i].at(), values[i]}, fmt.Sprintf("%s[%d]", k.path, i)})
@@ -57,7 +57,7 @@ func (r *entryReader) markElement(field string, k key, i int) {
 }
 
 // read reads the entry: first how the server is reached, then the keys of the dialect in the order of the file, then
-// the hub's own, which win.
+// the hub's own keys, which override them.
 func (r *entryReader) read(m member) {
 	r.s = Server{Era: "auto", Fields: map[string]Place{}}
 	members, ok := m.value.object()
@@ -70,7 +70,7 @@ func (r *entryReader) read(m member) {
 	}
 	var ks []key
 	for _, k := range r.distinct(r.doc, members, r.server, "") {
-		// null stands for "not given"; only within env it has a meaning of its own.
+		// null means "not given". Only within env it has another meaning.
 		if !k.value.isNull() {
 			ks = append(ks, key{k, k.name})
 		}
@@ -101,7 +101,7 @@ func (r *entryReader) read(m member) {
 			r.take(k, meaning)
 		}
 	}
-	for name := range r.s.Env { // what an entry says itself wins
+	for name := range r.s.Env { // env of the entry overrides EnvRefs
 		delete(r.s.EnvRefs, name)
 	}
 	remote := r.s.Transport != TransportStdio
@@ -116,7 +116,7 @@ func (r *entryReader) read(m member) {
 	r.tellVariable()
 }
 
-// take reads a key, unless it is one for servers of the other kind.
+// take reads a key, unless it is for servers of the other kind.
 func (r *entryReader) take(k key, m meaning) {
 	switch remote := r.s.Transport != TransportStdio; {
 	case m.servers == withURL && !remote:
@@ -128,10 +128,10 @@ func (r *entryReader) take(k key, m meaning) {
 	}
 }
 
-// looksLikeVariable is what the dialects have in common.
+// looksLikeVariable matches what is a reference in most dialects.
 var looksLikeVariable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// note looks at a text that may stand for something else than it says.
+// note examines a text that may have references.
 func (r *entryReader) note(key string, v value) {
 	s, ok := v.str()
 	if ok && r.varKey == "" && strings.Contains(s, "${") && r.dialect.leaves(s) {
@@ -142,8 +142,8 @@ func (r *entryReader) note(key string, v value) {
 	}
 }
 
-// leaves tells whether a text holds what looks like a variable and is none to this application: people copy entries
-// from one to another.
+// leaves reports whether a text has something that looks like a variable but is not expanded by this application:
+// people copy entries from one application to another.
 func (d *dialect) leaves(text string) bool {
 	if d.reference == nil {
 		return looksLikeVariable.MatchString(text)
@@ -162,7 +162,7 @@ func (d *dialect) leaves(text string) bool {
 	}
 }
 
-// shells have variables of their own in their arguments.
+// shells matches programs that expand variables in their arguments themselves.
 var shells = regexp.MustCompile(`(?i)(?:^|[/\\])(?:sh|bash|zsh|dash|fish|ksh|pwsh|powershell|wsl|ssh)(?:\.exe)?$`)
 
 func (r *entryReader) tellVariable() {
@@ -179,7 +179,7 @@ func (r *entryReader) tellVariable() {
 	}
 }
 
-// text reads a string that goes to the process, or to the server.
+// text reads a string that is passed to the process or sent to the server.
 func (r *entryReader) text(key string, v value) string {
 	s, ok := v.str()
 	if !ok {
@@ -206,7 +206,8 @@ func (r *entryReader) texts(key string, v value) []string {
 	return out
 }
 
-// members gives the members of an object, each with its path; what is none is wrong, as it is not what it says.
+// members returns the members of an object, each with its path. If v is not an object, it reports that what was
+// expected.
 func (r *entryReader) members(v value, key, what string) iter.Seq2[string, member] {
 	return func(yield func(string, member) bool) {
 		members, ok := v.object()
@@ -222,7 +223,7 @@ func (r *entryReader) members(v value, key, what string) iter.Seq2[string, membe
 	}
 }
 
-// settings walks an object whose keys are a fixed set.
+// settings calls set for each member of an object, and reports the members for which set returns false.
 func (r *entryReader) settings(key string, v value, set func(m member) bool) {
 	for at, m := range r.members(v, key, "an object") {
 		if !set(m) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxFile bounds what a reference or an envFile may read.
+// maxFile bounds the size of a file that a reference or an envFile names, in bytes.
 const maxFile = 1 << 20
 
 var (
@@ -15,11 +15,11 @@ var (
 	errTooLarge   = fmt.Errorf("is larger than %d bytes", maxFile)
 )
 
-// readFile is os.ReadFile for files that a config names: bounded, and of regular files only.
+// readFile is like os.ReadFile, for files that a config names: the size is bounded, and only regular files are read.
 func readFile(name string) ([]byte, error) { return readRegular(name, maxFile+1) }
 
-// why is an error of reading a file without the path, which the message that shows it names already. What is missing is
-// told in one way on all systems.
+// why returns the text of an error of reading a file without the path, which the message has already. A missing file
+// has the same text on all systems.
 func why(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file or directory"
@@ -34,11 +34,11 @@ func why(err error) string {
 // envVar is one line of an envFile.
 type envVar struct{ name, value string }
 
-// parseEnvFile reads NAME=value lines as dotenv files have them: comments, "export ", single, double and back quotes,
-// which may go over several lines; \n, \r, \t, \" and \\ within double quotes. Nothing is expanded: that is why it is
-// not a library, of which all that are well kept replace $NAME. Of two lines with one name the later one counts.
+// parseEnvFile parses NAME=value lines as in dotenv files: comments, "export ", single, double and back quotes, which
+// may span several lines; \n, \r, \t, \" and \\ within double quotes. Nothing is expanded. No library is used for this,
+// because all that are maintained replace $NAME. If two lines have one name, the later one counts.
 //
-// bad are the numbers of lines that are none of these; they are left out.
+// bad are the numbers of the lines that have another form; they are skipped.
 func parseEnvFile(data []byte) (vars []envVar, bad []int) {
 	text := strings.TrimPrefix(string(data), "\xEF\xBB\xBF")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -73,7 +73,7 @@ func parseEnvFile(data []byte) (vars []envVar, bad []int) {
 	return vars, bad
 }
 
-// isEnvName allows what dotenv readers allow, which is more than a shell.
+// isEnvName reports whether s is a name that dotenv readers accept. They accept more than a shell.
 func isEnvName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -85,12 +85,12 @@ func isEnvName(s string) bool {
 	return s != ""
 }
 
-// envValue reads a value at the start of text, up to the end of its last line, and counts the lines.
+// envValue parses a value at the start of text, up to the end of its last line, and counts the lines.
 func envValue(text string) (value, rest string, lines int, ok bool) {
 	text = strings.TrimLeft(text, " \t")
 	if text == "" || strings.IndexByte("\"'`", text[0]) < 0 {
 		value, rest, _ = strings.Cut(text, "\n")
-		// A comment begins after a blank, so that a # within a token is part of it.
+		// A comment begins after a blank, so a # within a token is part of the token.
 		for i := range len(value) {
 			if value[i] == '#' && (i == 0 || value[i-1] == ' ' || value[i-1] == '\t') {
 				value = value[:i]

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// inputs reads the top-level "inputs" of a file of VS Code: what the user is asked for. One that is broken hides no
-// other; a server that refers to a broken one cannot start, as Resolve says. So none of the problems is fatal for the
-// file.
+// inputs reads the top-level "inputs" of a file of VS Code: the values that the user is asked for. A broken input does
+// not affect the others; a server that refers to a broken one cannot start, as Resolve reports. So none of the problems
+// is fatal for the file.
 func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 	if v.isNull() {
 		return nil
@@ -26,7 +26,7 @@ func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 		elements = elements[:most]
 	}
 	var out []Input
-	first := map[string]int{} // the line of an id
+	first := map[string]int{} // the line in which an id was first used
 	for i, e := range elements {
 		r := inputReader{loader: l, doc: doc, key: fmt.Sprintf("inputs[%d]", i)}
 		in, ok := r.read(e)
@@ -49,7 +49,7 @@ func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 type inputReader struct {
 	*loader
 	doc    *document
-	key    string // the input's place in the array
+	key    string // the place of the input in the array
 	broken bool
 }
 
@@ -65,7 +65,7 @@ func (r *inputReader) fail(at int, key, format string, args ...any) {
 func (r *inputReader) read(v value) (in Input, ok bool) {
 	members, ok := v.object()
 	if !ok {
-		// Without its braces it has no key of its own.
+		// A value that is not an object has no keys of its own.
 		r.report(r.doc.problem(v.at(), "", r.key, "must be an object, is "+v.kind(), false))
 		return in, false
 	}
@@ -79,7 +79,7 @@ func (r *inputReader) read(v value) (in Input, ok bool) {
 	in.ID = r.id(v, keys)
 	for _, m := range members {
 		if k, ok := keys[m.name]; !ok || k.at != m.at || kind == "" {
-			continue // null, a double that was told, or an input of which nothing can be said
+			continue // null, a duplicate that was reported, or an input of unknown type
 		}
 		switch name := m.name; {
 		case name == "type", name == "id":
@@ -119,7 +119,7 @@ func (r *inputReader) kind(v value, keys map[string]member) string {
 	case kind == "promptString" || kind == "pickString":
 		return kind
 	case kind == "command":
-		// A file that runs commands of the editor, or of a shell, when it is read is a file that nobody can look at safely.
+		// A file that makes the editor or a shell run a command when it is read could not be opened safely.
 		id, _ := keys["id"].value.str()
 		r.fail(k.value.at(), "type", "the input %s is to run a command, which the hub never does", quote(id))
 	default:
@@ -154,7 +154,7 @@ func (r *inputReader) text(m member) string {
 	return s
 }
 
-// options reads strings, and objects of a label and a value. One that is broken is left out.
+// options reads strings, and objects of a label and a value. A broken option is left out.
 func (r *inputReader) options(v value) []InputOption {
 	elements, ok := v.array()
 	if !ok {
@@ -194,7 +194,7 @@ func (r *inputReader) options(v value) []InputOption {
 	return out
 }
 
-// allows tells whether a value is one that the input may have.
+// allows reports whether the input may have a value.
 func (in Input) allows(v string) bool {
 	for _, o := range in.Options {
 		if o.Value == v {

@@ -2,33 +2,33 @@ package config
 
 import "strings"
 
-// Layout is where in a file servers stand, the broken ones too: for who changes the file.
+// Layout says where the servers of a file are, including the broken ones. It is for code that changes the file.
 type Layout struct {
-	Dialect string   // of the file, "" when its name and source do not tell
-	TOML    bool     // the text is TOML; else it is JSON
+	Dialect string   // of the file; "" if its name and source do not determine it
+	TOML    bool     // the text is TOML, not JSON
 	Holders []Holder // the objects that hold servers, in the order in which they are read
-	Spots   []Spot   // the entries in them
+	Spots   []Spot   // the entries in the Holders
 	Servers []Server // the entries that can be used
-	// Problems are all that Read would tell of the file. Unreadable is the one that keeps it from being read at all.
+	// Problems are all problems that Read would report for the file. Unreadable is the one that makes the file unusable.
 	Problems   []Problem
 	Unreadable *Problem
 }
 
 // Holder is an object that holds servers.
 type Holder struct {
-	Pointer string // as in Origin
-	Dialect string // that its entries are written in
-	Line    int    // from 1; 0: it is not there yet
+	Pointer string // as Origin.Pointer
+	Dialect string // the dialect of its entries
+	Line    int    // from 1; 0 if the object does not exist yet
 }
 
-// Spot is where an entry stands.
+// Spot is the place of an entry.
 type Spot struct {
 	Name   string
 	Origin Origin
 }
 
-// LayoutOf looks at the text of one source. A text without one holder has the one that its dialect would have, which is
-// not there yet, unless the file is one of settings that hold servers in a place of which there are several.
+// LayoutOf returns the layout of the text of one source. If a text has no holder, the layout has the one that its
+// dialect would use, with Line 0. The exception is a file of settings in which servers may be in several places.
 func LayoutOf(src Source) Layout {
 	if src.JSON == nil {
 		src.JSON = []byte{}
@@ -64,7 +64,7 @@ func LayoutOf(src Source) Layout {
 	return out
 }
 
-// Server gives the entry of a name that can be used; nil: there is none.
+// Server returns the usable entry of a name, or nil if there is none.
 func (l *Layout) Server(name string) *Server {
 	for i := range l.Servers {
 		if l.Servers[i].Name == name {
@@ -74,7 +74,7 @@ func (l *Layout) Server(name string) *Server {
 	return nil
 }
 
-// Named gives the places of the entries of a name. ~/.claude.json may have several.
+// Named returns the places of the entries of a name. ~/.claude.json may have several.
 func (l *Layout) Named(name string) (spots []Spot) {
 	for _, s := range l.Spots {
 		if s.Name == name {
@@ -84,7 +84,7 @@ func (l *Layout) Named(name string) (spots []Spot) {
 	return spots
 }
 
-// Steps are the names on the way that a JSON pointer describes (RFC 6901, section 4).
+// Steps returns the names in a JSON pointer (RFC 6901, section 4).
 func Steps(pointer string) []string {
 	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range steps {
@@ -93,5 +93,5 @@ func Steps(pointer string) []string {
 	return steps
 }
 
-// CheckName tells why a server cannot have a name, "" when it can.
+// CheckName returns the reason why a server cannot have a name, or "" if it can.
 func CheckName(name string) string { return badName(name) }

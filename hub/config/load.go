@@ -9,33 +9,33 @@ import (
 	"strings"
 )
 
-// loader gathers what the sources say.
+// loader collects what the sources contain.
 type loader struct {
 	number   int    // of the source that is being read
-	again    bool   // it is a file that was read before, for another folder
+	again    bool   // the source is a file that was read before, for another folder
 	source   Source // that source; its scope is not empty
-	folder   string // of the file, for relative paths; "" when it is no file
+	folder   string // of the file, for relative paths; "" if the source is not a file
 	limits   limits
-	count    int              // of that source's servers, so far
-	told     map[placedIn]int // how many problems
+	count    int              // the number of servers of this source so far
+	told     map[placedIn]int // the number of problems
 	lists    serverLists
 	asked    []Input           // the inputs of the file
-	texts    map[string][]byte // of the files that hold servers for several folders, by their paths
+	texts    map[string][]byte // of the files that hold servers for several folders, by path
 	entries  []entry
 	off      []switchedOff
 	profiles map[string]Profile // by name
-	named    []namedServer      // by profiles
+	named    []namedServer      // servers that profiles name
 	problems []placed
-	layout   *Layout // filled for LayoutOf; nil else
+	layout   *Layout // set for LayoutOf, else nil
 }
 
-// placedIn is a source, and a server of it or "".
+// placedIn is a source and one of its servers; server is "" for problems that are about no server.
 type placedIn struct {
 	number int
 	server string
 }
 
-// report keeps a problem. Of many of one entry the last one tells that there are more.
+// report adds a problem. If an entry has too many, the last one says that there are more.
 func (l *loader) report(p Problem) {
 	if l.told == nil {
 		l.told = map[placedIn]int{}
@@ -106,7 +106,8 @@ func (l *loader) load() {
 	l.file(doc, root, dialect)
 }
 
-// isTOML: Codex writes TOML, but a host may hand its settings over as JSON. No TOML begins with a brace.
+// isTOML reports whether a text is TOML. Codex uses TOML, but a host may pass its settings as JSON. No TOML text begins
+// with a brace.
 func isTOML(src Source, dialect string, data []byte) bool {
 	if strings.EqualFold(filepath.Ext(src.Path), ".toml") {
 		return true
@@ -115,7 +116,7 @@ func isTOML(src Source, dialect string, data []byte) bool {
 	return dialect == DialectCodex && !bytes.HasPrefix(text, []byte("{"))
 }
 
-// wanted are the keys that hold servers, for messages.
+// wanted returns the keys that hold servers, for messages.
 func wanted(dialect, and string) string {
 	if settingsOf[dialect] {
 		return fmt.Sprintf("%q", holder(dialect))
@@ -170,14 +171,13 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		}
 		l.servers(doc, m, held[i], path(in.key, m.name), pointer(in.pointer, m.name))
 	}
-	// What is of one folder counts before what is of all, wherever in the file it is.
+	// The servers of one folder take precedence over those of all folders, wherever in the file they are.
 	if projects {
 		l.projects(doc, members)
 	}
 }
 
-// bare is what more there is to say of a file without servers: its entries may be there, only not where they are looked
-// for.
+// bare returns a hint for a file without servers, which may have its entries in the wrong place.
 func bare(members []member, dialect string) string {
 	if find(members, "command") != nil || find(members, "url") != nil && len(members) <= 4 {
 		return fmt.Sprintf("; what looks like a server belongs into %q, under a name", holder(dialect))
@@ -191,7 +191,7 @@ func bare(members []member, dialect string) string {
 	return ""
 }
 
-// besides reads what a file says about its servers outside of their entries.
+// besides reads what a file says about its servers outside their entries.
 func (l *loader) besides(doc *document, in level, dialect string, inVSCode bool) {
 	for _, m := range in.members {
 		switch {
@@ -207,7 +207,7 @@ func (l *loader) besides(doc *document, in level, dialect string, inVSCode bool)
 	}
 }
 
-// servers reads all entries below a key; at is the pointer to it.
+// servers reads all entries below a key. at is the JSON pointer to the key.
 func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 	if m.value.isNull() {
 		return
@@ -217,7 +217,7 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 		l.report(doc.problem(m.value.at(), "", key, "must be an object of servers, is "+m.value.kind(), true))
 		return
 	}
-	// opencode has put its servers one level deeper since its version 2.
+	// Since version 2, opencode has its servers one level deeper.
 	if dialect == DialectOpencode && len(servers) > 0 {
 		if i := deeper(servers); i >= 0 {
 			m, key, at = servers[i], path(key, "servers"), pointer(at, "servers")
@@ -242,7 +242,8 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 	}
 }
 
-// deeper finds "servers" among servers: an object of objects, where a server would have a text or a list.
+// deeper returns the index of the member "servers" that holds the servers, or -1: its members are objects, while those
+// of a server of this name would include a text or a list.
 func deeper(servers []member) int {
 	for i, s := range servers {
 		inner, isObject := s.value.object()
@@ -265,8 +266,7 @@ func (l *loader) origin(doc *document, m member, dialect, at string) Origin {
 		Folder: src.Folder, Trusted: src.Trusted}
 }
 
-// distinct returns the members with the last of each name, as JSON readers
-// do, and reports the names that come more than once.
+// distinct returns the last member of each name, as JSON readers do, and reports the names that occur more than once.
 func (l *loader) distinct(doc *document, members []member, server, key string) []member {
 	if allDiffer(members) {
 		return members
@@ -287,7 +287,8 @@ func (l *loader) distinct(doc *document, members []member, server, key string) [
 	return out
 }
 
-// allDiffer is nearly always so. Few names are compared with one another, which costs less than a map of them.
+// allDiffer reports whether all names differ, which they nearly always do. Few names are compared with one another,
+// which is cheaper than a map.
 func allDiffer(members []member) bool {
 	if len(members) > 16 {
 		seen := make(map[string]bool, len(members))
@@ -308,7 +309,7 @@ func allDiffer(members []member) bool {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer adds a name to a JSON pointer (RFC 6901, section 3).
+// pointer appends a name to a JSON pointer (RFC 6901, section 3).
 func pointer(outer, inner string) string {
 	if strings.ContainsAny(inner, "~/") {
 		inner = pointerEscapes.Replace(inner)
@@ -323,7 +324,7 @@ func path(outer, inner string) string {
 	return outer + "." + inner
 }
 
-// server reads one entry and keeps it when it is usable.
+// server reads one entry, and keeps it if it is usable.
 func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 	if why := badName(m.name); why != "" {
 		l.report(doc.problem(m.at, quoteName(m.name), "", why, true))

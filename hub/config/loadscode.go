@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// LoadsCode tells whether an environment variable can make a program, or what it starts, load other code than it is: by
-// naming it, by saying where it is looked for, or by saying which settings are read. It is a list of names that are
-// known for that. No such list is complete, so it serves to warn a person of what a file sets and to refuse what nobody
-// sees; it does not make another variable harmless.
+// LoadsCode reports whether an environment variable can make a program, or what the program starts, load other code:
+// because it names the code, the places that are searched for it, or the settings that are read. It compares the name
+// with a list of known names. No such list is complete, so LoadsCode serves to warn a person about what a file sets,
+// and to refuse what nobody sees. It does not make another variable harmless.
 func LoadsCode(name string) bool { return loadsCode(name, runtime.GOOS) }
 
 func loadsCode(name, goos string) bool {
 	if goos == "windows" {
 		name = strings.ToUpper(name)
 	}
-	if strings.HasPrefix(strings.ToLower(name), "npm_config_") { // npm reads its own in any case
+	if strings.HasPrefix(strings.ToLower(name), "npm_config_") { // npm reads these variables in upper and lower case
 		return true
 	}
 	matches := func(pattern string) bool { return Match(pattern, name) }
 	return slices.ContainsFunc(loadingNames, matches) && !slices.ContainsFunc(harmlessNames, matches)
 }
 
-// loadingNames are names and patterns, in the order of what reads them.
+// loadingNames are names and patterns, grouped by the programs that read them.
 var loadingNames = strings.Fields(`
 	PATH PATHEXT HOME USERPROFILE APPDATA LOCALAPPDATA XDG_CONFIG_HOME XDG_CONFIG_DIRS
 	XDG_DATA_HOME XDG_DATA_DIRS SYSTEMROOT WINDIR
@@ -45,8 +45,8 @@ var loadingNames = strings.Fields(`
 	ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS GOFLAGS GOROOT GOPROXY GOTOOLCHAIN GOENV RUSTC* RUSTUP_* CARGO_*
 	ASDF_* MISE_* DIRENV_*`)
 
-// harmlessNames are those that a pattern above means and that are known to load nothing: a warning that is wrong each
-// time is no longer read.
+// harmlessNames match a pattern above but are known to load nothing: people would stop reading warnings that are always
+// wrong.
 var harmlessNames = strings.Fields(`
 	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONFAULTHANDLER
 	PYTHONOPTIMIZE PYTHONVERBOSE PYTHONNOUSERSITE

@@ -21,7 +21,7 @@ func badName(name string) string {
 	return ""
 }
 
-// quoteName bounds a name that was found to be bad; Problem.String quotes it.
+// quoteName shortens a bad name for a message; Problem.String quotes it.
 func quoteName(name string) string {
 	if r := []rune(name); len(r) > maxName {
 		return string(r[:maxName]) + "…"

@@ -7,46 +7,47 @@ import (
 	"strings"
 )
 
-// OAuth is how to sign in to a server behind a URL. Its zero value means: as the server's metadata says, with a person.
-// Secret are ClientSecret, PrivateKeyPEM, IDP.IDToken and WorkloadToken.
+// OAuth says how to sign in to a server behind a URL. The zero value means: as the server's metadata says, with a
+// person. ClientSecret, PrivateKeyPEM, IDP.IDToken and WorkloadToken are secret.
 type OAuth struct {
-	// ClientID and ClientSecret are those of a client that was registered by hand.
+	// ClientID and ClientSecret belong to a client that was registered by hand.
 	ClientID, ClientSecret string
-	// ClientMetadataURL is an https address with a path that describes the client, and is its id (client id metadata
-	// documents).
+	// ClientMetadataURL is an https address with a path. It is the id of the client, and the document there describes the
+	// client (client id metadata documents).
 	ClientMetadataURL string
-	// Scopes to ask for; empty leaves it to the server's metadata.
+	// Scopes are the scopes to ask for; if empty, the server's metadata decides.
 	Scopes []string
-	// RedirectPort is the port of the loopback redirect; 0 takes any free one.
+	// RedirectPort is the port of the loopback redirect; 0 means any free port.
 	RedirectPort int
 	// Grant is "" (a person signs in), "client_credentials", "enterprise" (enterprise-managed authorization) or
 	// "workload_identity".
 	Grant string
-	// PrivateKeyPEM and SigningAlgorithm sign the client's assertion in place of a secret.
+	// PrivateKeyPEM and SigningAlgorithm are used to sign the client's assertion, instead of a secret.
 	PrivateKeyPEM, SigningAlgorithm string
 	// IDP is the identity provider of grant "enterprise".
 	IDP IdentityProvider
-	// WorkloadToken is the JWT of grant "workload_identity". WorkloadTokenFile is where the platform keeps it, and puts a
-	// new one before it ends; Load makes it start at the folder of the config.
+	// WorkloadToken is the JWT of grant "workload_identity". WorkloadTokenFile is the file in which the platform keeps it,
+	// and replaces it before it expires. Load makes the path absolute, relative to the folder of the config.
 	WorkloadToken, WorkloadTokenFile string
-	// DPoP tells whether tokens are bound to a key of ours (RFC 9449): "" if the server and its authorization server want
-	// that, "require" always, "off" never.
+	// DPoP says whether tokens are bound to a key of the hub (RFC 9449): "" if the server and its authorization server ask
+	// for it, "require" always, "off" never.
 	DPoP string
 }
 
-// IdentityProvider is where enterprise-managed authorization exchanges the user's id token.
+// IdentityProvider is the provider at which enterprise-managed authorization exchanges the user's id token.
 type IdentityProvider struct {
 	Issuer, TokenEndpoint string
 	ClientID              string
 	IDToken               string
 }
 
-// oauth reads the object. No value of it is ever shown.
+// oauth reads the settings object. No value in it is ever shown.
 func (r *entryReader) oauth(k key) {
 	r.settings(k.path, k.value, func(m member) bool { return r.oauthSetting(key{m, path(k.path, m.name)}, m.name) })
 }
 
-// oauthNamed reads an object with the words of another application; "" is a word that the hub has no use for.
+// oauthNamed reads an object that has the words of another application. names maps them to the hub's settings; "" is a
+// setting that the hub does not use.
 func (r *entryReader) oauthNamed(k key, names map[string]string) {
 	r.settings(k.path, k.value, func(m member) bool {
 		name, known := names[m.name]
@@ -54,7 +55,7 @@ func (r *entryReader) oauthNamed(k key, names map[string]string) {
 	})
 }
 
-// oauthIn and oauthAs are the same for a table of keys: a whole object, and one setting.
+// oauthIn and oauthAs return readers for a table of keys: for a whole object, and for one setting.
 func oauthIn(names map[string]string) func(*entryReader, key) {
 	return func(r *entryReader, k key) { r.oauthNamed(k, names) }
 }
@@ -63,7 +64,7 @@ func oauthAs(name string) func(*entryReader, key) {
 	return func(r *entryReader, k key) { r.oauthSetting(k, name) }
 }
 
-// oauthSetting reads what is called name among the hub's own settings, and tells whether there is such a one.
+// oauthSetting reads the setting that the hub calls name, and reports whether there is such a setting.
 func (r *entryReader) oauthSetting(k key, name string) bool {
 	o, at, v := &r.s.OAuth, k.path, k.value
 	field := map[string]*string{
@@ -111,7 +112,7 @@ func (r *entryReader) checkOAuth(name, at string, v value, s string) {
 			r.fail(v.at(), at, `must be "auto", "require" or "off"`)
 		}
 	case "clientMetadataUrl":
-		// It identifies the client to the world, so it is an https address with a path, and nothing else in it.
+		// The address identifies the client publicly, so it must be an https address with a path, and nothing else in it.
 		u, err := url.Parse(s)
 		if _, isText := v.str(); isText && (err != nil || u.Scheme != "https" || u.Hostname() == "" ||
 			strings.Trim(u.Path, "/") == "" || u.User != nil || u.Fragment != "") {
@@ -120,8 +121,8 @@ func (r *entryReader) checkOAuth(name, at string, v value, s string) {
 	}
 }
 
-// file reads a path. A relative one starts at the folder of the config: the hub's own working directory means nothing
-// to its user.
+// file reads a path. A relative path is relative to the folder of the config, since the working directory of the hub
+// means nothing to the user.
 func (r *entryReader) file(key string, v value) string {
 	s := r.text(key, v)
 	switch {
@@ -147,7 +148,7 @@ func (r *entryReader) identityProvider(key string, v value) (p IdentityProvider)
 	return p
 }
 
-// scopes reads an array, or one string with blanks between, as OAuth writes them (RFC 6749, section 3.3).
+// scopes reads an array, or one string with blanks between the scopes, as OAuth writes them (RFC 6749, section 3.3).
 func (r *entryReader) scopes(key string, v value) (out []string) {
 	if _, ok := v.str(); ok {
 		return strings.Fields(r.text(key, v))
@@ -178,7 +179,7 @@ func (r *entryReader) port(key string, v value) int {
 	return int(port)
 }
 
-// write goes into the launch key.
+// write adds the settings to the launch key.
 func (o OAuth) write(h *launch) {
 	for _, s := range []string{
 		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM,

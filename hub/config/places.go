@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Places is where to look for the files of other applications.
+// Places says where to look for the files of other applications.
 type Places struct {
-	Home    string   // the user's; empty: unknown, and what is below it is not looked for
+	Home    string   // the user's home directory; if empty, nothing below it is looked for
 	Folders []string // of the workspace, absolute
-	Environ []string // as os.Environ gives it
-	GOOS    string   // as runtime.GOOS: whose paths they are
-	// Stat tells whether a file is there; nil: os.Stat.
+	Environ []string // in the form of os.Environ
+	GOOS    string   // in the form of runtime.GOOS: the system whose paths are used
+	// Stat is used to look for files; nil means os.Stat.
 	Stat func(name string) (fs.FileInfo, error)
 }
 
-// Known is those of [Candidates] that are there as files.
+// Known returns those of [Candidates] that exist as regular files.
 func Known(p Places) []Source {
 	stat := p.Stat
 	if stat == nil {
@@ -31,9 +31,10 @@ func Known(p Places) []Source {
 	return out
 }
 
-// Candidates is where applications keep their servers, whether the files are there or not: those of the user first,
-// then those of each workspace folder; the weakest first, so that of two servers of one name in one scope the editor's
-// own counts before one that another application has. A path comes once, as the user's file when it is both.
+// Candidates returns the places at which applications keep their servers, whether the files exist or not: those of the
+// user first, then those of each workspace folder. Within a scope, the weakest comes first, so that of two servers of
+// one name the one of the editor itself counts before that of another application. Each path occurs once, and as the
+// user's file if it is both; only .claude.json occurs once for each folder.
 func Candidates(p Places) []Source {
 	f := finder{Places: p, seen: map[string]bool{}}
 	f.getenv = LookupEnv(p.Environ, p.GOOS)
@@ -44,8 +45,8 @@ func Candidates(p Places) []Source {
 	return f.found
 }
 
-// finder gathers paths. They are joined by hand, so that the rules for another system than this one can be told and
-// tested.
+// finder collects paths. It joins them itself, and not by path/filepath, so that the rules of other systems can be used
+// and tested.
 type finder struct {
 	Places
 	getenv func(string) (string, bool)
@@ -53,7 +54,7 @@ type finder struct {
 	seen   map[string]bool
 }
 
-// add takes a path below a base that is known; the parts of the rest are separated by "/".
+// add adds a path below base, which is ignored if base is unknown (""); the parts of rest are separated by "/".
 func (f *finder) add(dialect, scope, folder, base, rest string) {
 	name := f.join(base, rest)
 	key := name
@@ -78,7 +79,7 @@ func (f *finder) join(base, rest string) string {
 	return strings.TrimRight(base, `/`+separator) + separator + strings.ReplaceAll(rest, "/", separator)
 }
 
-// dir is the directory that a variable names, if it is an absolute one; else one below home, if that is known.
+// dir returns the directory that a variable names if it is absolute, else one below home, or "" if home is unknown.
 func (f *finder) dir(variable, belowHome string) string {
 	if v, _ := f.getenv(variable); variable != "" && f.abs(v) {
 		return v
@@ -96,7 +97,7 @@ func (f *finder) abs(name string) bool {
 	return strings.HasPrefix(name, "/")
 }
 
-// applications is where programs with windows keep their data.
+// applications returns the directory in which desktop applications keep their data.
 func (f *finder) applications() string {
 	switch f.GOOS {
 	case "windows":
@@ -109,7 +110,7 @@ func (f *finder) applications() string {
 
 func (f *finder) xdg() string { return f.dir("XDG_CONFIG_HOME", ".config") }
 
-// editors are those whose extensions keep files in the editor's own folder, the weakest first.
+// editors have extensions that keep files in the folder of the editor. The weakest comes first.
 var editors = []string{"Windsurf", "Cursor", "VSCodium", "Code - Insiders", "Code"}
 
 func (f *finder) user() {
@@ -140,7 +141,7 @@ func (f *finder) user() {
 	for _, editor := range editors {
 		add(DialectRoo, apps, editor+"/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json")
 	}
-	// Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder.
+	// Claude Code keeps the user's servers for all folders, and those for each single folder, in one file.
 	claude := f.dir("CLAUDE_CONFIG_DIR", "")
 	if len(f.Folders) == 0 {
 		add(DialectPortable, claude, ".claude.json")

@@ -11,7 +11,7 @@ const (
 	Deny  Policy = "deny"  // never call it
 )
 
-// strictness orders policies from lenient to strict.
+// strictness returns the rank of a policy, from lenient to strict.
 func (p Policy) strictness() int {
 	switch p {
 	case Allow:
@@ -22,12 +22,11 @@ func (p Policy) strictness() int {
 	return 1
 }
 
-// Policy returns what applies to a tool; see PolicyIn.
+// Policy returns the policy of a tool; see PolicyIn.
 func (s *Server) Policy(tool string) Policy { return PolicyIn(s.Approvals, tool) }
 
-// PolicyIn returns what a server's approvals say of a tool: any matching deny wins,
-// whatever else is said; then the entry of exactly this name; then the longest
-// matching pattern (of two equally long ones the stricter); else Ask.
+// PolicyIn returns the policy of a tool by a server's approvals. The first of these that applies counts: any matching
+// deny; the entry of exactly this name; the longest matching pattern (of two equally long ones the stricter); Ask.
 func PolicyIn(approvals map[string]Policy, tool string) Policy {
 	best, length := Ask, -1
 	exact, named := approvals[tool]
@@ -48,17 +47,16 @@ func PolicyIn(approvals map[string]Policy, tool string) Policy {
 	return best
 }
 
-// Match reports whether a whole name fits a pattern in which '*' stands for any
-// run of characters, the empty one too, and '?' for exactly one. Everything else
-// stands for itself; there are no classes, no escapes, and '/' is not special.
-// The time is bounded by the product of both lengths.
+// Match reports whether a whole name matches a pattern, in which '*' matches any sequence of characters, also the empty
+// one, and '?' matches exactly one character. All other characters match themselves; there are no classes, no escapes,
+// and '/' is not special. The time is bounded by the product of both lengths.
 func Match(pattern, name string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == name
 	}
 	p, n := []rune(pattern), []rune(name)
 	i, j := 0, 0
-	star, mark := -1, 0 // the last '*', and where what it stands for ends so far
+	star, mark := -1, 0 // the last '*', and the end of what it matches so far
 	for j < len(n) {
 		switch {
 		case i < len(p) && p[i] == '*':
@@ -67,7 +65,7 @@ func Match(pattern, name string) bool {
 		case i < len(p) && (p[i] == '?' || p[i] == n[j]):
 			i++
 			j++
-		case star >= 0: // let the last '*' take one character more
+		case star >= 0: // let the last '*' match one more character
 			mark++
 			i, j = star+1, mark
 		default:

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Problem is something that a person should look at.
+// Problem is something in a config that a person should look at.
 type Problem struct {
 	File string
-	// Line and Column say where, both from 1; Column counts characters. 0 means
-	// that the problem has no place in the file.
+	// Line and Column are the place, both from 1; Column counts characters. 0 means that the problem has no place in the
+	// file.
 	Line, Column int
-	Server, Key  string // empty when it is not about one
+	Server, Key  string // empty if the problem is not about one
 	Message      string
-	// Fatal: the server is not usable; without a server, the file is not.
+	// Fatal says that the server is not usable; without a Server, that the file is not.
 	Fatal bool
 }
 
-// String is the problem in one line, in the form of a compiler's message.
+// String returns the problem in one line, in the form of a compiler's message.
 func (p Problem) String() string {
 	var b strings.Builder
 	if p.File != "" {
@@ -41,13 +41,13 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// placed is a problem with the number of its source, for the order.
+// placed is a problem with the number of its source, for sorting.
 type placed struct {
 	source int
 	Problem
 }
 
-// ordered sorts by source, then by place; what is told about one place keeps its order.
+// ordered sorts by source, then by place. Problems of one place keep their order.
 func ordered(found []placed) []Problem {
 	sort.SliceStable(found, func(i, j int) bool {
 		a, b := &found[i], &found[j]
@@ -60,7 +60,7 @@ func ordered(found []placed) []Problem {
 	return out
 }
 
-// quote shows a value from a file in a message: bounded, and in one line.
+// quote quotes a value from a file for a message: shortened, and in one line.
 func quote(s string) string {
 	const most = 64
 	if r := []rune(s); len(r) > most {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The keys of a server that is a process.
+// Keys of servers that are processes.
 
 func (r *entryReader) command(k key) {
 	if _, list := k.value.array(); list {
@@ -19,7 +19,7 @@ func (r *entryReader) command(k key) {
 	if _, ok := k.value.str(); ok && blank(r.s.Command) {
 		r.fail(k.value.at(), k.path, "must not be empty")
 	}
-	// A program in a path with blanks is one program; "npx -y x" is a command line.
+	// A path with blanks may be one program; "npx -y x" is a command line.
 	if word, _, more := strings.Cut(strings.TrimSpace(r.s.Command), " "); more && !strings.ContainsAny(word, `/\${`) {
 		r.warn(k.value.at(), k.path, `is one program of that whole name; if it holds arguments, write "command": %s, `+
 			`and move what follows into "args", as one text for each word`, quote(word))
@@ -28,17 +28,18 @@ func (r *entryReader) command(k key) {
 	r.mark("command", k)
 }
 
-// path refuses what no path is: a backslash of Windows, written once, that makes a line end of C:\node.exe.
+// path reports control characters, which no path has: they come from a single backslash in a Windows path, such as
+// C:\node.exe, that was read as an escape.
 func (r *entryReader) path(k key) {
 	if s, _ := k.value.str(); strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != 0 }) {
 		r.fail(k.value.at(), k.path, `holds %s; write \\ for each backslash of a path`, controlsOf(s))
 	}
 }
 
-// driven begins like a path of Windows whose backslash was read as the beginning of an escape.
+// driven matches the beginning of a Windows path whose backslash was read as an escape.
 var driven = regexp.MustCompile("^[A-Za-z]:[\b\t\n\f\r]")
 
-// controlsOf names the first control character of a text, as JSON and TOML write it.
+// controlsOf describes the first control character of a text, as JSON and TOML write it.
 func controlsOf(s string) string {
 	for _, c := range []struct{ text, name string }{
 		{"\n", `a line end, which is what \n is read as`}, {"\t", `a tab, which is what \t is read as`},
@@ -109,8 +110,7 @@ func (r *entryReader) env(k key) {
 	}
 }
 
-// inheritEnv are the names of variables that the server gets as they are where the hub runs. What "env" says of one
-// wins.
+// inheritEnv reads the names of variables that the server inherits from the hub's environment. "env" overrides them.
 func (r *entryReader) inheritEnv(k key) {
 	values, ok := k.value.array()
 	if !ok {
@@ -130,7 +130,7 @@ func (r *entryReader) inheritEnv(k key) {
 	}
 }
 
-// memory reads a number of bytes, as such or with a unit: "512MiB".
+// memory reads a number of bytes, with or without a unit: "512MiB".
 func (r *entryReader) memory(k key) {
 	bytes, ok := size(k.value)
 	if !ok {
@@ -176,7 +176,7 @@ func size(v value) (int64, bool) {
 	return int64(bytes), true
 }
 
-// watch reads patterns of files whose change restarts the server.
+// watch reads patterns of files. A change of such a file restarts the server.
 func (r *entryReader) watch(k key) {
 	values, ok := k.value.array()
 	if !ok {
@@ -198,7 +198,7 @@ func (r *entryReader) watch(k key) {
 	r.mark("watch", k)
 }
 
-// dev is what VS Code has for the authors of a server.
+// dev reads the settings that VS Code has for the authors of a server.
 func (r *entryReader) dev(k key) {
 	r.settings(k.path, k.value, func(m member) bool {
 		switch inner := (key{m, path(k.path, m.name)}); {
@@ -216,7 +216,8 @@ func (r *entryReader) dev(k key) {
 	})
 }
 
-// sandboxEnabled: to start the server without the sandbox that somebody counts on would be worse than not to start it.
+// sandboxEnabled refuses a server with a sandbox: it would be worse to start the server without the sandbox that
+// somebody relies on than not to start it.
 func (r *entryReader) sandboxEnabled(k key) {
 	on, ok := k.value.boolean()
 	if !ok {
@@ -227,5 +228,5 @@ func (r *entryReader) sandboxEnabled(k key) {
 	}
 }
 
-// noSandbox are the rules of a sandbox that is not switched on here.
+// noSandbox is for the rules of a sandbox that is not switched on.
 var noSandbox = missing("the hub has no sandbox")

@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// Profile says which servers and tools a model or a client of the gateway gets, and how. The zero value is everything,
-// by the defaults.
+// Profile says which servers and tools a model or a client of the gateway gets, and how. The zero value means all of
+// them, with the defaults.
 type Profile struct {
 	Name   string
 	Origin Origin
-	// Servers are names or globs; nil is every server.
+	// Servers are names or globs; nil means every server.
 	Servers []string
-	// Tools has, by the name or glob of a server, names or globs of the tools that there are of it. Of a server that
-	// nothing fits there are all.
+	// Tools maps names or globs of servers to names or globs of their visible tools. All tools of a server that matches no
+	// key are visible.
 	Tools map[string][]string
-	// Approval is "window" or "client", Questions "client", "window" or "either", and ToolsMode "all", "search" or
-	// "auto". Each is empty when the profile says nothing of it.
+	// Approval is "window" or "client", Questions is "client", "window" or "either", and ToolsMode is "all", "search" or
+	// "auto". Each is empty if the profile does not set it.
 	Approval, Questions, ToolsMode string
-	// MaxTokens bounds results, 0 is no bound.
+	// MaxTokens bounds results; 0 means no bound.
 	MaxTokens int
-	// PlainNames: tools keep their servers' names where no two are alike.
+	// PlainNames says that tools keep the names that their servers give them, if no two are alike.
 	PlainNames bool
-	// Named are the tools that Tools has by their names, of servers that it has by theirs.
+	// Named are the tools in Tools whose name and server are not globs.
 	Named []NamedTool
 }
 
-// NamedTool is a tool that a profile names, with what is to be said when its server has no such tool.
+// NamedTool is a tool that a profile names, and the problem to report if its server has no such tool.
 type NamedTool struct {
 	Server, Tool string
 	Missing      Problem
 }
 
-// MissingTools tells which tools of a server the profile names, and are not among those that there are.
+// MissingTools returns the problems for those tools of a server that the profile names and the server does not have.
 func (p *Profile) MissingTools(server string, tools map[string]bool) (problems []Problem) {
 	if p == nil {
 		return nil
@@ -46,12 +46,12 @@ func (p *Profile) MissingTools(server string, tools map[string]bool) (problems [
 	return problems
 }
 
-// HasServer tells whether a server is in the profile. A nil profile has all.
+// HasServer reports whether a server is in the profile. A nil profile has all.
 func (p *Profile) HasServer(server string) bool {
 	return p == nil || p.Servers == nil || matchesAny(p.Servers, server)
 }
 
-// Has tells whether a tool is in the profile. A nil profile has all.
+// Has reports whether a tool is in the profile. A nil profile has all.
 func (p *Profile) Has(server, tool string) bool {
 	if !p.HasServer(server) {
 		return false
@@ -75,10 +75,10 @@ func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, name) })
 }
 
-// ownKey is the top-level key of a file under which the hub's settings stand that are of no single server.
+// ownKey is the top-level key of a file that holds the hub's settings that belong to no single server.
 const ownKey = "mcphub"
 
-// ownSettings reads them.
+// ownSettings reads the settings below ownKey.
 func (l *loader) ownSettings(doc *document, root []member) {
 	m := find(root, ownKey)
 	if m == nil || m.value.isNull() {
@@ -128,8 +128,8 @@ func (l *loader) readProfiles(doc *document, m member) {
 	}
 }
 
-// profileReader reads one profile. One with a value that cannot be used is left out: what it would let through is not
-// known.
+// profileReader reads one profile. A profile with an unusable value is left out, because it is unknown what it would
+// allow.
 type profileReader struct {
 	loader *loader
 	doc    *document
@@ -139,7 +139,7 @@ type profileReader struct {
 	named  []namedServer
 }
 
-// namedServer is where a profile names a server, to be looked for when all files are read.
+// namedServer is a server that a profile names. Whether it exists is checked when all files have been read.
 type namedServer struct {
 	name    string
 	number  int // of the source
@@ -200,7 +200,7 @@ func (r *profileReader) wrong(v value, key, want string) {
 	r.tell(v.at(), key, "must be "+want+", is "+v.kind()+"; the profile is left out")
 }
 
-// server notes a name that is to be there.
+// server records that a server must exist, unless name is a glob.
 func (r *profileReader) server(name string, at int, key string) {
 	if !strings.ContainsAny(name, "*?") {
 		r.named = append(r.named, namedServer{name, r.loader.number, r.doc.problem(at, "", key,
@@ -208,7 +208,8 @@ func (r *profileReader) server(name string, at int, key string) {
 	}
 }
 
-// tool notes the tools of one server, which are to be there when it is known what it has.
+// tool returns a function that records tools which the server must have. This is checked when the tools of the server
+// are known.
 func (r *profileReader) tool(server string) func(name string, at int, key string) {
 	return func(name string, at int, key string) {
 		if !strings.ContainsAny(server, "*?") && !strings.ContainsAny(name, "*?") {
@@ -218,7 +219,7 @@ func (r *profileReader) tool(server string) func(name string, at int, key string
 	}
 }
 
-// names reads a list of names and globs; each is shown to note.
+// names reads a list of names and globs, and calls note with each.
 func (r *profileReader) names(v value, key string, note func(name string, at int, key string)) []string {
 	values, ok := v.array()
 	if !ok || len(values) > r.loader.limits.values {
@@ -253,7 +254,7 @@ func (r *profileReader) tools(v value, key string) {
 	}
 }
 
-// word reads one of some words.
+// word reads one of words.
 func (r *profileReader) word(v value, key string, words ...string) string {
 	want := `"` + strings.Join(words, `", "`) + `"`
 	s, ok := v.str()
@@ -277,7 +278,7 @@ func (r *profileReader) count(v value, key string) int {
 	return n
 }
 
-// findNamed tells of the servers that profiles name and no file has.
+// findNamed reports the servers that profiles name and no file has.
 func (l *loader) findNamed() {
 	there := map[string]bool{}
 	for _, e := range l.entries {

@@ -12,10 +12,10 @@ const (
 	TransportStdio = "stdio"
 	TransportHTTP  = "http" // Streamable HTTP
 	TransportSSE   = "sse"  // HTTP with SSE of revision 2024-11-05
-	TransportAuto  = "auto" // a URL of which nothing more is said: Streamable HTTP first, else SSE
+	TransportAuto  = "auto" // a URL without a type: Streamable HTTP is tried first, then SSE
 )
 
-// transportOf maps the words of all dialects for the key "type".
+// transportOf maps the words for the key "type", for dialects without words of their own.
 var transportOf = map[string]string{
 	"stdio":           TransportStdio,
 	"http":            TransportHTTP,
@@ -24,7 +24,7 @@ var transportOf = map[string]string{
 	"sse":             TransportSSE,
 }
 
-// address is the key that holds the URL; without one its name is "".
+// address returns the key that holds the URL; its name is "" if there is none.
 func (r *entryReader) address(given map[string]key) key {
 	for _, u := range r.dialect.urls {
 		if k, ok := given[u.name]; ok {
@@ -34,7 +34,7 @@ func (r *entryReader) address(given map[string]key) key {
 	return key{}
 }
 
-// kind is the key that says how the server is reached.
+// kind returns the key that says how the server is reached.
 func (r *entryReader) kind(given map[string]key) (k key, ok bool) {
 	for _, name := range []string{"type", "transportType", "transport"} {
 		if _, known := r.dialect.keys[name]; known {
@@ -46,8 +46,8 @@ func (r *entryReader) kind(given map[string]key) (k key, ok bool) {
 	return k, false
 }
 
-// transport tells how the server is reached. It reports a type that cannot be, and a command beside a URL; such an
-// entry has no meaning, so the rest of it is not read.
+// transport sets how the server is reached. It reports an unknown type, a type that contradicts the other keys, and a
+// command beside a URL. It returns false if the entry has no meaning, so that the rest of it is not read.
 func (r *entryReader) transport(given map[string]key) bool {
 	url := r.address(given)
 	r.urlKey = url
@@ -66,7 +66,7 @@ func (r *entryReader) transport(given map[string]key) bool {
 				}
 			}
 		case !hasCommand && r.meantURL(given):
-			r.s.Transport = TransportAuto // the key is told to be wrong, and url to be missing
+			r.s.Transport = TransportAuto // the key is reported as unknown, and url as missing
 		default:
 			r.s.Transport = TransportStdio
 		}
@@ -101,7 +101,7 @@ func (r *entryReader) transport(given map[string]key) bool {
 	return true
 }
 
-// typeNamed: "streamable_http" and "Stdio" are found too.
+// typeNamed returns the transport of a type. It also accepts "streamable_http" and "Stdio".
 func typeNamed(types map[string]string, name string) string {
 	if t := types[name]; t != "" || len(name) > 64 {
 		return t
@@ -114,7 +114,7 @@ func typeNamed(types map[string]string, name string) string {
 	return ""
 }
 
-// typeWords are the words that a message offers.
+// typeWords returns the words that a message suggests.
 func (d *dialect) typeWords() string {
 	if d.types["remote"] != "" {
 		return `"local" or "remote"`
@@ -122,7 +122,7 @@ func (d *dialect) typeWords() string {
 	return `"stdio", "http" or "sse"`
 }
 
-// meantURL tells whether there is an address, under a name that it has elsewhere.
+// meantURL reports whether there is an address under a key of another application.
 func (r *entryReader) meantURL(given map[string]key) bool {
 	for name, here := range r.dialect.words {
 		if _, ok := given[name]; ok && here == "url" {
@@ -132,9 +132,9 @@ func (r *entryReader) meantURL(given map[string]key) bool {
 	return false
 }
 
-// url checks the address, if this key is the one that counts. What is wrong is told without showing it: its query may
-// be a secret. What a reference will stand for is not known yet, so that an address that begins with one is not looked
-// at, and a number, which can be a part of all of it, stands for the others.
+// url reads and checks the address, if this is the key that counts. Messages do not show the address, because its query
+// may be secret. The values of references are not known yet: an address that begins with a reference is not checked,
+// and every other reference is replaced by a digit, which is valid in any part of an address.
 func (r *entryReader) url(k key) {
 	key, v := k.path, k.value
 	s, ok := v.str()
@@ -172,9 +172,8 @@ func (r *entryReader) url(k key) {
 	}
 }
 
-// reserved are headers that the protocol or HTTP itself sets; an entry that sets them too would break the connection in
-// ways that are hard to see (2025-11-25 basic/transports, 2026-07-28 basic/transports/streamable-http "Request
-// Metadata").
+// reserved are headers that the protocol or HTTP sets. An entry that also sets them would break the connection in ways
+// that are hard to find (2025-11-25 basic/transports, 2026-07-28 basic/transports/streamable-http "Request Metadata").
 var reserved = map[string]bool{
 	"Accept": true, "Content-Type": true, "Mcp-Session-Id": true, "Mcp-Protocol-Version": true, "Mcp-Method": true,
 	"Mcp-Name":      true,
@@ -188,7 +187,7 @@ func isReserved(canonical string) bool {
 	return reserved[canonical] || strings.HasPrefix(canonical, "Mcp-Param-")
 }
 
-// headers reads an object of strings. Names come out in their canonical form. A value is never shown.
+// headers reads an object of strings, and makes the names canonical. Messages never show a value.
 func (r *entryReader) headers(k key) {
 	members, ok := k.value.object()
 	if !ok {
@@ -196,7 +195,7 @@ func (r *entryReader) headers(k key) {
 		return
 	}
 	r.s.Header = make(map[string]string, len(members))
-	first := make(map[string]string, len(members)) // the name as it was written
+	first := make(map[string]string, len(members)) // the name as it is written in the file
 	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
 		at := path(k.path, m.name)
 		if !r.headerName(m, at) {
@@ -227,7 +226,7 @@ func (r *entryReader) headers(k key) {
 	}
 }
 
-// headerName tells whether a header can have this name, and reports when it cannot.
+// headerName reports whether a header can have this name, and reports a problem if not.
 func (r *entryReader) headerName(m member, at string) bool {
 	switch {
 	case !isToken(m.name):
@@ -240,7 +239,7 @@ func (r *entryReader) headerName(m member, at string) bool {
 	return true
 }
 
-// isToken follows RFC 9110, section 5.6.2.
+// isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -252,9 +251,9 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// DisplayURL is the address as it may be shown and logged: without user information, query and fragment, which may be
-// secrets. It is "" for a stdio server, for an address that Load would have refused, and for one whose host is still a
-// reference.
+// DisplayURL returns the address in a form that may be shown and logged: without user information, query and fragment,
+// which may be secret. It returns "" for a stdio server, for an address that Load would have refused, and for one whose
+// host is still a reference.
 func (s Server) DisplayURL() string {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" {
@@ -263,7 +262,7 @@ func (s Server) DisplayURL() string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
-// validPort: "" is that of the scheme.
+// validPort reports whether text is a port; "" is valid, and means that of the scheme.
 func validPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0

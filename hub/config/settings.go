@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The hub's own keys, and those that only say "on" or "off".
+// The hub's own keys, and the keys that only say "on" or "off".
 
 func (r *entryReader) disabled(k key) {
 	off, ok := k.value.boolean()
@@ -17,7 +17,7 @@ func (r *entryReader) enabled(k key) {
 	r.switched(k, !on, ok)
 }
 
-// switched: what says "off" wins over what says "on", should an entry have both words.
+// switched sets Disabled. If an entry has both keys, the one that switches off counts.
 func (r *entryReader) switched(k key, off, ok bool) {
 	if !ok {
 		r.wrong(k.value, k.path, "true or false")
@@ -28,9 +28,10 @@ func (r *entryReader) switched(k key, off, ok bool) {
 	}
 }
 
-// partial tells whether an entry is a part of one in another file, which the application merges with this one: it says
-// nothing of how the server is reached. To switch a server off is followed, as nobody is hurt by it. All else is not: a
-// file of a workspace would start what the user has switched off, or allow what they have not.
+// partial reports whether an entry is a part of an entry in another file, which the application merges with it: it does
+// not say how the server is reached. That it switches the server off is followed, since this harms nobody. Everything
+// else is not: otherwise a file of a workspace could start what the user has switched off, or allow what the user has
+// not allowed.
 func (r *entryReader) partial(ks []key, given map[string]key) bool {
 	if !r.dialect.merges || len(ks) == 0 || r.address(given).name != "" {
 		return false
@@ -120,7 +121,7 @@ func (r *entryReader) stop(k key) {
 		}
 		if !m.value.isNull() {
 			if *field = r.duration(path(k.path, m.name), m.value); *field == 0 {
-				*field = -1 // 0 in the normal form is "not given"
+				*field = -1 // in the normal form, 0 means "not given"
 			}
 			r.mark("stop."+m.name, key{m, path(k.path, m.name)})
 		}

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// entry is a usable server, the number of its source, and where in its line its name is.
+// entry is a usable server, the number of its source, and the column of its name.
 type entry struct {
 	server Server
 	number int
 	column int
 }
 
-// switchedOff is an entry that has nothing but the word that switches a server of another file off.
+// switchedOff is an entry that only switches off a server of another file.
 type switchedOff struct {
 	name, dialect, folder string
 	ofWorkspace           bool
-	unheard               placed // what is told when it is not followed
+	unheard               placed // the problem that is reported if it has no effect
 }
 
-// switchOff follows them: they are about servers in files of the same application, for the same folder or for all. What
-// a workspace brings switches off what a workspace brings: nobody has agreed to more.
+// switchOff applies these entries to the servers in files of the same application, for the same folder or for all
+// folders. An entry of a workspace switches off only servers of a workspace, because nobody has agreed to more.
 func (l *loader) switchOff() {
 	for _, off := range l.off {
 		for i := range l.entries {
@@ -38,10 +38,9 @@ func (l *loader) switchOff() {
 	}
 }
 
-// shadow decides, of the entries of each name, which one counts: those of a user step back when there is one of a
-// workspace, and of what is left the last one counts. The order of the sources therefore does not decide between user
-// and workspace. An entry of a workspace that is switched off steps back behind those of others: it must not switch
-// them off.
+// shadow decides which entry of each name counts. If there is an entry of a workspace, it precedes those of the user;
+// of the rest, the last one counts. So the order of the sources does not decide between user and workspace. An entry of
+// a workspace that is switched off comes after the entries of others, because it must not switch these off.
 func (l *loader) shadow() {
 	byName := map[string][]int{}
 	for i, e := range l.entries {
@@ -78,7 +77,7 @@ func (l *loader) shadow() {
 	}
 }
 
-// rank sorts the entries of one name, the one that counts first.
+// rank sorts the entries of one name; the one that counts is the first.
 func (l *loader) rank(same []int) {
 	inWorkspace, elsewhere := false, false
 	for _, i := range same {

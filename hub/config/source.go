@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// ReadFile is os.ReadFile for config files, of which a workspace may bring what it likes: bounded by whose file it is
-// (Source.Scope), and of regular files only, so that a link to a device or a pipe holds nobody up.
+// ReadFile is like os.ReadFile, for config files, which a workspace may fill with anything. The size is bounded by the
+// scope (Source.Scope), and only regular files are read, so that a link to a device or a pipe does not block the hub.
 func ReadFile(name, scope string) ([]byte, error) {
 	most := limitsOf(scope)
 	text, err := readRegular(name, int64(most.bytes)+1)
@@ -19,7 +19,7 @@ func ReadFile(name, scope string) ([]byte, error) {
 	return text, nil
 }
 
-// readRegular reads at most so many bytes of a regular file.
+// readRegular reads at most most bytes of a regular file.
 func readRegular(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// StandIns gives every input of the server a value: that of given, else one that its file allows. With them all can be
-// seen of a server that does not depend on what a person would type. A number can be a part of nearly everything; where
-// an address begins with the input, it stands for one.
+// StandIns returns a value for every input of the server: the one in given, else one that the file allows: the first
+// option, the default, or "1", which is valid in nearly every text. An input at the beginning of the address gets
+// "https://1". With these values, everything about a server can be seen that does not depend on what a person would
+// type.
 func (s Server) StandIns(given map[string]string) map[string]string {
 	values := make(map[string]string, len(s.Inputs))
 	for _, in := range s.Inputs {
@@ -26,7 +27,7 @@ func (s Server) StandIns(given map[string]string) map[string]string {
 	return values
 }
 
-// Inputs makes an Input of Variables from values by the ids of inputs.
+// Inputs returns a function for Variables.Input that takes the values from a map by the ids of inputs.
 func Inputs(values map[string]string) func(id string) (string, bool) {
 	return func(id string) (string, bool) {
 		value, ok := values[id]

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// timeout is how a dialect writes one: as a number of units, within a range. The unit is the dialect's, whatever the
-// key is called.
+// timeout describes how a dialect writes a timeout: as a number of units, within a range. The unit depends on the
+// dialect, whatever the key is called.
 type timeout struct {
 	clock       clock
 	unit        time.Duration // time.Second or time.Millisecond
-	least, most float64       // in units; 0 = none
-	// what is out of range is cut to it, and what is no number ignored; else the entry is refused
+	least, most float64       // in units; 0 means no bound
+	// a value out of range is clamped, and a value that is no number is ignored; otherwise the entry is refused
 	cuts bool
-	weak bool // a clock that another key has set stays as it is
+	weak bool // a clock that another key has set is not changed
 }
 
-// clock is one of Timeouts.
+// clock is one field of Timeouts.
 type clock struct {
 	field string
 	of    func(*Timeouts) **time.Duration
@@ -29,7 +29,7 @@ var (
 	total   = clock{"timeouts.total", func(t *Timeouts) **time.Duration { return &t.Total }}
 )
 
-// wanted is what the value must be, in words.
+// wanted returns a description of a valid value.
 func (t timeout) wanted() string {
 	units := map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds"}[t.unit]
 	if t.most > 0 {
@@ -41,7 +41,7 @@ func (t timeout) wanted() string {
 func (t timeout) read(r *entryReader, k key) {
 	text, isNumber := k.value.number()
 	n, err := strconv.ParseFloat(text, 64)
-	// A number that is too large is infinite, and out of every range.
+	// A number that is too large is parsed as infinity, and is out of every range.
 	isNumber = isNumber && (err == nil || math.IsInf(n, 0))
 	low := n <= 0 || n < t.least
 	high := t.most > 0 && n > t.most || n*float64(t.unit) >= math.MaxInt64
@@ -74,7 +74,7 @@ func (t timeout) read(r *entryReader, k key) {
 	if t.weak && *field != nil {
 		return
 	}
-	// Something that is not nothing must not become "no limit".
+	// A value above zero must not become 0, which means "no limit".
 	d := max(time.Duration(math.Round(n*float64(t.unit))), 1)
 	*field = &d
 	r.mark(t.clock.field, k)

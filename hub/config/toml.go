@@ -13,14 +13,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// parseTOML reads TOML into the same tree of values that parse gives for JSON, so that one reader serves both. Tables
-// are objects, arrays of tables are arrays, dates and times are strings as they are written. Infinities and NaN are
-// refused, as JSON has none.
+// parseTOML parses TOML into the same tree of values that parse makes from JSON, so that one reader can be used for
+// both. Tables become objects, arrays of tables become arrays; dates and times become strings as they are written.
+// Infinities and NaN are refused, since JSON has none.
 //
-// The place of a key and of a simple value is its own; an object that was made by a header or a dotted key begins at
+// A key and a simple value have their own place. An object that was made by a header or a dotted key has the place of
 // the name that made it first. The problem is fatal for the file.
 func parseTOML(file string, data []byte) (*document, *Problem) {
-	// The parser tells places by the capacity of slices, so there must be none to spare.
+	// The parser computes places from the capacity of slices, so the text must have no spare capacity.
 	text := slices.Clip(bytes.Clone(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))))
 	doc := newDocument(file, text)
 	b := tomlBuilder{doc: doc, text: text, at: map[*hujson.Object]map[string]int{}}
@@ -28,8 +28,8 @@ func parseTOML(file string, data []byte) (*document, *Problem) {
 	if err := b.build(root); err != nil {
 		return nil, err
 	}
-	// The builder sees single expressions. The ordinary decoder knows besides which of them exclude one another, and which
-	// dates and numbers there are, so what it refuses is refused.
+	// The builder sees single expressions. The decoder of the library also knows which of them exclude one another, and
+	// which dates and numbers are valid, so what it refuses is refused here.
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
 		p := doc.tomlProblem(err)
@@ -51,7 +51,8 @@ func (d *document) tomlProblem(err error) Problem {
 	return p
 }
 
-// notTOML words an error of the library. Of a number that cannot be, the library shows the text.
+// notTOML returns the text of an error of the library. It removes the part in which the library quotes an invalid
+// number.
 func notTOML(message string) string {
 	message, _, _ = strings.Cut(message, ": strconv.")
 	if strings.Contains(message, "invalid escape") {
@@ -60,7 +61,7 @@ func notTOML(message string) string {
 	return "not TOML: " + bounded(strings.TrimPrefix(message, "toml: "))
 }
 
-// bounded cuts a message that may hold a long name.
+// bounded shortens a message that may have a long name.
 func bounded(s string) string {
 	const most = 200
 	if r := []rune(s); len(r) > most {
@@ -69,12 +70,12 @@ func bounded(s string) string {
 	return s
 }
 
-// tomlBuilder makes a tree of what the parser gives, one expression at a time.
+// tomlBuilder makes a tree from what the parser returns, one expression at a time.
 type tomlBuilder struct {
 	doc    *document
 	text   []byte
 	parser unstable.Parser
-	at     map[*hujson.Object]map[string]int // where in an object's members a name is
+	at     map[*hujson.Object]map[string]int // the index of each name in the members of an object
 }
 
 func (b *tomlBuilder) problem(at int, format string, args ...any) *Problem {
@@ -84,7 +85,7 @@ func (b *tomlBuilder) problem(at int, format string, args ...any) *Problem {
 
 func (b *tomlBuilder) build(root *hujson.Object) *Problem {
 	b.parser.Reset(b.text)
-	table, depth := root, 0 // of the header that came last
+	table, depth := root, 0 // of the last header
 	for b.parser.NextExpression() {
 		e := b.parser.Expression()
 		switch e.Kind {
@@ -129,8 +130,8 @@ func (b *tomlBuilder) keys(n *unstable.Node) []tomlKey {
 	return out
 }
 
-// table goes to the object that a header names, and makes what is missing. It is nil when something else has a name on
-// the way.
+// table returns the object that a header names, and makes what is missing. It returns nil if one of the names is
+// already that of something else.
 func (b *tomlBuilder) table(root *hujson.Object, keys []tomlKey, array bool) *hujson.Object {
 	last := len(keys) - 1
 	o := root
@@ -142,8 +143,8 @@ func (b *tomlBuilder) table(root *hujson.Object, keys []tomlKey, array bool) *hu
 	return o
 }
 
-// into goes one name down: to the object of that name, or to the last element of the array of tables. With add it is a
-// new element.
+// into returns the object under a name, or the last element of the array of tables under it. If add is set, it appends
+// a new element. It returns nil if the name is that of something else.
 func (b *tomlBuilder) into(o *hujson.Object, k tomlKey, add bool) *hujson.Object {
 	fresh := func() hujson.Value { return hujson.Value{StartOffset: k.offset, Value: &hujson.Object{}} }
 	i, ok := b.at[o][k.name]
@@ -171,7 +172,7 @@ func (b *tomlBuilder) into(o *hujson.Object, k tomlKey, add bool) *hujson.Object
 	return nil
 }
 
-// set puts a value under a name that is not there yet.
+// set adds a value under a new name.
 func (b *tomlBuilder) set(o *hujson.Object, k tomlKey, v hujson.Value) int {
 	names := b.at[o]
 	if names == nil {
@@ -184,7 +185,7 @@ func (b *tomlBuilder) set(o *hujson.Object, k tomlKey, v hujson.Value) int {
 	return names[k.name]
 }
 
-// keyValue reads "a.b = value" into o, depth levels down, and returns the offset after it.
+// keyValue reads "a.b = value" into o, which is depth levels deep, and returns the offset after it.
 func (b *tomlBuilder) keyValue(o *hujson.Object, n *unstable.Node, depth int) (end int, p *Problem) {
 	keys := b.keys(n)
 	last := keys[len(keys)-1]
@@ -199,7 +200,7 @@ func (b *tomlBuilder) keyValue(o *hujson.Object, n *unstable.Node, depth int) (e
 		o = inner
 	}
 	if _, double := b.at[o][last.name]; double {
-		// The decoder would give the place of the whole line.
+		// The decoder would report the place of the whole line.
 		return 0, b.problem(last.offset, "not TOML: the key %s is defined already", quote(last.name))
 	}
 	at := b.skip(last.end, " \t=")
@@ -210,8 +211,8 @@ func (b *tomlBuilder) keyValue(o *hujson.Object, n *unstable.Node, depth int) (e
 	return end, p
 }
 
-// value makes a value that begins at an offset. The parser gives no place for arrays and no end of a table, so both are
-// counted here.
+// value converts a value that begins at an offset. The parser gives no place for arrays and no end for tables, so both
+// are computed here.
 func (b *tomlBuilder) value(n *unstable.Node, at, depth int) (v hujson.Value, end int, p *Problem) {
 	if depth > maxDepth {
 		return v, 0, b.problem(at, "nested more than %d levels deep", maxDepth)
@@ -257,7 +258,7 @@ func (b *tomlBuilder) value(n *unstable.Node, at, depth int) (v hujson.Value, en
 	return v, end, nil
 }
 
-// gap skips what may stand between the elements of an array or a table: blanks, ends of lines, commas and comments.
+// gap skips what may be between the elements of an array or a table: blanks, line ends, commas and comments.
 func (b *tomlBuilder) gap(at int) int {
 	for at = b.skip(at, " \t\r\n,"); at < len(b.text) && b.text[at] == '#'; at = b.skip(at, " \t\r\n,") {
 		for at < len(b.text) && b.text[at] != '\n' {
@@ -274,14 +275,14 @@ func (b *tomlBuilder) skip(at int, any string) int {
 	return at
 }
 
-// jsonNumber spells a number of TOML as JSON does: in decimal, without underscores and without a plus sign.
+// jsonNumber converts a number of TOML to the notation of JSON: decimal, without underscores and plus sign.
 func jsonNumber(s string) (hujson.Literal, bool) {
 	s = strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+")
 	if strings.Contains(s, "inf") || strings.Contains(s, "nan") {
 		return nil, false
 	}
 	if len(s) > 1 && s[0] == '0' && strings.IndexByte("xob", s[1]) >= 0 {
-		n, _ := strconv.ParseInt(s, 0, 64) // the decoder refuses what is too large
+		n, _ := strconv.ParseInt(s, 0, 64) // the decoder refuses numbers that are too large
 		return hujson.Int(n), true
 	}
 	return hujson.Literal(s), true

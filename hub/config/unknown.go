@@ -2,22 +2,23 @@ package config
 
 import "strings"
 
-// remarks are keys with something for people to read, which files have in every application.
+// remarks are keys for texts that people read. Files of every application have them.
 var remarks = map[string]bool{
 	"description": true, "comment": true, "comments": true, "note": true, "notes": true, "title": true, "name": true,
 	"displayName": true,
 	"homepage":    true, "author": true, "tags": true, "category": true, "icon": true,
 }
 
-// isRemark: JSON has no comments, and people write them as keys.
+// isRemark reports whether a key is a comment: JSON has no comments, so people write them as keys.
 func isRemark(name string) bool {
 	return remarks[name] || name != "" && strings.ContainsRune("_$#", rune(name[0])) || strings.HasPrefix(name, "//")
 }
 
-// unknown tells of a key that has no meaning in the dialect. Some are the words of another application, most are slips.
+// unknown reports a key that has no meaning in the dialect. Some are words of another application; most are typing
+// errors.
 func (r *entryReader) unknown(k key) {
 	if r.enough() {
-		return // a file of 1 MiB may have 100,000 such keys, and each is compared with all that are known
+		return // a file of 1 MiB may have 100,000 such keys, and nearest compares each with all known keys
 	}
 	name := r.dialect.words[k.name]
 	if isRemark(k.name) || name != "" && asksForNothing(k.value) {
@@ -33,14 +34,14 @@ func (r *entryReader) unknown(k key) {
 	r.warn(k.at, k.path, "is not known and was ignored; did you mean %q?", name)
 }
 
-// asksForNothing: an empty list of another application costs nobody anything.
+// asksForNothing reports whether v is an empty list, which does no harm if it is ignored.
 func asksForNothing(v value) bool {
 	values, isArray := v.array()
 	return isArray && len(values) == 0
 }
 
-// nearest is the key that a name is most likely meant to be: the same but for case and strokes, else at most two slips
-// away, in short names one. "" is none.
+// nearest returns the key that name is most likely meant to be: one that differs only in case, hyphens and underscores,
+// else one with a distance of at most two, or one for short names. It returns "" if there is none.
 func (r *entryReader) nearest(name string) string {
 	if len(name) > 64 {
 		return ""
@@ -53,12 +54,12 @@ func (r *entryReader) nearest(name string) string {
 		for candidate := range known {
 			d := 0
 			if plain(candidate) != bare {
-				if max(len(name)-len(candidate), len(candidate)-len(name)) > least { // there are at least so many
+				if max(len(name)-len(candidate), len(candidate)-len(name)) > least { // the distance is at least this difference
 					continue
 				}
 				d = slips(name, candidate)
 			}
-			// The order of a map must not show.
+			// The result must not depend on the order of the map.
 			if d < least || d == least && best != "" && candidate < best {
 				best, least = candidate, d
 			}
@@ -71,7 +72,7 @@ func plain(s string) string { return strings.ToLower(strokes.Replace(s)) }
 
 var strokes = strings.NewReplacer("_", "", "-", "")
 
-// slips is the number of letters that are too many, missing or wrong (Levenshtein's distance).
+// slips returns the Levenshtein distance of two names: the number of letters that are too many, missing or wrong.
 func slips(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

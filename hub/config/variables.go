@@ -8,36 +8,37 @@ import (
 	"strings"
 )
 
-// Variables is what references are resolved with. Its functions may be called by several goroutines when Resolve is.
+// Variables has the values of references. If Resolve is called concurrently, its functions are, too.
 type Variables struct {
-	// Getenv looks a name up in the environment that the host gave the hub; nil: it is empty. On Windows it does so
-	// without case: see [LookupEnv].
+	// Getenv looks up a variable in the environment that the host gave the hub; nil means an empty environment. On Windows
+	// it ignores case: see [LookupEnv].
 	Getenv func(name string) (value string, ok bool)
-	// Folders are the workspace folders by name; ${workspaceFolder} without a name is that of the source, else the only
-	// one there is.
+	// Folders are the workspace folders by name. ${workspaceFolder} without a name is the folder of the source, else the
+	// only folder.
 	Folders map[string]string
 	Home    string // ${userHome}
 	Cwd     string // ${cwd}
-	// IsFolder tells whether a folder is there; nil: it is. A host may name a text after a file that is nowhere.
+	// IsFolder reports whether a folder exists; nil means that every folder does. The path that a host gives with a text
+	// may not exist.
 	IsFolder func(path string) bool
-	// Input gives the value of an input; ok is false when there is none, which fails the server.
+	// Input returns the value of an input. ok is false if there is none; then the server cannot start.
 	Input func(id string) (value string, ok bool)
-	// ReadFile reads an envFile, or the file of a reference; nil: the file system, regular files only. More than 1 MiB is
-	// an error.
+	// ReadFile reads an envFile, or the file of a reference. nil means the file system, regular files only. More than 1
+	// MiB is an error.
 	ReadFile func(path string) ([]byte, error)
 }
 
-// Resolved is a server that can be started: no reference is left in it, but for those that its dialect leaves as they
-// are. Dir is absolute when anything is known to which it could be relative, Env holds what the EnvFile said, EnvFile,
-// EnvRefs and BearerEnv are empty.
+// Resolved is a server that can be started: its texts have no references except those that its dialect leaves as they
+// are. Dir is absolute if it could be made so. Env includes the variables of the EnvFile. EnvFile, EnvRefs and
+// BearerEnv are empty.
 type Resolved struct {
 	Server
-	// Secrets are values that must not be shown: of secret inputs, of the environment, of envFile, of headers and of
-	// sign-ins. Longest first, none empty.
+	// Secrets are values that must not be shown: of secret inputs, the environment, the envFile, headers and sign-ins. The
+	// longest comes first; none is empty.
 	Secrets []string
-	// Warnings are for people: references that could not be resolved and stay as they are. They hold no values.
+	// Warnings are for people: references that could not be resolved and stay as they are. They have no values.
 	Warnings []string
-	// FromFile is what the EnvFile adds to Env: what Env sets itself is not in it.
+	// FromFile are the variables that the EnvFile adds to Env. It does not have those that Env sets itself.
 	FromFile map[string]string
 }
 
@@ -48,28 +49,27 @@ func (e *MissingInputError) Error() string {
 	return fmt.Sprintf("the input %s has no value yet", quote(e.Input.ID))
 }
 
-// ResolveError is why a server cannot start as it is configured. It names the field and its place, and holds no value.
+// ResolveError says why a server cannot start as it is configured. It names the field and its place, and shows no
+// value.
 type ResolveError struct {
 	Problem Problem
-	// Refused says that the references can be resolved, and that what they give must not be started: no answer of a person
-	// changes that.
+	// Refused says that the references can be resolved, but the result must not be started, whatever a person answers.
 	Refused bool
 }
 
 func (e *ResolveError) Error() string { return e.Problem.String() }
 
-// Resolve replaces the references in the texts of a server, by the grammar of the dialect that it is written in, and
-// reads its envFile. What a reference gives is never expanded again, and no dialect runs a command.
+// Resolve replaces the references in the texts of a server, by the grammar of its dialect, and reads its envFile. The
+// value of a reference is never expanded again, and no dialect runs a command.
 //
-// The error is a *[ResolveError]; or, when nothing but that is in the way, a *[MissingInputError] for the first input
-// without a value. Resolve has no state and does not change s, with which the result shares nothing that it changed.
+// The error is a *[ResolveError]. If the only obstacle is an input without a value, it is a *[MissingInputError] for
+// the first such input. Resolve has no state and does not change s. The result shares with s only what was not changed.
 func (s Server) Resolve(v Variables) (Resolved, error) {
 	r, _, err := s.resolve(v)
 	return r, err
 }
 
-// Judge is everything that Resolve finds wrong, and what it warns of, in the order in which it looks. None of it holds
-// a value.
+// Judge returns the problems and warnings of Resolve, in the order in which they are found. They have no values.
 func (s Server) Judge(v Variables) []Problem {
 	_, found, _ := s.resolve(v)
 	return found
@@ -82,7 +82,7 @@ func (s Server) resolve(v Variables) (r Resolved, found []Problem, err error) {
 	e.namedVariables(&out)
 	e.dropEmptyHeaders(&out)
 	out.Dir = e.dir(out.Dir)
-	// A text in which something is missing is not what it will be, so it is not looked at.
+	// A text with a missing value is not final, so it is not checked.
 	if e.firstErr == nil && e.missing == nil {
 		e.envFile(&out)
 		e.check(&out)
@@ -95,15 +95,15 @@ func (s Server) resolve(v Variables) (r Resolved, found []Problem, err error) {
 	}
 	e.keepSecret(&out)
 	r = Resolved{Server: out, Secrets: e.secrets.list(), FromFile: e.fromFile}
-	for _, p := range e.found { // none of them is fatal
+	for _, p := range e.found { // all are warnings: a fatal one would have set firstErr
 		r.Warnings = append(r.Warnings, p.String())
 	}
 	return r, e.found, nil
 }
 
-// Shown is the server as a person is asked about it before it starts: folders and the home directory are put in, and
-// the working directory is the one it would have. References to the environment, to inputs and to files stay as they
-// are spelled.
+// Shown returns the server as it is shown to a person who has to agree to its start: folders and the home directory are
+// replaced by their values, and the working directory is the one that it would have. References to the environment, to
+// inputs and to files stay as they are spelled.
 func (s Server) Shown(v Variables) Server {
 	v.Getenv, v.Input, v.ReadFile = nil, nil, nil
 	e := newExpander(s, v)
@@ -113,7 +113,7 @@ func (s Server) Shown(v Variables) Server {
 		if shown := e.expand(field, *text); e.firstErr == nil {
 			*text = shown
 		}
-		e.firstErr = nil // it is told when the server is to start
+		e.firstErr = nil // reported when the server is to start
 	})
 	if e.grammar.refers == nil || !e.grammar.refers.MatchString(out.Dir) {
 		out.Dir = e.dir(out.Dir)
@@ -121,8 +121,8 @@ func (s Server) Shown(v Variables) Server {
 	return out
 }
 
-// InputIDs are the inputs that the texts of the server refer to, in the order of their first use. Those that could make
-// any text the command are left out: Resolve refuses that.
+// InputIDs returns the inputs that the texts of the server refer to, in the order of their first use. It leaves out
+// inputs that could make any text the command, because Resolve refuses them.
 func (s Server) InputIDs() []string {
 	if s.Origin.Dialect != DialectVSCode {
 		return nil
@@ -140,8 +140,8 @@ func (s Server) InputIDs() []string {
 	return ids
 }
 
-// DecidingInputs are those of InputIDs that decide which program runs, or what code it loads. Before they have values
-// neither can be told.
+// DecidingInputs returns those of InputIDs that determine which program runs, or which code it loads. Without their
+// values, neither is known.
 func (s Server) DecidingInputs() []string {
 	only := Server{Origin: s.Origin, Command: s.Command, Dir: s.Dir, EnvFile: s.EnvFile, Inputs: s.Inputs,
 		Env: map[string]*string{}}
@@ -153,12 +153,12 @@ func (s Server) DecidingInputs() []string {
 	return only.InputIDs()
 }
 
-// takesAnyText tells whether the file has an input of which it does not say what its values are.
+// takesAnyText reports whether the file has an input that accepts any text.
 func (s Server) takesAnyText(id string) bool {
 	return slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.ID == id && len(in.Options) == 0 })
 }
 
-// clone copies what Resolve changes.
+// clone returns a copy of s in which the parts that Resolve changes are copied, too.
 func (s Server) clone() Server {
 	s.Args = slices.Clone(s.Args)
 	s.Header = maps.Clone(s.Header)
@@ -173,8 +173,8 @@ func (s Server) clone() Server {
 	return s
 }
 
-// eachText visits the texts that may hold references, in a fixed order, in the fields that a grammar names. The path of
-// a workload token is none of them: Load has made it absolute.
+// eachText calls visit with the texts that may have references, in a fixed order, in the fields that a grammar names.
+// The path of a workload token is not among them, because Load has made it absolute.
 func (s *Server) eachText(fields fieldSet, visit func(field string, text *string)) {
 	one := func(field string, text *string) {
 		if *text != "" {
@@ -223,7 +223,7 @@ func (s *Server) eachText(fields fieldSet, visit func(field string, text *string
 	}
 }
 
-// check looks at what came out, as Load did at what is written: a value can bring in what no text may hold.
+// check checks the resolved texts, as Load checks those in the file: a value may contain what a text must not.
 func (e *expander) check(s *Server) {
 	s.eachText(inAll, func(field string, text *string) {
 		switch {
@@ -248,7 +248,7 @@ func (e *expander) check(s *Server) {
 	}
 }
 
-// wrongURL is what an address must not be, in words that do not show it.
+// wrongURL returns what is wrong with an address, without showing it, or "".
 func wrongURL(s string) string {
 	u, err := url.Parse(s)
 	switch {
@@ -268,8 +268,8 @@ func wrongURL(s string) string {
 	return ""
 }
 
-// LookupEnv makes a Getenv of an environment in the form of os.Environ, for the system that it comes from. Of two
-// entries with one name the later one counts, as for a process.
+// LookupEnv returns a Getenv for an environment in the form of os.Environ that comes from the system goos. Of two
+// entries of one name the later one counts, as for a process.
 func LookupEnv(environ []string, goos string) func(name string) (string, bool) {
 	fold := func(name string) string { return name }
 	if goos == "windows" {
@@ -277,7 +277,7 @@ func LookupEnv(environ []string, goos string) func(name string) (string, bool) {
 	}
 	values := make(map[string]string, len(environ))
 	for _, entry := range environ {
-		// Windows keeps entries such as "=C:=C:\dir", whose name begins with the sign.
+		// Windows has entries such as "=C:=C:\dir", whose name begins with "=".
 		if i := strings.IndexByte(entry[min(1, len(entry)):], '='); i >= 0 {
 			values[fold(entry[:i+1])] = entry[i+2:]
 		}

@@ -20,9 +20,9 @@ func (e *expander) home(name string) string {
 	return name
 }
 
-// below makes a path absolute: below the workspace folder, or else beside the file that it is written in.
+// below makes a path absolute: below the workspace folder, else below the folder of the file.
 func (e *expander) below(name string) string {
-	name = filepath.FromSlash(e.home(name)) // a file may write slashes, and a variable its system's own, on Windows
+	name = filepath.FromSlash(e.home(name)) // on Windows, a file may use slashes, and the value of a variable backslashes
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -32,8 +32,8 @@ func (e *expander) below(name string) string {
 	return under(e.beside(), name)
 }
 
-// under is a name that is not absolute, in a folder. What begins with a separator begins, on Windows, at the root of
-// the folder's drive or share, as it does in the applications whose files these are.
+// under returns the path of a relative name in a folder. On Windows, a name that begins with a separator is relative to
+// the root of the folder's drive or share, as in the applications that the files belong to.
 func under(folder, name string) string {
 	if name != "" && os.IsPathSeparator(name[0]) {
 		return filepath.Join(filepath.VolumeName(folder)+string(filepath.Separator), name)
@@ -41,8 +41,8 @@ func under(folder, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// beside is the folder of the file that the server is written in. A name of a file that is not absolute, and a text
-// that is no file, begin where the hub runs.
+// beside returns the folder of the file that has the server. If the file name is relative, or the text is not a file,
+// it is relative to the working directory of the hub.
 func (e *expander) beside() string {
 	folder := filepath.Dir(e.server.Origin.File)
 	if !filepath.IsAbs(folder) && e.vars.Cwd != "" {
@@ -51,7 +51,7 @@ func (e *expander) beside() string {
 	return folder
 }
 
-// dir is the working directory of a process, with what each application takes when nothing is said.
+// dir returns the working directory of a process. If the config gives none, it depends on the application.
 func (e *expander) dir(name string) string {
 	o := e.server.Origin
 	switch {
@@ -73,7 +73,7 @@ func (e *expander) dir(name string) string {
 	case o.Scope == "workspace" && filepath.IsAbs(o.File):
 		return folder
 	case o.OfWorkspace() || !filepath.IsAbs(folder) || e.ofApplication(folder) || folder == filepath.Dir(folder):
-		return e.vars.Home // also for a host that runs in the root of the file system, as desktops start their programs
+		return e.vars.Home // also if a host runs in the root directory, as programs that a desktop starts do
 	case e.vars.IsFolder != nil && !e.vars.IsFolder(folder):
 		return e.vars.Home
 	case strings.HasPrefix(filepath.Base(folder), "."): // .vscode, .cursor
@@ -82,8 +82,8 @@ func (e *expander) dir(name string) string {
 	return folder
 }
 
-// ofApplication tells whether an application keeps its settings there, which is no place to work in: what is below the
-// home directory in a folder that is hidden, or is the system's for settings.
+// ofApplication reports whether a folder is one in which an application keeps its settings, and not a place to work in:
+// a folder below the home directory that is hidden, or that the system has for settings.
 func (e *expander) ofApplication(folder string) bool {
 	below, err := filepath.Rel(e.vars.Home, folder)
 	if e.vars.Home == "" || err != nil || !filepath.IsLocal(below) {

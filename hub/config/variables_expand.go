@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxText bounds what one text may become, in bytes.
+// maxText bounds a text after its references are replaced, in bytes.
 const maxText = 1 << 20
 
 // expander replaces the references in one server. It is used once, by one goroutine.
@@ -16,11 +16,11 @@ type expander struct {
 	server  Server // as it is configured
 	vars    Variables
 	grammar grammar
-	// placesOnly leaves all but folders and the home directory as it is.
+	// placesOnly leaves all references except folders and the home directory as they are.
 	placesOnly bool
 
-	firstErr error // the first one
-	missing  error // the first input that has no value
+	firstErr error // the first *ResolveError
+	missing  error // for the first input that has no value
 	found    []Problem
 	secrets  secrets
 	fromFile map[string]string
@@ -38,8 +38,7 @@ func newExpander(s Server, v Variables) *expander {
 	return e
 }
 
-// expand gives the text with its references replaced, in one pass from left to right: nothing that comes out is looked
-// at again.
+// expand returns the text with its references replaced, in one pass from left to right. Values are not expanded again.
 func (e *expander) expand(field, text string) string {
 	g := e.grammar
 	if g.refers == nil {
@@ -86,7 +85,7 @@ func (e *expander) expand(field, text string) string {
 	return b.String()
 }
 
-// shorterThan counts as JavaScript does: in UTF-16 units, at most most of them.
+// shorterThan reports whether s has at most most UTF-16 units, which is how JavaScript counts.
 func shorterThan(s string, most int) bool {
 	units := 0
 	for _, r := range s {
@@ -97,7 +96,7 @@ func shorterThan(s string, most int) bool {
 	return units <= most
 }
 
-// ProblemAt is a problem of a field of the normal form, with the place where it was configured.
+// ProblemAt returns a problem with a field of the normal form, with the place where it was configured.
 func (s *Server) ProblemAt(field, message string, fatal bool) Problem {
 	o := s.Origin
 	p := Problem{File: o.File, Line: o.Line, Column: 1, Server: s.Name, Key: field, Message: message, Fatal: fatal}
@@ -125,7 +124,7 @@ func (e *expander) fail(field, format string, args ...any) {
 	}
 }
 
-// note keeps a problem, once.
+// note adds a problem unless it was added before.
 func (e *expander) note(field, message string, fatal bool) Problem {
 	p := e.server.ProblemAt(field, message, fatal)
 	if !slices.Contains(e.found, p) {
@@ -138,7 +137,7 @@ func (e *expander) warn(field, format string, args ...any) {
 	e.note(field, fmt.Sprintf(format, args...), false)
 }
 
-// env gives a variable of the environment; what it holds is a secret.
+// env returns a variable of the environment, and adds its value to the secrets.
 func (e *expander) env(name string) (string, bool) {
 	if e.placesOnly {
 		return "", false
@@ -150,9 +149,9 @@ func (e *expander) env(name string) (string, bool) {
 	return value, ok
 }
 
-// orEmpty gives a variable of the environment in a grammar in which one that is not set is empty, as in a shell; that
-// it is not set is told. sure: nothing but a variable is written like this; else it may be a part of a password, and
-// what does not look like the name of a variable is not shown.
+// orEmpty returns a variable of the environment in a grammar in which an unset variable is empty, as in a shell; it
+// warns of an unset one. sure says that nothing but a variable has this form. Otherwise the text may be a part of a
+// password, and is shown only if it looks like the name of a variable.
 func (e *expander) orEmpty(field, name string, sure bool) string {
 	value, ok := e.env(name)
 	switch {
@@ -165,7 +164,7 @@ func (e *expander) orEmpty(field, name string, sure bool) string {
 	return value
 }
 
-// stays tells that a variable is not set, and its reference stays.
+// stays warns that a variable is not set, so that its reference stays.
 func (e *expander) stays(field, name string) (string, bool) {
 	if !e.placesOnly {
 		e.warn(field, "the environment variable %s is not set; its reference stays as it is", quote(name))
@@ -184,12 +183,12 @@ func (e *expander) input(field, id string) (string, bool) {
 		return "", false
 	}
 	in := e.server.Inputs[i]
-	if field == "command" && len(in.Options) == 0 { // whoever answers for an input must not decide what is run
+	if field == "command" && len(in.Options) == 0 { // a person who answers for an input must not decide what is run
 		e.fail(field, "must not come from an input that takes any text: write it into the file, or give the input options")
 		return "", false
 	}
 	if e.vars.Input != nil {
-		// A value that was kept from before the options changed is as good as none.
+		// A value that the present options do not allow counts as missing.
 		if value, ok := e.vars.Input(id); ok && in.allows(value) {
 			if in.Secret {
 				e.secrets.add(value)
@@ -203,7 +202,7 @@ func (e *expander) input(field, id string) (string, bool) {
 	return "", false
 }
 
-// folder gives a workspace folder by name; without a name that of the source, else the only one there is.
+// folder returns a workspace folder by name. Without a name it returns that of the source, else the only folder.
 func (e *expander) folder(name string) string {
 	switch {
 	case name != "":
@@ -218,7 +217,7 @@ func (e *expander) folder(name string) string {
 	return ""
 }
 
-// file gives the contents of a file, which are a secret, without the blanks around them.
+// file returns the contents of a file, trimmed, and adds them to the secrets.
 func (e *expander) file(field, name string) (string, bool) {
 	if e.placesOnly {
 		return "", false

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fieldSet are fields of a server whose texts a dialect looks at.
+// fieldSet is a set of fields of a server whose texts a dialect expands.
 type fieldSet uint
 
 const (
@@ -14,29 +14,29 @@ const (
 	inEnv                          // values, never names
 	inEnvFile
 	inDir
-	inURL // url, the values of headers, and what signs in
+	inURL // url, the values of headers, and the settings of the sign-in
 
-	// inLaunch is what all dialects with variables have in common.
+	// inLaunch are the fields that all dialects with variables expand.
 	inLaunch = inCommand | inEnv | inURL
 	inAll    = inLaunch | inEnvFile | inDir
 )
 
-// grammar is how a dialect refers to what is not in its file.
+// grammar says how a dialect refers to values outside its file.
 type grammar struct {
 	fields fieldSet
-	// refers finds a reference; nil: the dialect has none.
+	// refers matches a reference; nil if the dialect has none.
 	refers *regexp.Regexp
-	// nested finds what is refused because its application would expand twice, which the hub never does.
+	// nested matches a text that is refused because its application would expand it twice, which the hub never does.
 	nested *regexp.Regexp
-	// maxUnits is the length, in UTF-16 units, beyond which a text is left alone; 0: any.
+	// maxUnits is the length, in UTF-16 units, beyond which a text is not expanded; 0 means no limit.
 	maxUnits int
-	// resolve gives the value of a match: the whole reference, and the groups of refers. Without ok the reference stays as
-	// it is.
+	// resolve returns the value of a match; m has the whole reference and the groups of refers. If ok is false, the
+	// reference stays as it is.
 	resolve func(e *expander, field string, m []string) (value string, ok bool)
 }
 
-// grammars has no entry for Claude Desktop, whose texts are literal, and for Codex, which names variables beside its
-// texts (Server.EnvRefs).
+// grammars has no entry for Claude Desktop, whose texts have no references, and for Codex, which names variables
+// outside its texts (Server.EnvRefs).
 var grammars = map[string]grammar{
 	DialectVSCode: vscodeGrammar,
 	DialectPortable: {
@@ -72,8 +72,8 @@ var grammars = map[string]grammar{
 	},
 }
 
-// vscodeGrammar has names of its own for what all of its files may refer to. A variable that is not set is empty, as in
-// a shell. Other names, those of open files and of launch configurations, stay as they are.
+// vscodeGrammar has names for everything that its files may refer to. An unset variable is empty, as in a shell. Other
+// names, such as those of open files and of launch configurations, stay as they are.
 var vscodeGrammar = grammar{
 	fields:  inAll,
 	refers:  regexp.MustCompile(`\$\{([^{}]*)\}`),
@@ -93,7 +93,7 @@ func vscodeReference(e *expander, field string, m []string) (string, bool) {
 		}
 		return e.orEmpty(field, argument, true), !e.placesOnly
 	case "command", "config":
-		// Commands run code, and the editor's settings are not the hub's to read.
+		// Commands run code, and the hub does not read the editor's settings.
 		e.fail(field, "refers to %s, which the hub does not resolve", quote(m[0]))
 		return "", false
 	case "workspaceFolder", "workspaceFolderBasename":
@@ -112,13 +112,13 @@ func vscodeReference(e *expander, field string, m []string) (string, bool) {
 	case known && value == "":
 		e.fail(field, "refers to %s, which is not known here", quote(m[0]))
 	case !known && !e.placesOnly:
-		// What is between the braces may as well be a part of a password.
+		// The text between the braces may be a part of a password.
 		e.warn(field, "holds a reference that is not known, which stays as it is")
 	}
 	return value, value != ""
 }
 
-// own gives what depends on nothing but the person and the machine, and tells whether there is such a name.
+// own returns a value that depends only on the person and the machine. known reports whether there is such a name.
 func (e *expander) own(name string) (value string, known bool) {
 	switch name {
 	case "userHome":
@@ -131,7 +131,7 @@ func (e *expander) own(name string) (value string, known bool) {
 	return "", false
 }
 
-// withDefault is the grammar of Claude Code and Copilot. A variable that is set wins, even if it is empty.
+// withDefault is the grammar of Claude Code and Copilot. A variable that is set is used even if it is empty.
 func withDefault(e *expander, field string, m []string) (string, bool) {
 	if e.placesOnly {
 		return "", false
@@ -149,8 +149,8 @@ func withDefault(e *expander, field string, m []string) (string, bool) {
 	return "", false
 }
 
-// conventional is what names of variables look like. Without "env:" before it, another name may as well be a part of a
-// password that has a "$" in it, and is not shown.
+// conventional matches names that look like those of variables. Without "env:" before it, another name may be a part of
+// a password that has a "$" in it, so it is not shown.
 var conventional = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
 func rooReference(e *expander, field string, m []string) (string, bool) {
@@ -170,7 +170,7 @@ func rooReference(e *expander, field string, m []string) (string, bool) {
 	return value, ok
 }
 
-// editorReference is of Cursor, and serves Cline too, which has nothing but the environment.
+// editorReference is for Cursor, and for Cline, which has only references to the environment.
 func editorReference(e *expander, field string, m []string) (string, bool) {
 	if name, ok := strings.CutPrefix(m[1], "env:"); ok {
 		value, ok := e.env(name)
@@ -207,8 +207,8 @@ func opencodeReference(e *expander, field string, m []string) (string, bool) {
 
 var crushBody = regexp.MustCompile(`^([A-Za-z_]\w*)(?:(:-|-)([^$` + "`" + `]*))?$`)
 
-// crushReference follows a shell's grammar, of which the parts that run commands are refused, and those that cut and
-// replace. A variable that is not set is empty, as in a shell; and as there, ":-" also replaces what is set but empty.
+// crushReference implements the grammar of a shell, but refuses the forms that run commands, and those that cut and
+// replace. As in a shell, an unset variable is empty, and ":-" also replaces a value that is set but empty.
 func crushReference(e *expander, field string, m []string) (string, bool) {
 	name := m[2]
 	switch {
@@ -237,7 +237,7 @@ func crushReference(e *expander, field string, m []string) (string, bool) {
 	return e.orEmpty(field, name, false), true
 }
 
-// unknownReference serves files of which nothing tells the grammar: better a text that is plainly not replaced than one
+// unknownReference is for files whose grammar is unknown: a reference that is visibly not replaced is better than one
 // that is replaced by a guess.
 func unknownReference(e *expander, field string, _ []string) (string, bool) {
 	if !e.placesOnly {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// namedVariables puts in what Codex names beside the texts: environment variables and headers that take their value
-// from the environment.
+// namedVariables sets the environment variables and headers that Codex names outside its texts. Their values come from
+// the environment.
 func (e *expander) namedVariables(s *Server) {
 	s.EnvRefs, s.BearerEnv = nil, ""
 	remote := s.URL != ""
@@ -27,7 +27,7 @@ func (e *expander) namedVariables(s *Server) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.server.EnvRefs)) {
 		if _, own := s.Env[name]; own && !remote {
-			continue // what the entry says itself wins
+			continue // env of the entry overrides EnvRefs
 		}
 		if remote {
 			if value, ok := get("headers."+name, e.server.EnvRefs[name]); ok {
@@ -39,7 +39,7 @@ func (e *expander) namedVariables(s *Server) {
 	}
 }
 
-// dropEmptyHeaders does what Crush does with a header whose variables are not set.
+// dropEmptyHeaders removes headers whose variables are not set, as Crush does.
 func (e *expander) dropEmptyHeaders(s *Server) {
 	if s.Origin.Dialect != DialectCrush {
 		return
@@ -52,7 +52,7 @@ func (e *expander) dropEmptyHeaders(s *Server) {
 	}
 }
 
-// envFile puts the lines of the file below what the entry says itself.
+// envFile adds the variables of the file that the entry itself does not set.
 func (e *expander) envFile(s *Server) {
 	if s.EnvFile == "" {
 		return
@@ -116,7 +116,8 @@ func (s *Server) setEnv(name, value string) {
 	s.Env[name] = &value
 }
 
-// shownPath is the path of the envFile for a message: without what came from the environment or from inputs.
+// shownPath returns the path of the envFile for a message: references to the environment and to inputs are not
+// replaced.
 func (e *expander) shownPath() string {
 	shown := newExpander(e.server, e.vars)
 	shown.placesOnly = true

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// minSecret is the length, in bytes, below which a value is not treated as a secret.
+// minSecret is the length in bytes from which on a value is treated as a secret.
 const minSecret = 4
 
-// plainWords are values that are too common to be secret.
+// plainWords are words that are too common to be secret.
 var plainWords = map[string]bool{}
 
 func init() {
@@ -23,10 +23,10 @@ func init() {
 
 // secrets are the values that must be made unreadable wherever they appear.
 //
-// A value that is short or common is none, although it came from where secrets come from: to replace each "1", "true"
-// or "debug" in a log by stars would hide everything but the secrets. So values of less than 4 bytes are none (which
-// all numbers below 4 digits are), nor are the common words above, nor the places that the hub shows anyway: home, the
-// workspace folders, the directory it runs in.
+// A short or common value is not treated as a secret, even if it has the origin of one: if each "1", "true" or "debug"
+// in a log were replaced, nothing in it could be read. So values of less than 4 bytes are not secrets, which includes
+// all numbers of up to 3 digits. Neither are the common words above, nor the places that the hub shows anyway: home,
+// the workspace folders, and the directory in which it runs.
 type secrets struct {
 	places []string
 	found  map[string]bool
@@ -43,7 +43,7 @@ func (s *secrets) add(value string) {
 	s.found[value] = true
 }
 
-// list has the longest first, so that a secret within another does not break up the longer one.
+// list returns the secrets, the longest first, so that a secret within another one does not split the longer one.
 func (s *secrets) list() []string {
 	var out []string
 	for value := range s.found {
@@ -53,7 +53,8 @@ func (s *secrets) list() []string {
 	return out
 }
 
-// keepSecret adds what is secret by where it is used, wherever it came from: people write tokens into their files.
+// keepSecret adds the values that are secret because of where they are used, whatever their origin: people write tokens
+// into their files.
 func (e *expander) keepSecret(s *Server) {
 	for _, value := range s.Env {
 		if value != nil {
@@ -62,13 +63,13 @@ func (e *expander) keepSecret(s *Server) {
 	}
 	for _, value := range s.Header {
 		e.secrets.add(value)
-		// "Bearer x": x alone is what leaks elsewhere.
+		// "Bearer x": x alone may appear elsewhere.
 		if _, token, ok := strings.Cut(strings.TrimSpace(value), " "); ok {
 			e.secrets.add(token)
 		}
 	}
 	if u, err := url.Parse(s.URL); err == nil {
-		for _, values := range u.Query() { // as the server reads them: "?api_key=x"
+		for _, values := range u.Query() { // as the server parses them: "?api_key=x"
 			for _, value := range values {
 				e.secrets.add(value)
 			}

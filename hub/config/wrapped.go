@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// VS Code kept its servers in its settings before it had mcp.json, and a dev container still brings them along so: what
-// is an mcp.json elsewhere is below some keys there.
+// VS Code kept its servers in its settings before it had mcp.json, and a dev container still does. There, the content
+// of an mcp.json is below some keys.
 
-// wrapped tells below which keys the servers of such a file may be; nil: it is none.
+// wrapped returns the keys below which the servers of such a file may be, or nil if the file is not such a file.
 func wrapped(file string) [][]string {
 	switch base := strings.ToLower(slashpath.Base(slashes(file))); {
 	case base == "settings.json" && dialectOfFile(file) == DialectVSCode:
@@ -21,14 +21,14 @@ func wrapped(file string) [][]string {
 	return nil
 }
 
-// level is where the members are that a file is read by: its root, or what is wrapped in it.
+// level is the object whose members are read: the root of a file, or an object in it.
 type level struct {
 	members      []member
-	key, pointer string // of the object that they are in; "" is the root
+	key, pointer string // the place of the object in the file; "" for the root
 }
 
-// unwrap finds "mcp", or "mcp.servers", which to VS Code is the same. The first way that leads to one counts; without
-// one there are no members.
+// unwrap returns the object "mcp", or the one that has "mcp.servers", which means the same to VS Code. The first of
+// ways that leads to one counts. If none does, the result has no members.
 func (l *loader) unwrap(doc *document, root []member, ways [][]string) level {
 	for _, way := range ways {
 		in := level{members: root}
@@ -56,8 +56,8 @@ func (l *loader) enter(doc *document, in level, name string) level {
 	return out
 }
 
-// settingsOfVSCode tells whether a text without a name that tells holds "mcp" as the settings of VS Code do, and not as
-// opencode does.
+// settingsOfVSCode reports whether a text of unknown name has "mcp" in the form of the settings of VS Code, and not in
+// that of opencode.
 func settingsOfVSCode(root []member, dialect string) bool {
 	if dialect != "" && dialect != DialectVSCode || find(root, "servers") != nil || find(root, "mcpServers") != nil {
 		return false

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Bounds of what a prompt says about a change; the definitions are a server's words.
+// Bounds of what a prompt says about a change. The definitions come from a server, which chooses their size.
 const (
 	maxChanges     = 200
 	maxChangeValue = 4 << 10 // bytes of JSON text
@@ -22,14 +22,14 @@ const (
 	maxDiffedDepth = 256
 )
 
-// definitionChanges tells what differs between two JSON texts, in the order of the newer one; what is gone comes last
-// in its object.
+// definitionChanges returns the differences between two JSON texts, in the order of the newer text. Within an object,
+// removed members come last. It returns nil if the texts cannot be compared, because one of them is not JSON or too
+// large.
 //
-// A path is made of the names of members, with dots between them, and of indices: "inputSchema.required[2]". A name
-// that is not plain stands quoted in brackets: `["a.b"]`. Of a member or an element that is new or gone the whole value
-// is told, and so it is of one that is of another type now; a text is one value. A value that is too long becomes a
-// JSON string with its beginning and a mark. Of too many changes the last one says how many more there are. nil: it
-// cannot be told, as a text is no JSON or too large.
+// A path consists of member names, joined by dots, and of indices: "inputSchema.required[2]". A name that is not plain
+// is quoted in brackets: `["a.b"]`. If a member or an element was added or removed, or has another type now, the change
+// has its whole value; a string is always one value. A value that is too long is replaced by a JSON string with its
+// beginning and a mark. If there are too many changes, the last one says how many more there are.
 func definitionChanges(before, after string) []event.DefinitionChange {
 	a, err := parseValue(before)
 	if err != nil {
@@ -47,7 +47,8 @@ func definitionChanges(before, after string) []event.DefinitionChange {
 	return d.list
 }
 
-// toolChanges is definitionChanges for a prompt: when nothing else can be told, the change of the hashes is.
+// toolChanges is definitionChanges for a prompt. If there is no difference to show, it returns the change of the
+// hashes.
 func toolChanges(hash, definition, newHash, newDefinition string) []event.DefinitionChange {
 	if definition != "" {
 		if list := definitionChanges(definition, newDefinition); len(list) > 0 {
@@ -97,7 +98,7 @@ func (d *differences) add(path string, a, b *jsonValue) {
 		After: b.bounded(d.valueLimit)})
 }
 
-// member gives the path of a member.
+// member returns the path of the member key of the object at path.
 func member(path, key string) string {
 	plain := key != "" && !strings.ContainsFunc(key, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '$'
@@ -111,14 +112,14 @@ func member(path, key string) string {
 	return path + "." + key
 }
 
-// jsonValue is a JSON value whose members are in their order. Of a name that comes twice the last value counts, as for
-// whoever reads the definition.
+// jsonValue is a JSON value whose members keep their order. If a name occurs twice, the last value counts, as it does
+// for the programs that read the definition.
 type jsonValue struct {
 	kind    json.Delim // '{', '[' or 0
 	keys    []string
 	members map[string]*jsonValue
 	items   []*jsonValue
-	text    string // of the others: JSON text, strings spelled alike
+	text    string // if kind is 0: JSON text; equal strings have equal texts
 }
 
 func (v *jsonValue) item(i int) *jsonValue {
@@ -128,7 +129,7 @@ func (v *jsonValue) item(i int) *jsonValue {
 	return nil
 }
 
-// bounded gives the JSON text of v, or a JSON string with its beginning; "" for nil.
+// bounded returns the JSON text of v, or a JSON string with its beginning if it is longer than limit; "" if v is nil.
 func (v *jsonValue) bounded(limit int) string {
 	if v == nil {
 		return ""
@@ -142,7 +143,7 @@ func (v *jsonValue) bounded(limit int) string {
 		kept = text // a number of that length
 	}
 	mark := fmt.Sprintf("... (%d bytes of JSON in all)", len(text))
-	for kept = cut(kept, limit); len(quoteJSON(kept+mark)) > limit; { // escapes take room, too
+	for kept = cut(kept, limit); len(quoteJSON(kept+mark)) > limit; { // escapes make the text longer
 		kept = cut(kept, len(kept)*3/4)
 	}
 	return quoteJSON(kept + mark)
@@ -226,7 +227,7 @@ func readValue(d *json.Decoder, depth int) (*jsonValue, error) {
 		}
 		v.members[key] = item
 	}
-	_, err = d.Token() // the end of it
+	_, err = d.Token() // the closing delimiter
 	return v, err
 }
 
@@ -242,7 +243,7 @@ func scalar(token json.Token) string {
 	return "null"
 }
 
-// quoteJSON gives a JSON string that a person can read.
+// quoteJSON returns s as a JSON string that a person can read.
 func quoteJSON(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -251,7 +252,7 @@ func quoteJSON(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut gives the first limit bytes of s, less what would be half a character.
+// cut returns the first limit bytes of s, without an incomplete character at the end.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -14,24 +14,24 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// Form is what a person agrees to before a server is started: all that decides what runs, or where requests go, and
-// with what. It holds no value that may be secret. Its Grant is the yes to it.
+// Form is what a person agrees to before a server is started: everything that decides what runs or where requests go,
+// and with which values. It holds no value that may be secret. Its Grant is the consent to it.
 type Form struct {
 	Grant
 	Question event.LaunchQuestion
 }
 
-// formField is one part of a launch. A value that may be secret is there as its sum, which belongs to its place: equal
-// values in two places differ.
+// formField is one part of a launch. A value that may be secret is replaced by its sum. The sum depends on the place of
+// the value: equal values in two places have different sums.
 type formField struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"` // JSON text
 	Sum  string `json:"sum,omitempty"`
 
-	shown string // JSON text of what is hidden behind Sum, where a person may see it: it is shown and not kept
+	shown string // JSON text of the value behind Sum, if a person may see it; it is shown and not kept
 }
 
-// formWriter gathers fields in order.
+// formWriter collects fields in their order.
 type formWriter struct {
 	file, server string
 	key          []byte
@@ -41,12 +41,12 @@ type formWriter struct {
 func (w *formWriter) text(path string, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return // cannot be: strings, numbers and lists of strings
+		return // cannot happen: only strings, numbers and lists of strings
 	}
 	w.fields = append(w.fields, formField{Path: path, Text: string(text)})
 }
 
-// given writes what is not empty.
+// given adds a value that is not empty.
 func (w *formWriter) given(path, value string) {
 	if value != "" {
 		w.text(path, value)
@@ -59,7 +59,7 @@ func (w *formWriter) hidden(path, value string) {
 	}
 }
 
-// values writes several values as one.
+// values adds several values as one field.
 func (w *formWriter) values(path string, values map[string]string) {
 	texts := []string{"values", w.file, w.server, path}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -68,12 +68,13 @@ func (w *formWriter) values(path string, values map[string]string) {
 	w.fields = append(w.fields, formField{Path: path, Sum: keyedSum(w.key, texts...)})
 }
 
-// formVersion is written into each form. A yes to a form of another version holds for nothing, and nothing is told of
-// how it differs: the first version said nothing of the program, of values and of what an envFile holds.
+// formVersion is written into each form. A consent to a form of another version is not valid, and no difference from it
+// is shown: the first version did not include the program, the values, and the content of an envFile.
 const formVersion = 2
 
-// Form gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as
-// it is spelled in the file. It takes time that a stranger chooses, and may read the file with the key.
+// Form returns the form of a server as it is shown to a person. The hash covers the form and every value behind it, as
+// it is spelled in the file. Form takes time that depends on the entry, which a stranger may have written, and may read
+// the file of the key.
 func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 	show := conf.Shown(v)
 	env, files := conf.References(v)
@@ -104,7 +105,7 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 		}
 		q.Env = append(q.Env, value)
 	}
-	for name := range conf.EnvRefs { // of a process they are variables, of a URL headers
+	for name := range conf.EnvRefs { // variables of a process, or headers for a URL
 		if conf.URL == "" {
 			q.EnvNames = append(q.EnvNames, name)
 		} else {
@@ -136,8 +137,8 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 
 func (w *formWriter) command(conf, show config.Server, seen Sight) {
 	w.given("command", show.Command)
-	// What is executed is the path, but the program is what the path leads to. Where it is found by the user's own PATH,
-	// the path may be another one for each shell (fnm), and the file stays the same.
+	// What is executed is the path, but the program is the file that the path leads to. If the program was found by the
+	// user's own PATH, the path may differ for each shell (fnm) although the file is the same.
 	w.given("program", seen.Program.Target)
 	if seen.own {
 		w.given("programPath", seen.Program.Path)
@@ -150,7 +151,7 @@ func (w *formWriter) command(conf, show config.Server, seen Sight) {
 		if value := conf.Env[name]; value == nil {
 			w.text("env."+name, nil)
 		} else {
-			w.hidden("env."+name, "="+*value) // an empty value is one, too
+			w.hidden("env."+name, "="+*value) // "=" so that an empty value is a value, too
 			if text, err := json.Marshal(*show.Env[name]); err == nil {
 				w.fields[len(w.fields)-1].shown = string(text)
 			}
@@ -173,9 +174,9 @@ func (w *formWriter) command(conf, show config.Server, seen Sight) {
 func (w *formWriter) remote(conf, show config.Server) {
 	w.given("transport", conf.Transport)
 	if show.URL != "" {
-		address, query, _ := strings.Cut(show.URL, "?") // where tokens are, in URLs that have one
+		address, query, _ := strings.Cut(show.URL, "?") // a URL that has tokens has them in its query
 		if u, err := url.Parse(show.URL); err == nil && u.User != nil {
-			address = "" // Load refuses such a URL; it is never stored all the same
+			address = "" // Load refuses such a URL; if one comes here all the same, it is not stored
 			query = show.URL
 		}
 		w.given("url", address)
@@ -206,13 +207,13 @@ func (w *formWriter) remote(conf, show config.Server) {
 	}
 }
 
-// The texts in place of values that are not shown.
+// The texts that stand for values that are not shown.
 const (
 	aValue       = `"(a value)"`
 	anotherValue = `"(another value)"`
 )
 
-// changesOf tells what differs between two forms, in the order of the later one; what is gone comes last.
+// changesOf returns the differences between two forms, in the order of the later form. Removed fields come last.
 func changesOf(before, after []formField) (changes []event.DefinitionChange) {
 	was := map[string]formField{}
 	for _, f := range before {

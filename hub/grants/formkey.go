@@ -14,20 +14,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// formKey is a secret of the user. What a form does not show goes into it as a sum with this key: values such as
-// short passwords could be found by trying from a plain hash, by whoever reads the form. All hubs of the user share it;
-// without a folder it lives as long as the hub.
+// formKey is a secret of the user. The values that a form does not show are part of it as sums with this key. With a
+// plain hash, somebody who reads the form could find a value such as a short password by trying. All hubs of the user
+// share the key; without a folder it lives as long as the hub.
 type formKey struct {
 	file *statefile.File
 
 	mu  sync.Mutex // guards key
-	key []byte     // once it is known
+	key []byte     // nil until it was read or made
 }
 
 // keyBytes is the length of the key.
 const keyBytes = 32
 
-// keyText is the form of the file.
+// keyText is the content of the file.
 type keyText struct {
 	Version int    `json:"version"`
 	Key     string `json:"key"` // hex
@@ -55,7 +55,7 @@ func keyIn(text []byte) []byte {
 	return key
 }
 
-// get gives the key, and makes it if no hub has. It may read and write a file.
+// get returns the key, and makes one if no hub has made it. It may read and write a file.
 func (k *formKey) get() []byte {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -72,10 +72,10 @@ func (k *formKey) get() []byte {
 	rand.Read(fresh) // never fails
 	text, err := json.Marshal(keyText{Version: 1, Key: hex.EncodeToString(fresh)})
 	if err != nil {
-		panic(err) // cannot be: a number and a string
+		panic(err) // cannot happen: a number and a string marshal
 	}
-	// Of several hubs that start at once one writes it; the others find it when it is their turn. What the disk does not
-	// take holds in this hub.
+	// If several hubs start at once, one of them writes the key, and the others find it when they hold the lock. If the
+	// disk does not take the key, it is valid in this hub only.
 	_ = k.file.Update(func(old []byte) ([]byte, error) {
 		if keyIn(old) != nil {
 			return nil, nil
@@ -91,7 +91,7 @@ func (k *formKey) get() []byte {
 	return k.key
 }
 
-// keyedSum is statefile.Sum with a key.
+// keyedSum is like statefile.Sum, with a key.
 func keyedSum(key []byte, texts ...string) string {
 	h := hmac.New(sha256.New, key)
 	for _, t := range texts {

@@ -11,18 +11,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// kinds says what sets one kind of grant apart from the others. Their files are older than this package and are read by
-// hubs of other versions: see entry.
+// kinds has what distinguishes the kinds of grants. Their files are older than this package, and are read by hubs of
+// other versions: see entry.
 var kinds = map[Kind]struct {
 	file       statefile.ListForm[entry]
-	session    bool // a yes for once holds as long as the hub lives
+	session    bool // consent for once is valid as long as the hub lives
 	remembered event.RememberedKind
-	id         func(g *Grant, hub string) string // for Forget; it tells nothing of what it stands for
+	id         func(g *Grant, hub string) string // for Forget; it reveals nothing about the grant
 }{
 	Call: {
 		file: statefile.ListForm[entry]{
 			File: "approvals.json", Member: "approvals", What: "approvals", Version: 2,
-			Max:  4096, // of more the oldest are forgotten, which makes the hub ask again
+			Max:  4096, // beyond that the oldest are forgotten, and the hub asks again
 			Room: maxDefinitions, Shorten: withoutDefinition, Check: checkCall,
 		},
 		remembered: event.RememberedApproval,
@@ -36,8 +36,9 @@ var kinds = map[Kind]struct {
 			return "approval-" + statefile.Sum(parts...)[:24]
 		},
 	},
-	// A config that allows a tool names it and nothing more, and a server may give the name another meaning later
-	// (CVE-2025-54136). So the first sight of such a tool is noted without a question, and a change asks.
+	// A config that allows a tool gives only its name, and a server may give the name another meaning later
+	// (CVE-2025-54136). So the first definition of such a tool is recorded without a question, and the user is asked when
+	// it changes.
 	Definition: {
 		file: statefile.ListForm[entry]{
 			File: "definitions.json", Member: "definitions", What: "definitions of tools", Version: 1, Max: 4096,
@@ -68,13 +69,13 @@ var kinds = map[Kind]struct {
 }
 
 const (
-	// maxDefinition is how large a definition may be, in bytes, to be kept besides its hash.
+	// maxDefinition is the size up to which a definition is kept in addition to its hash, in bytes.
 	maxDefinition = 64 << 10
-	// maxDefinitions bounds a file with definitions, in bytes; of more the oldest entries keep only their hash.
+	// maxDefinitions bounds a file with definitions, in bytes; beyond it the oldest entries keep only their hash.
 	maxDefinitions = 2 << 20
 )
 
-// definitionKept is a definition as it is kept.
+// definitionKept returns the definition in the form in which it is kept: "" if it is too large.
 func definitionKept(text string) string {
 	if len(text) > maxDefinition {
 		return ""
@@ -84,13 +85,13 @@ func definitionKept(text string) string {
 
 func withoutDefinition(e *entry) { e.Definition = "" }
 
-// checkCall refuses an approval of a scope that this hub does not know: to take it for more than it is would be an
-// approval that nobody gave.
+// checkCall refuses an approval of a scope that this hub does not know: if it took the scope for a wider one, it would
+// act on an approval that nobody gave.
 func checkCall(e *entry, version int) error {
 	e.kind, e.Definition = Call, definitionKept(e.Definition)
 	switch {
 	case e.Scope == "" && version == 0:
-		e.Scope, e.Folders = "always", nil // version 0 knew no other
+		e.Scope, e.Folders = "always", nil // version 0 had no other scope
 	case e.Scope == "always" && len(e.Folders) == 0, e.Scope == "workspace" && len(e.Folders) > 0:
 	default:
 		return errors.New("it has an approval of a scope that this hub does not know")
@@ -98,9 +99,9 @@ func checkCall(e *entry, version int) error {
 	return nil
 }
 
-// entry is a grant as its file has it: each kind has some of the members.
+// entry is a grant in the form of its file. Each kind uses some of the members.
 type entry struct {
-	kind Kind // set by whoever makes or reads one
+	kind Kind // set by the code that makes or reads the entry
 
 	File           string                   `json:"file,omitempty"`
 	Server         string                   `json:"server"`
@@ -109,21 +110,21 @@ type entry struct {
 	DefinitionHash string                   `json:"definitionHash,omitempty"`
 	FormHash       string                   `json:"hash,omitempty"`
 	Scope          string                   `json:"scope,omitempty"`          // of a call: "always" or "workspace"
-	Folders        []string                 `json:"folders,omitempty"`        // that have to be open, sorted
-	Bound          bool                     `json:"boundToFolders,omitempty"` // of a launch: the folders have to be open
+	Folders        []string                 `json:"folders,omitempty"`        // that must be open, sorted
+	Bound          bool                     `json:"boundToFolders,omitempty"` // of a launch: the folders must be open
 	Form           []formField              `json:"form,omitempty"`
 	Policies       map[string]config.Policy `json:"approvals,omitempty"`
 	Time           time.Time                `json:"time"`
-	Definition     string                   `json:"definition,omitempty"` // "" = too large to keep
+	Definition     string                   `json:"definition,omitempty"` // "" if it is too large to keep
 }
 
-// slot tells entries of one file apart.
+// slot is the key of an entry within its file.
 type slot struct {
 	Key
-	workspace string // see workspaceOf; "" = wherever
+	workspace string // see workspaceOf; "" if it is valid everywhere
 }
 
-// slotOf is the place of what holds for k. Of definitions there is one for each tool.
+// slotOf returns the slot of a grant for k. For definitions there is one slot for each tool.
 func slotOf(k Key, workspace string) slot {
 	if k.kind == Definition {
 		k.Hash = ""
@@ -137,7 +138,7 @@ func (e entry) Key() slot { return slotOf(e.granted(), workspaceOf(e.Folders)) }
 // When implements statefile.Entry.
 func (e entry) When() time.Time { return e.Time }
 
-// granted is what e holds for.
+// granted returns the key of the grant.
 func (e *entry) granted() Key {
 	k := Key{kind: e.kind, File: e.File, Server: e.Server, Launch: e.Launch, Tool: e.Tool, Hash: e.DefinitionHash}
 	if e.kind == Launch {
@@ -146,10 +147,10 @@ func (e *entry) granted() Key {
 	return k
 }
 
-// bound tells whether e holds where its folders are open only.
+// bound reports whether the grant is valid only while its folders are open.
 func (e *entry) bound() bool { return e.Bound || e.Scope == "workspace" }
 
-// grant reads e.
+// grant converts e to a Grant.
 func (e *entry) grant() Grant {
 	g := Grant{Key: e.granted(), Scope: event.ScopeAlways, Folders: e.Folders, Time: e.Time, Definition: e.Definition,
 		fields: e.Form, Policies: e.Policies}
@@ -159,7 +160,7 @@ func (e *entry) grant() Grant {
 	return g
 }
 
-// entryOf writes g.
+// entryOf converts g to the form of its file.
 func entryOf(g *Grant) entry {
 	e := entry{kind: g.kind, File: g.File, Server: g.Server, Launch: g.Launch, Tool: g.Tool, Folders: g.Folders,
 		Form: g.fields, Policies: g.Policies, Time: g.Time, Definition: g.Definition}
@@ -177,14 +178,14 @@ func entryOf(g *Grant) entry {
 	return e
 }
 
-// workspaceOf names a set of workspace folders, whatever their order; "" = none.
+// workspaceOf returns a name for a set of workspace folders, whatever their order; "" if there are none.
 func workspaceOf(uris []string) string {
 	if len(uris) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(sorted(uris))
 	if err != nil {
-		return "" // cannot be: strings marshal
+		return "" // cannot happen: strings marshal
 	}
 	return string(text)
 }

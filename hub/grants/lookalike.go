@@ -12,9 +12,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// lookAlike has letters and digits that are drawn like one of the Latin letters, the ones that names of servers are
-// written with: of Cyrillic, Greek and Armenian, and of the Latin script itself. It is a small part of the confusables
-// of UTS #39, which knows thousands.
+// lookAlike maps letters and digits to the Latin letter (or the digit) that they look like, since names of servers are
+// written in Latin letters. It has characters of Cyrillic, Greek and Armenian, and of the Latin script itself. It is a
+// small part of the confusables of UTS #39, which has thousands.
 var lookAlike = map[rune]rune{
 	'а': 'a', 'в': 'b', 'е': 'e', 'з': '3', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p',
 	'с': 'c', 'т': 't', 'у': 'y', 'х': 'x', 'ѕ': 's',
@@ -26,12 +26,12 @@ var lookAlike = map[rune]rune{
 	'—': '-', '−': '-', '_': '-', ' ': '-',
 }
 
-// looks is the same for names that look alike: it is of no use but to compare it.
+// looks returns the same text for names that look alike. The text serves for comparison only.
 func looks(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(name) {
 		r = unicode.ToLower(r)
-		if unicode.In(r, unicode.Cf, unicode.Mn) || unicode.IsControl(r) { // not seen, or an accent
+		if unicode.In(r, unicode.Cf, unicode.Mn) || unicode.IsControl(r) { // invisible, or an accent
 			continue
 		}
 		if like, ok := lookAlike[r]; ok {
@@ -42,8 +42,8 @@ func looks(name string) string {
 	return b.String()
 }
 
-// LookAlikes finds servers whose names look like that of another one: a person who reads the one may mean the other.
-// Names that differ in case or in separators only are what people choose, and are left alone.
+// LookAlikes reports servers whose names look like the name of an earlier server: a person who reads one name may mean
+// the other. Names that differ only in case or in separators are chosen on purpose, and are not reported.
 func LookAlikes(servers []config.Server) []event.ConfigProblem {
 	first := map[string]config.Server{}
 	var problems []event.ConfigProblem
@@ -70,8 +70,8 @@ func LookAlikes(servers []config.Server) []event.ConfigProblem {
 
 var separators = strings.NewReplacer("_", "-", " ", "-")
 
-// maxAlike bounds the problems of this kind: a file may have many names.
+// maxAlike bounds the problems of this kind, since a file may have many names.
 const maxAlike = 100
 
-// ascii writes a name so that no other looks the same.
+// ascii returns a name in a spelling that no other name has.
 func ascii(name string) string { return fmt.Sprintf("%+q", bounds.Cut(name, bounds.NameBytes)) }

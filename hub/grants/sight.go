@@ -12,30 +12,32 @@ import (
 	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
-// Sight is what a launch is at one moment, beyond what the config says of it: the program that would run, and what the
-// envFile holds. What is shown and what is started are made of one sight, so that nothing can change in between.
+// Sight is what a launch is at one moment, as far as the config does not say it: the program that would run, and the
+// content of the envFile. What is shown and what is started come from the same Sight, so that nothing can change in
+// between.
 type Sight struct {
-	// Resolved is what would be started, unless Err says why there is nothing.
+	// Resolved is what would be started. If Err is not nil, nothing can be started.
 	Resolved config.Resolved
 	Err      error
-	// The rest is known for processes, and what is not exported for those of a workspace alone.
+	// The other fields are set for processes only. unknown, own, fromFile and loading are set only if the entry needs
+	// consent.
 
-	Program   transport.Program // zero: not known
-	from      string            // where it was found, in words; "": the entry names the file itself
-	unknown   string            // why not
-	notFound  error             // why there is no program to run; the start of it fails with these words
-	own       bool              // the entry itself decides where the program is looked for
+	Program   transport.Program // zero if unknown
+	from      string            // where it was found, in words; "" if the entry names the file itself
+	unknown   string            // why Program is unknown
+	notFound  error             // why there is no program to run; a start fails with these words
+	own       bool              // the entry itself decides where the program is searched for
 	inherited []string          // names of the user's settings that the process gets
-	// fromFile is what the envFile sets, loading what the variables that load code are set to in the end, PATH excepted:
-	// what it leads to is the program.
+	// fromFile has the variables that the envFile sets. loading has the final values of the variables that load code,
+	// except PATH, whose effect is Program.
 	fromFile, loading map[string]string
 }
 
-// Finder looks for the program of an entry, and makes the environment that it would get.
+// Finder finds the program of an entry, and makes the environment that the program would get.
 type Finder func(w userenv.Wanted) userenv.Found
 
-// Look resolves an entry and finds its program. Without the values of all inputs it sees as much as does not depend on
-// them. It reads files.
+// Look resolves an entry and finds its program. If values of inputs are missing, the Sight has what does not depend on
+// them. Look reads files.
 func Look(conf config.Server, v config.Variables, inputs map[string]string, find Finder) Sight {
 	v.Input = config.Inputs(inputs)
 	r, err := conf.Resolve(v)
@@ -65,11 +67,11 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 	}
 	heir := transport.Stranger
 	if !conf.Origin.OfWorkspace() || conf.Origin.Trusted {
-		heir = transport.Own // somebody else wrote it, and the user's file it is: after a yes it is as if they had
+		heir = transport.Own // another program wrote it into the user's own file: after consent it counts as the user's
 	}
 	if seen.find(r, heir, find); seen.notFound != nil {
-		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
-		// other letters.
+		// A stranger's secrets are not added to the hub's redactor before there is consent. The text may quote them in an
+		// escaped form.
 		var own redact.Redactor
 		own.Add(r.Secrets...)
 		seen.unknown = own.Text(seen.notFound.Error())
@@ -87,7 +89,7 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 	return seen
 }
 
-// find looks for the program, and keeps with what would be started how it would be.
+// find finds the program, and records in seen.Resolved how it would be started.
 func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) {
 	f := find(userenv.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
 	seen.Program, seen.from, seen.inherited = f.Program, f.From, f.Inherited
@@ -95,7 +97,8 @@ func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) {
 	seen.notFound = f.Err
 }
 
-// Missing tells why there is no program to run, without secrets, and which setting to change; "" when there is one.
+// Missing returns why there is no program to run, without secrets, and the setting to change. why is "" if there is
+// one.
 func (seen *Sight) Missing() (setting, why string) {
 	if seen.notFound == nil {
 		return "", ""
@@ -104,12 +107,12 @@ func (seen *Sight) Missing() (setting, why string) {
 	if e, ok := errors.AsType[*transport.StartError](seen.notFound); ok {
 		setting, why = cmp.Or(e.Setting, setting), e.Message
 	}
-	var own redact.Redactor // nothing of what is only looked at goes to the hub's
+	var own redact.Redactor // values that were only looked at are not added to the hub's redactor
 	own.Add(seen.Resolved.Secrets...)
 	return setting, own.Text(why)
 }
 
-// Refusal is why what was seen must not be started whatever the user says, nil when it may.
+// Refusal returns why what was seen must not be started even with consent, or nil if it may be started.
 func (seen *Sight) Refusal() error {
 	if e, ok := errors.AsType[*config.ResolveError](seen.Err); ok && e.Refused {
 		return e

@@ -9,28 +9,28 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// Store keeps the grants of a user: those for longer than a window in files, which other hubs may change at any time,
-// the others in memory. Safe for concurrent use.
+// Store keeps the grants of a user. Grants that outlast a window are in files, which other hubs may change at any time;
+// the others are in memory. A Store is safe for concurrent use.
 type Store struct {
 	hub     string
 	lists   map[Kind]*statefile.List[slot, entry]
 	formKey *formKey
 	written *writings
 
-	mu      sync.Mutex // guards below; see the package comment for the order
+	mu      sync.Mutex // guards the fields below; see the package comment for the order of locks
 	windows map[string]*window
-	session map[Key]Grant // for as long as the hub lives
+	session map[Key]Grant // valid as long as the hub lives
 }
 
-// window is one that is open, or may come back.
+// window is a window that is open, or may come back.
 type window struct {
 	folders   []string // sorted
-	workspace string   // names them: see workspaceOf
+	workspace string   // the name of folders: see workspaceOf
 	given     map[Key]Grant
 }
 
-// Open opens the grants in dir, "" for memory only. hub is the id of this hub, and goes into the ids of what holds in
-// it alone. Nothing is read before Refresh.
+// Open opens the grants in dir; "" means memory only. hub is the id of this hub, and is part of the ids of grants that
+// are valid in this hub only. Nothing is read before Refresh.
 func Open(dir, hub string, log *slog.Logger) *Store {
 	s := &Store{hub: hub, lists: map[Kind]*statefile.List[slot, entry]{}, formKey: openFormKey(dir, log),
 		written: openWritten(dir, log),
@@ -41,21 +41,22 @@ func Open(dir, hub string, log *slog.Logger) *Store {
 	return s
 }
 
-// Refresh takes up what other hubs have written. It may read files.
+// Refresh reads what other hubs have written. It may read files.
 func (s *Store) Refresh(kinds ...Kind) {
 	for _, kind := range kinds {
 		s.lists[kind].Refresh()
 	}
 }
 
-// Save writes what was agreed to and forgotten. It may write files.
+// Save writes what was agreed to and forgotten since the last Save. It may write files.
 func (s *Store) Save() {
 	for _, l := range s.lists {
 		l.Save()
 	}
 }
 
-// SetFolders says that a window is open, and with which workspace folders. What it agreed to before stays.
+// SetFolders records that a window is open, and its workspace folders. What the window has agreed to before stays
+// valid.
 func (s *Store) SetFolders(windowID string, uris []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,15 +68,15 @@ func (s *Store) SetFolders(windowID string, uris []string) {
 	w.folders, w.workspace = sorted(uris), workspaceOf(uris)
 }
 
-// EndWindow ends what holds for a window.
+// EndWindow ends the grants of a window.
 func (s *Store) EndWindow(windowID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.windows, windowID)
 }
 
-// Agree makes a yes of a window that is open hold for its scope, in memory; Save writes it. A yes to a call lets the
-// definition through as well.
+// Agree records the consent to g that a person gave in an open window, for the scope, in memory; Save writes it.
+// Consent to a call lets the definition through as well.
 func (s *Store) Agree(g Grant, scope event.ApprovalScope, windowID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,8 +99,8 @@ func (s *Store) Agree(g Grant, scope event.ApprovalScope, windowID string) {
 	}
 }
 
-// LetThroughFirst lets the definition of a tool through unless there is one already, perhaps of another hub. false:
-// that is another one. It may read and write files.
+// LetThroughFirst records the definition of a tool as let through, unless one is recorded already, perhaps by another
+// hub. It reports whether the recorded definition is that of k. It may read and write files.
 func (s *Store) LetThroughFirst(k Key, definition string) bool {
 	l := s.lists[Definition]
 	l.Refresh()
@@ -108,13 +109,13 @@ func (s *Store) LetThroughFirst(k Key, definition string) bool {
 	return e.DefinitionHash == k.Hash
 }
 
-// definitionOf notes the definition that g is about.
+// definitionOf returns the entry for the definition of the tool that g is about.
 func definitionOf(g Grant) entry {
 	g.kind, g.Folders = Definition, nil
 	return entryOf(&g)
 }
 
-// Holds tells whether there is a grant for k that holds now.
+// Holds reports whether a grant for k is valid now.
 func (s *Store) Holds(k Key) bool {
 	if k.kind == 0 {
 		return false
@@ -125,7 +126,7 @@ func (s *Store) Holds(k Key) bool {
 	return s.holds(k, kept)
 }
 
-// holds is Holds among the entries of a file. mu is held.
+// holds is like Holds; kept are the entries of the file for k's kind. It is called with mu held.
 func (s *Store) holds(k Key, kept map[slot]entry) bool {
 	if _, ok := s.session[k]; ok {
 		return true
@@ -147,7 +148,7 @@ func (s *Store) holds(k Key, kept map[slot]entry) bool {
 	return false
 }
 
-// HoldsForAny tells whether there is a grant for k in whatever form, of its kind.
+// HoldsForAny reports whether a grant of k's kind is valid now for the subject of k, in any form.
 func (s *Store) HoldsForAny(k Key) bool {
 	kept := s.lists[k.kind].All()
 	s.mu.Lock()
@@ -169,8 +170,8 @@ func (s *Store) HoldsForAny(k Key) bool {
 	return false
 }
 
-// Before gives what was agreed to last for k in another form. ok is false when there is nothing, and, of a tool, when
-// it was this form.
+// Before returns the last grant for the subject of k in another form. ok is false if there is none; for a tool also if
+// the last grant was for this form.
 func (s *Store) Before(k Key) (before Grant, ok bool) {
 	look := func(g Grant) {
 		if g.subject() != k.subject() || (g.kind == Launch) != (k.kind == Launch) ||
@@ -185,7 +186,7 @@ func (s *Store) Before(k Key) (before Grant, ok bool) {
 	return before, ok && before.Hash != k.Hash
 }
 
-// each shows all grants, also those that do not hold now.
+// each calls look with every grant, also with those that are not valid now.
 func (s *Store) each(look func(Grant)) {
 	for _, l := range s.lists {
 		for _, e := range l.All() {
@@ -204,7 +205,7 @@ func (s *Store) each(look func(Grant)) {
 	}
 }
 
-// List gives what holds for longer than this hub, or as long as a window does, in no order.
+// List returns the grants that outlast this hub, and those of windows, in no particular order.
 func (s *Store) List() (list []event.Remembered) {
 	s.each(func(g Grant) {
 		if g.kind != Definition && g.Scope != event.ScopeOnce {
@@ -214,7 +215,8 @@ func (s *Store) List() (list []event.Remembered) {
 	return list
 }
 
-// Forget takes out what has one of the ids of List, in memory, and tells how many there were; Save writes that.
+// Forget removes the grants that have one of the ids of List, in memory, and returns how many there were; Save writes
+// the change.
 func (s *Store) Forget(ids map[string]bool) (forgotten int) {
 	match := func(g Grant) bool {
 		return g.kind != Definition && g.Scope != event.ScopeOnce && ids[kinds[g.kind].id(&g, s.hub)]

@@ -12,22 +12,23 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// An entry that was written through the contract is launched only after a yes to just its form, whoever's file it
-// stands in: what runs on this machine a person decides, and no program that can call the hub (SEP-1024). So the hub
-// notes what it is to write before it writes it. The note is about the name and the form of the launch, in whatever
-// file, so that no link, copy or other way to the file leads around it. It holds for as long as the file of which it
-// was made says so: what a person changes by hand is another form.
+// An entry that was written through the contract is launched only after consent to exactly its form, whoever owns the
+// file: a person decides what runs on this machine, and not a program that can call the hub (SEP-1024). So the hub
+// notes an entry before it writes it. The sum in the note covers the name of the server and the form of the launch, but
+// not the file, so that a link, a copy or another path to the file cannot avoid it. It is valid as long as the file
+// still has the entry as it was written: an entry that a person has changed by hand has another form.
 
-// writings are the notes. What cannot be read holds for every entry: better one question too many.
+// writings are the notes. If they cannot be read, every entry counts as noted: an unneeded question is better than
+// none.
 type writings struct{ file *statefile.File }
 
-// maxWritten bounds the notes; beyond it nothing is written through the hub.
+// maxWritten bounds the notes. If there are so many, no entry is written through the hub.
 const maxWritten = 4096
 
-// writtenText is the form of the file.
+// writtenText is the content of the file.
 type writtenText struct {
 	Version int           `json:"version"`
-	Key     string        `json:"key"` // names the secret that the sums are made with
+	Key     string        `json:"key"` // identifies the key of the sums
 	Entries []writtenNote `json:"entries"`
 }
 
@@ -35,7 +36,7 @@ type writtenNote struct {
 	File   string    `json:"file"`
 	Sum    string    `json:"sum"`
 	By     string    `json:"by"`
-	Hub    string    `json:"hub,omitempty"` // whose window it was
+	Hub    string    `json:"hub,omitempty"` // the hub that Window belongs to
 	Window string    `json:"window,omitempty"`
 	Time   time.Time `json:"time"`
 }
@@ -60,23 +61,23 @@ func decodeWritten(text []byte) (w writtenText, err error) {
 	return w, nil
 }
 
-// writtenSum is what a note is about: a name, and what would be launched, without where it stands.
+// writtenSum returns the sum of a note: it covers the name, and what would be launched, but not the place of the entry.
 func writtenSum(key []byte, conf config.Server) string {
 	conf.Origin = config.Origin{Scope: "user"}
 	return keyedSum(key, "written", conf.Name, conf.LaunchKey())
 }
 
-// keyName names the key and tells nothing of it.
+// keyName returns a name of the key that reveals nothing about it.
 func keyName(key []byte) string { return keyedSum(key, "name")[:16] }
 
-// Writers gives who had entries written, for one look at the config: the zero Writer for those that no program wrote.
-// It may read files.
+// Writers returns a function that says who had an entry written; it returns the zero Writer for an entry that no
+// program wrote. The function is valid for one reading of the config. Writers may read files.
 func (s *Store) Writers() func(config.Server) config.Writer {
 	unknown := func(config.Server) config.Writer {
 		return config.Writer{Name: "a program: the hub's notes of what was written through it cannot be read"}
 	}
 	text, err := s.written.file.Read()
-	if errors.Is(err, syscall.ENOTDIR) { // there is no place where notes could have been made
+	if errors.Is(err, syscall.ENOTDIR) { // then there is no directory in which notes could have been made
 		err = nil
 	}
 	if err != nil {
@@ -104,11 +105,12 @@ func (s *Store) Writers() func(config.Server) config.Writer {
 	return func(conf config.Server) config.Writer { return by[writtenSum(key, conf)] }
 }
 
-// NoteWritten notes that an entry is to be written into a file by somebody, before it is. present are the entries that
-// the file will have then: notes of others in it are dropped. What is not noted must not be written.
+// NoteWritten notes that by is to write entry into a file. It is called before the entry is written. present are the
+// entries that the file will have then; notes for the same file whose entries are not among them are dropped. An entry
+// that could not be noted must not be written.
 func (s *Store) NoteWritten(file string, entry config.Server, by config.Writer, present []config.Server) error {
 	if _, err := s.written.file.Read(); err != nil {
-		return err // to begin anew would forget what was noted
+		return err // to start with an empty file would lose the notes
 	}
 	key := s.formKey.get()
 	there := map[string]bool{}

@@ -6,10 +6,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// Beside gives the entries of each scope apart, where those of one name are of several scopes: each under its address
-// (config.Address), which is the name of a server beside the one that has the name by itself. Answers, tokens and lists
-// are kept by names, so none of the one is of the other. They start when somebody wants just them. taken says which
-// names are others' already. It may read files, so it is called without the lock.
+// Beside returns the entries of each scope separately if entries of one name come from several scopes. Each has its
+// address (config.Address) as its name, which is that of a server beside the server of the plain name. Answers, tokens
+// and lists are kept by name, so these servers share none of them. They start only when somebody needs them. taken
+// reports whether another server has a name already. Beside may read files, so it is called without the lock.
 func (m *Maker) Beside(conf config.Server, taken func(name string) bool) (all []Entries) {
 	same := append([]config.Server{conf}, conf.Behind...)
 	var scopes []string
@@ -42,7 +42,7 @@ func (m *Maker) Beside(conf config.Server, taken func(name string) bool) (all []
 	return all
 }
 
-// Besides picks those of all scopes (Beside) that are apart from the entry that counts.
+// Besides returns the elements of all (see Beside) whose scope is not that of counts.
 func Besides(counts *Entry, all []Entries) (list []Entries) {
 	for _, entries := range all {
 		if entries[0].Conf.Origin.Holder() != counts.Conf.Origin.Holder() {
@@ -52,7 +52,7 @@ func Besides(counts *Entry, all []Entries) (list []Entries) {
 	return list
 }
 
-// Of is the name in the config, which another entry has by itself; "" where this is the one.
+// Of returns the name in the config if the launch has an address for its name, else "".
 func (l *Launch) Of() string {
 	if l.entry == nil {
 		return ""
@@ -60,13 +60,13 @@ func (l *Launch) Of() string {
 	return l.entry.Of
 }
 
-// TakeBeside takes up the entries of each scope, as Beside gives them.
+// TakeBeside sets the entries of each scope, as Beside returns them.
 func (l *Launch) TakeBeside(all []Entries) { l.beside = all }
 
-// AllBeside are those that TakeBeside has taken.
+// AllBeside returns the entries that TakeBeside has set.
 func (l *Launch) AllBeside() []Entries { return l.beside }
 
-// Beside are the entries that are servers of their own beside this one.
+// Beside returns the entries that are servers of their own beside this one.
 func (l *Launch) Beside() []Entries {
 	if l.entry == nil {
 		return nil
@@ -74,7 +74,7 @@ func (l *Launch) Beside() []Entries {
 	return Besides(l.entry, l.beside)
 }
 
-// All are the entries of the name, and those of each scope.
+// All returns the entries of the name, and those of each scope.
 func (l *Launch) All() Entries {
 	all := slices.Clone(l.entries)
 	for _, entries := range l.beside {

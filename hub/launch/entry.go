@@ -18,38 +18,38 @@ import (
 	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
-// Maker makes entries and launches of what the config says on this machine.
+// Maker makes the entries and launches for what the config says, on this machine.
 type Maker struct {
 	House    servers.House
 	Grants   *grants.Store
 	Redactor *redact.Redactor
 	Logger   *slog.Logger
-	User     *userenv.User // whose environment it is
-	OnForm   func()        // tests are told of each form that is made; nil: nobody
+	User     *userenv.User // the user whose environment is used
+	OnForm   func()        // for tests: called for each form that is made; may be nil
 
-	// folders are the workspace folders of the config's files. They are set with the lock, and also read without.
+	// folders are the workspace folders of the config's files. They are set with the lock, and are also read without it.
 	folders atomic.Pointer[[]string]
 }
 
-// SetFolders says which workspace folders the files of the config belong to.
+// SetFolders sets the workspace folders that the files of the config belong to.
 func (m *Maker) SetFolders(folders []string) { m.folders.Store(&folders) }
 
-// Entry is one entry of the config, with what is made of all its texts. A stranger chooses how long these are, so it is
-// made without the lock. Nothing of it changes but form.
+// Entry is one entry of the config, with what is derived from its texts. A stranger may choose how long these texts
+// are, so an Entry is made without the lock. Only its field form changes.
 type Entry struct {
 	Conf  config.Server
 	Key   string // Conf's launch key
-	Watch string // the folder where the patterns in Conf.Watch begin
+	Watch string // the folder that the patterns in Conf.Watch are relative to
 	Of    string // name in the config, if Conf.Name is an address: see Beside
-	// form is what there was to agree to when somebody looked last: see Launch.look. nil: the entry needs no consent.
-	// Guarded by the lock.
+	// form is what there was to agree to at the last look: see Launch.look. It is nil if the entry needs no consent. It is
+	// guarded by the lock.
 	form *grants.Form
 }
 
-// Entries are those of one name, the one that counts if all are agreed to first.
+// Entries are the entries of one name. The first one counts if the user has agreed to all.
 type Entries []*Entry
 
-// Entries makes entries of what was read under one name. It may read files, so it is called without the lock.
+// Entries makes the entries of what was read under one name. It may read files, so it is called without the lock.
 func (m *Maker) Entries(conf config.Server) Entries {
 	behind := conf.Behind
 	conf.Behind = nil
@@ -69,8 +69,8 @@ func (m *Maker) entry(conf config.Server) *Entry {
 	return e
 }
 
-// Anew looks at entries that stay although the folders may be other ones now, without the lock. keep, which is called
-// with it, makes what was seen hold.
+// Anew looks again at entries that stay although the workspace folders may have changed. It is called without the lock.
+// keep stores what was seen, and is called with the lock.
 func (m *Maker) Anew(old Entries) (keep func()) {
 	forms := make([]*grants.Form, len(old))
 	for i, e := range old {
@@ -83,8 +83,8 @@ func (m *Maker) Anew(old Entries) (keep func()) {
 	}
 }
 
-// formNow gives the form of an entry as far as it is known without the values of inputs; nil: it needs no consent. It
-// is called without the lock.
+// formNow returns the form of an entry as far as it is known without the values of inputs, or nil if the entry needs no
+// consent. It is called without the lock.
 func (m *Maker) formNow(conf config.Server, v config.Variables) *grants.Form {
 	if !conf.Origin.NeedsConsent() {
 		return nil
@@ -93,7 +93,7 @@ func (m *Maker) formNow(conf config.Server, v config.Variables) *grants.Form {
 	return &f
 }
 
-// form makes a form. It takes time that a stranger chooses, and may read a file: without the lock.
+// form makes a form. It takes time that a stranger chooses, and may read a file, so it is called without the lock.
 func (m *Maker) form(conf config.Server, v config.Variables, seen grants.Sight) grants.Form {
 	if m.OnForm != nil {
 		m.OnForm()
@@ -101,8 +101,8 @@ func (m *Maker) form(conf config.Server, v config.Variables, seen grants.Sight) 
 	return m.Grants.Form(conf, v, seen)
 }
 
-// now is the context of who looks and waits for nobody: the login shell may not have answered yet. When it has,
-// somebody looks anew (sources.Config.ExamineAgain).
+// now returns a context that has ended, for a look that must not wait: the login shell may not have answered yet. When
+// it has, the config is looked at again (sources.Config.ExamineAgain).
 func now() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errNotWaiting)
@@ -111,19 +111,20 @@ func now() context.Context {
 
 var errNotWaiting = errors.New("a look at what is known now")
 
-// finder looks for programs, and waits for the login shell within ctx.
+// finder returns a Finder that waits for the login shell within ctx.
 func (m *Maker) finder(ctx context.Context) grants.Finder {
 	return func(w userenv.Wanted) userenv.Found { return m.User.Find(ctx, w) }
 }
 
-// machine is what of this computer and user goes into a config: the same for the hub's whole life.
+// machine has the properties of this computer and user that a config may refer to. They stay the same as long as the
+// hub lives.
 var machine = sync.OnceValue(func() (m struct{ home, cwd string }) {
 	m.home, _ = os.UserHomeDir() // "" leaves the reference unresolved
 	m.cwd, _ = os.Getwd()
 	return m
 })
 
-// variables is what a server's references are resolved with, but for inputs.
+// variables returns what the references of a server are resolved with, except inputs.
 func (m *Maker) variables(ctx context.Context, conf config.Server) config.Variables {
 	v := config.Variables{Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd,
 		IsFolder: isFolder}
@@ -135,7 +136,7 @@ func (m *Maker) variables(ctx context.Context, conf config.Server) config.Variab
 	if f := conf.Origin.Folder; f != "" {
 		v.Folders[filepath.Base(f)] = f
 	}
-	if conf.URL != "" { // it waits for the shell's answer only if there is a variable in it
+	if conf.URL != "" { // wait for the login shell only if the config has variables
 		if names, _ := conf.References(v); len(names) == 0 {
 			ctx = now()
 		}
@@ -144,9 +145,9 @@ func (m *Maker) variables(ctx context.Context, conf config.Server) config.Variab
 	return v
 }
 
-// watchFolder is where the patterns of a server start: in its directory, if the config names one, else beside the file.
-// A directory whose name is known only at the start (from the environment, from an input) is none of the hub's places
-// yet, and nothing is found there.
+// watchFolder returns the folder that the patterns of a server are relative to: the server's directory if the config
+// names one, else that of the file. If the name of the directory is known only at the start (from the environment or
+// from an input), the result is a path that does not exist, and nothing is found there.
 func watchFolder(conf config.Server, v config.Variables) string {
 	if conf.Dir != "" {
 		if dir := conf.Shown(v).Dir; filepath.IsAbs(dir) {
@@ -160,7 +161,8 @@ func watchFolder(conf config.Server, v config.Variables) string {
 	return filepath.Join(base, conf.Dir)
 }
 
-// same finds, among entries that were read anew, the one that is what e was; nil: it is gone or runs something else.
+// same returns the entry of all, which was read again, that corresponds to e: it has the same file and launch key. It
+// returns nil if there is none.
 func (all Entries) same(e *Entry) *Entry {
 	if e == nil {
 		return nil
@@ -168,7 +170,7 @@ func (all Entries) same(e *Entry) *Entry {
 	return all.find(e.Conf.Origin.File, e.Key)
 }
 
-// find gives the entry of a file that runs just that.
+// find returns the entry of a file that has the launch key.
 func (all Entries) find(file, key string) *Entry {
 	for _, e := range all {
 		if e.Conf.Origin.File == file && e.Key == key {
@@ -178,7 +180,7 @@ func (all Entries) find(file, key string) *Entry {
 	return nil
 }
 
-// before gives those that come before e.
+// before returns the entries that come before e.
 func (all Entries) before(e *Entry) Entries { return all[:max(0, slices.Index(all, e))] }
 
 func isFolder(path string) bool {

@@ -9,15 +9,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 )
 
-// Judge tells what a start of an entry would find wrong, and what it would warn of, without asking anybody: it looks as
-// Prepare does, with stand-ins for what a person would type. Where a program is not found without the login shell, the
-// shell's answer is waited for within ctx. What is fatal would make the start fail. None of it holds a value.
+// Judge returns the problems that a start of an entry would meet, and those that it would warn of, without asking
+// anybody. It looks at the entry as Prepare does, with stand-ins for what a person would type. If a program is not
+// found without the login shell, Judge waits for the shell's answer within ctx. A fatal problem would make the start
+// fail. The problems contain no values.
 func (m *Maker) Judge(ctx context.Context, conf config.Server) []config.Problem {
 	v := m.variables(ctx, conf)
 	values := conf.StandIns(nil)
 	v.Input = config.Inputs(values)
 	undecided := len(conf.DecidingInputs()) > 0
-	if undecided { // there is no file to look for before a person has chosen
+	if undecided { // there is no file to read before a person has chosen
 		v.ReadFile = func(string) ([]byte, error) { return nil, nil }
 	}
 	found := conf.Judge(v)
@@ -26,7 +27,7 @@ func (m *Maker) Judge(ctx context.Context, conf config.Server) []config.Problem 
 	}
 	seen := grants.Look(conf, v, values, m.finder(ctx))
 	if setting, why := seen.Missing(); why != "" {
-		if setting == "command" { // the words are those of an error that has named it
+		if setting == "command" { // the message of a StartError does not name the command
 			why = `"` + bounds.Printable(conf.Command) + `": ` + why
 		}
 		found = append(found, conf.ProblemAt(setting, why, true))

@@ -18,19 +18,20 @@ type Launch struct {
 	*Maker
 	server  *servers.Server
 	owner   Owner
-	entry   *Entry // that counts; nil for a broken one
+	entry   *Entry // the entry that counts; nil if the config entry is broken
 	entries Entries
-	beside  []Entries // of each scope, under their addresses
+	beside  []Entries // the entries of each scope, under their addresses
 	place   int
 
 	asking int // open prompts
-	// the hash that the user has declined; "" = none, or the host wants the user to be asked again
+	// the hash of the form that the user has declined; "" if there is none, or if the host wants the user to be asked
+	// again
 	declined string
-	started  *grants.Form        // what was agreed to when the server was started last
-	told     event.LaunchConsent // what the windows know
+	started  *grants.Form        // what was agreed to at the last start of the server
+	told     event.LaunchConsent // what was last sent to the windows
 }
 
-// New makes the launch of a server, without entries.
+// New returns the launch of a server, without entries.
 func (m *Maker) New(s *servers.Server, owner Owner) *Launch {
 	return &Launch{Maker: m, server: s, owner: owner}
 }
@@ -38,7 +39,7 @@ func (m *Maker) New(s *servers.Server, owner Owner) *Launch {
 // Server returns the server of the launch.
 func (l *Launch) Server() *servers.Server { return l.server }
 
-// Entry returns the entry that counts, nil for a broken one.
+// Entry returns the entry that counts, or nil if the config entry is broken.
 func (l *Launch) Entry() *Entry { return l.entry }
 
 // Entries returns all entries of the name.
@@ -50,7 +51,7 @@ func (l *Launch) Place() int { return l.place }
 // Move sets the server's place in the config.
 func (l *Launch) Move(place int) { l.place = place }
 
-// Take replaces the entries of the name, and the one of them that counts. relaunch tells that something else is
+// Take replaces the entries of the name, and the one of them that counts. relaunch reports that something else is
 // launched from now on, so that what was agreed to for the previous launch is forgotten.
 func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
 	l.entry, l.entries = counts, entries
@@ -59,7 +60,7 @@ func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
 	}
 }
 
-// Tell fills in the fields of i that are about the launch.
+// Tell sets the fields of i that are about the launch.
 func (l *Launch) Tell(i *event.ServerInfo) {
 	i.Place, i.LaunchConsent, i.ConfigName = l.place, l.consentState(), cmp.Or(l.Of(), l.server.Name())
 	waiting := len(l.entries.before(l.entry))
@@ -77,8 +78,8 @@ func (l *Launch) Tell(i *event.ServerInfo) {
 // Told records the state of the consent that was sent to the windows.
 func (l *Launch) Told(consent event.LaunchConsent) { l.told = consent }
 
-// key is what there is to agree to when somebody looked last, of what needs consent; the zero key, to which nobody
-// agrees, where there is nothing. It is asked for with each call.
+// key returns the key that there was to agree to at the last look. If the entry needs no consent, it returns the zero
+// key, for which there is no grant. It is called with each tool call.
 func (l *Launch) key() grants.Key {
 	if l.entry == nil || l.entry.form == nil {
 		return grants.Key{}
@@ -86,8 +87,9 @@ func (l *Launch) key() grants.Key {
 	return l.entry.form.Key
 }
 
-// needsConsent tells whether the server starts only after the user has agreed: what a workspace brings, the user may
-// not have written. It is the same for a URL, as headers and tokens would go there.
+// needsConsent reports whether the server starts only after the user has agreed, because the user may not have written
+// the entry, for example if it comes from a workspace. A URL needs consent, too, since headers and tokens would be sent
+// there.
 func (l *Launch) needsConsent() bool { return l.server.Conf().Origin.NeedsConsent() }
 
 // MustAsk reports whether a consent is needed and has not been given.
@@ -110,8 +112,8 @@ func (l *Launch) consentState() event.LaunchConsent {
 	return event.LaunchNeeded
 }
 
-// Reconsider is called when a consent may have been given or lost: it makes another entry count, if that follows, and
-// tells the windows. agreed tells that a consent is needed and given.
+// Reconsider is called when a consent may have been given or lost. It makes another entry count, if that follows, and
+// tells the windows. agreed reports whether a consent is needed and given.
 func (l *Launch) Reconsider() (agreed bool) {
 	l.Settle()
 	if l.consentState() != l.told {
@@ -120,7 +122,7 @@ func (l *Launch) Reconsider() (agreed bool) {
 	return l.needsConsent() && !l.MustAsk()
 }
 
-// Asks tells whether a question with this key is about what one of the entries is now.
+// Asks reports whether a question with this key is about one of the entries as they are now.
 func (l *Launch) Asks(k grants.Key) bool {
 	return slices.ContainsFunc(l.entries, func(e *Entry) bool { return e.form != nil && e.form.Key == k })
 }
@@ -135,10 +137,10 @@ func (l *Launch) Opened(by int) {
 	}
 }
 
-// AskAgain makes the next start ask the user even after a no.
+// AskAgain makes the next start ask the user even if the user has declined before.
 func (l *Launch) AskAgain() { l.declined = "" }
 
-// Refusal returns the error for whoever wants a server whose launch the user has declined, else nil.
+// Refusal returns the error for a caller that wants a server whose launch the user has declined, else nil.
 func (l *Launch) Refusal() error {
 	if l.declined == "" || l.server.Running() || l.consentState() != event.LaunchDeclined {
 		return nil
@@ -159,7 +161,8 @@ func (l *Launch) Policy(tool string) config.Policy {
 	if p != config.Allow || !l.MustAsk() {
 		return p
 	}
-	// The file has changed since the start. What was agreed to then still holds, if both allow it.
+	// The file has changed since the start. The earlier consent is still valid if both versions of the file allow the
+	// tool.
 	if a := l.started; a != nil && l.server.Up() && l.Grants.Holds(a.Key) &&
 		config.PolicyIn(a.Policies, tool) == config.Allow {
 		return p
@@ -167,8 +170,8 @@ func (l *Launch) Policy(tool string) config.Policy {
 	return config.Ask
 }
 
-// counting returns the entry that counts: if the user has agreed to none of those that need it, and there is no other,
-// it is the first, which asks.
+// counting returns the entry that counts. If every entry needs consent and none has it, that is the first one, about
+// which the user is asked.
 func (m *Maker) counting(entries Entries) *Entry {
 	for _, e := range entries {
 		if e.form == nil || m.Grants.Holds(e.form.Key) {
@@ -178,7 +181,8 @@ func (m *Maker) counting(entries Entries) *Entry {
 	return entries[0]
 }
 
-// Counting returns the entry that counts for a server that may be running; a nil l stands for none.
+// Counting returns the entry that counts for a server that may be running. l is nil if there is no launch of the server
+// yet.
 func (m *Maker) Counting(l *Launch, entries Entries) *Entry {
 	e := m.counting(entries)
 	if l != nil && l.server.Up() {
@@ -189,13 +193,13 @@ func (m *Maker) Counting(l *Launch, entries Entries) *Entry {
 	return e
 }
 
-// Settle replaces the server's entry by the one that counts now, if that is another one.
+// Settle makes the entry that counts now the server's entry, if it is another one.
 func (l *Launch) Settle() {
 	life := l.server.Life()
 	if len(l.entries) < 2 || life.Removed() || life.Broken() || l.House.Draining() {
 		return
 	}
-	if l.asking > 0 { // a change over ends the requests of the server, and so its question; settled comes back to it
+	if l.asking > 0 { // a change would cancel the server's requests, and thereby its question; settled calls Settle again
 		return
 	}
 	e := l.Counting(l, l.entries)
@@ -210,7 +214,7 @@ func (l *Launch) Settle() {
 	l.owner.Switch(e, bounds.Reason(why))
 }
 
-// AskWaiting asks for consent to the first entry of a workspace that waits for it, even after a no. It is called
+// AskWaiting asks for consent to the first entry that waits for it, even after the user has declined it. It is called
 // without the lock.
 func (l *Launch) AskWaiting(ctx context.Context) error {
 	var e *Entry

@@ -11,11 +11,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Prepare brings an entry to the point where it can be started: the user has agreed to it, if it needs that, and every
-// reference in it is resolved. byHand: somebody wants that apart from a start of the server. It runs without the lock,
-// and may ask the user; time in which a person is asked does not count against the start. Nothing of what it gives is
-// kept, so that no value is in memory for longer than it is used. It is what the last look saw, which is what the user
-// has agreed to.
+// Prepare makes an entry ready to be started: the user has agreed to it, if it needs consent, and every reference in it
+// is resolved. byHand reports that this is wanted for something other than a start of the server. Prepare runs without
+// the lock, and may ask the user; time in which a person is asked does not count against the start. It keeps nothing of
+// its result, so that no value is in memory for longer than it is used. The result is what the last look saw, which is
+// what the user has agreed to.
 func (l *Launch) Prepare(ctx context.Context, conf config.Server, byHand bool) (config.Resolved, error) {
 	var values map[string]string
 	for {
@@ -26,8 +26,8 @@ func (l *Launch) Prepare(ctx context.Context, conf config.Server, byHand bool) (
 		if values, err = l.owner.Values(ctx, conf, byHand); err != nil {
 			return config.Resolved{}, err
 		}
-		// The values may have taken a person a while: other folders may be open by now, files may have changed, and the yes
-		// may have been taken back.
+		// A person may have taken a while to give the values: other folders may be open, files may have changed, and the
+		// consent may have been withdrawn.
 		if seen, agreed, err := l.agreedTo(ctx, conf, values); err != nil {
 			return config.Resolved{}, err
 		} else if agreed {
@@ -36,7 +36,7 @@ func (l *Launch) Prepare(ctx context.Context, conf config.Server, byHand bool) (
 	}
 }
 
-// Resolve puts values in for the references in the config. It is called without the lock.
+// Resolve replaces the references in the config by their values. It is called without the lock.
 func (l *Launch) Resolve(conf config.Server, values map[string]string) (config.Resolved, error) {
 	v := l.variables(now(), conf)
 	v.Input = config.Inputs(values)
@@ -44,8 +44,8 @@ func (l *Launch) Resolve(conf config.Server, values map[string]string) (config.R
 	return l.usable(conf, r, err)
 }
 
-// usable makes what config.Server.Resolve gave known to the redaction and to the log, and tells its error in words for
-// people.
+// usable adds the secrets in the result of config.Server.Resolve to the redactor, logs its warnings, and converts its
+// error to one for people.
 func (l *Launch) usable(conf config.Server, r config.Resolved, err error) (config.Resolved, error) {
 	name := l.server.Name()
 	if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
@@ -63,8 +63,8 @@ func (l *Launch) usable(conf config.Server, r config.Resolved, err error) (confi
 	return r, nil
 }
 
-// consent waits until the user has agreed to start the server with what there is to see now, if that needs it. Whoever
-// wants the same server waits for the same answer.
+// consent waits until the user has agreed to start the server with what there is to see now, if consent is needed.
+// Callers that want the same server wait for the same answer.
 func (l *Launch) consent(ctx context.Context, conf config.Server, values map[string]string, byHand bool) error {
 	if !conf.Origin.NeedsConsent() {
 		return nil
@@ -80,14 +80,14 @@ func (l *Launch) consent(ctx context.Context, conf config.Server, values map[str
 		}); err != nil {
 			return err
 		}
-		// The answer may be one that somebody else has waited for, to another form of the entry.
+		// The answer may have been given to another caller, for another form of the entry.
 		if _, agreed, err := l.agreedTo(ctx, conf, values); err != nil || agreed {
 			return err
 		}
 	}
 }
 
-// agreedTo looks at what would be started, and tells whether it may be.
+// agreedTo looks at what would be started, and reports whether it may be started.
 func (l *Launch) agreedTo(ctx context.Context, conf config.Server,
 	values map[string]string) (seen looked, agreed bool, err error) {
 	if !conf.Origin.NeedsConsent() {
@@ -100,8 +100,8 @@ func (l *Launch) agreedTo(ctx context.Context, conf config.Server,
 	return seen, agreed, err
 }
 
-// judge looks at what would be started and judges what it saw, again when the config was read anew in between. A file
-// that changes all the time keeps nobody here beyond ctx.
+// judge looks at what would be started and judges what it saw. It looks again if the config was read again in between;
+// the end of ctx ends this for a file that changes all the time.
 func (l *Launch) judge(ctx context.Context, conf config.Server,
 	values map[string]string) (seen looked, f grants.Form, agreed bool, err error) {
 	for {
@@ -124,7 +124,8 @@ func (l *Launch) ask(ctx context.Context, conf config.Server, values map[string]
 			return err
 		}
 		answer, err := ask(&f)
-		// what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
+		// an answer may have been stored even if this caller has gone; Save may write a file, so it is called without the
+		// lock
 		l.Grants.Save()
 		declined := ""
 		if err == nil && answer == Declined {
@@ -144,7 +145,8 @@ func (l *Launch) ask(ctx context.Context, conf config.Server, values map[string]
 	}
 }
 
-// settled notes a no (its hash), and tells the windows how the question ended. It takes the lock.
+// settled records the hash of a form that was declined, and tells the windows how the question ended. It takes the
+// lock.
 func (l *Launch) settled(declined string) {
 	l.House.Update(func() {
 		if declined != "" {
@@ -155,22 +157,22 @@ func (l *Launch) settled(declined string) {
 	})
 }
 
-// errReadAnew tells that the config was read anew between a look at an entry and the judgement of what was seen:
-// somebody has to look again, or the yes to what an entry was would count for what it is now.
+// errReadAnew reports that the config was read again between a look at an entry and the judgement of what was seen. The
+// caller has to look again: otherwise the consent to the earlier entry would count for the present one.
 var errReadAnew = errors.New("the config was read anew")
 
-// errAlone wraps what ended the search of one start for a consent, and not that of others.
+// errAlone wraps an error that ends the wait of one start for the consent, but not that of other starts.
 type errAlone struct{ err error }
 
 func (e errAlone) Error() string { return e.err.Error() }
 
-// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew
-// asks for another look.
+// toAgree returns the form to ask about. agreed reports that no question is needed. If the error is errReadAnew, the
+// caller has to look again.
 func (l *Launch) toAgree(ctx context.Context, conf config.Server,
 	seen looked) (f grants.Form, agreed bool, err error) {
 	name := l.server.Name()
 	e := l.entries.find(conf.Origin.File, seen.key)
-	if e == nil { // what was to be started is no longer what the config says: a stop is under way
+	if e == nil { // the config has changed, and a stop is under way
 		if ctx.Err() != nil {
 			return f, false, errAlone{context.Cause(ctx)}
 		}
@@ -180,7 +182,7 @@ func (l *Launch) toAgree(ctx context.Context, conf config.Server,
 	if e != seen.entry {
 		return f, false, errReadAnew
 	}
-	if e.form == nil { // the host answers for it since
+	if e.form == nil { // meanwhile the host has declared it trusted
 		return f, true, nil
 	}
 	if err := seen.Refusal(); err != nil {
@@ -206,16 +208,16 @@ func (l *Launch) toAgree(ctx context.Context, conf config.Server,
 	return f, false, nil
 }
 
-// looked is what there is to agree to, and what would be started then.
+// looked is what there is to agree to, and what would be started after consent.
 type looked struct {
 	grants.Sight
-	form  grants.Form // of what needs consent
+	form  grants.Form // if the entry needs consent
 	key   string      // the launch key of what was looked at
-	entry *Entry      // that was looked at; nil: there was none any more
+	entry *Entry      // the entry that was looked at; nil if it is gone
 }
 
-// look looks at an entry as it is now: what decides no launch, such as the tools that it allows, may have changed since
-// conf was read. It takes the lock.
+// look looks at an entry as it is now: parts that do not affect the launch, such as the allowed tools, may have changed
+// since conf was read. It takes the lock.
 func (l *Launch) look(ctx context.Context, conf config.Server, values map[string]string) looked {
 	seen := looked{key: conf.LaunchKey()}
 	l.House.Update(func() {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// reach tells which addresses may be spoken to: those of the same kind as the chosen host's own, or more public ones.
+// reach says which addresses may be contacted: those of the same kind as the address of the chosen host, or more public
+// ones.
 type reach int
 
 const (
@@ -16,23 +17,23 @@ const (
 
 func (r reach) String() string { return [...]string{"public", "private", "loopback"}[r] }
 
-// reserved is what is neither public nor found by netip's own questions.
+// reserved are prefixes of addresses that are not public, but are not recognized by the methods of netip.Addr.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"), // carrier-grade NAT, RFC 6598
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"),
 	netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("::/96"), // IPv4-compatible, out of use
+	netip.MustParsePrefix("::/96"), // IPv4-compatible, deprecated
 	netip.MustParsePrefix("100::/64"),
-	netip.MustParsePrefix("2001::/32"), // Teredo and 6to4 carry an IPv4 address to somewhere else
+	netip.MustParsePrefix("2001::/32"), // Teredo and 6to4 contain an IPv4 address that leads elsewhere
 	netip.MustParsePrefix("2002::/16"),
 	netip.MustParsePrefix("fec0::/10"),
 }
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// kindOf is the reach that it takes to speak to a.
+// kindOf returns the reach that is needed to contact a.
 func kindOf(a netip.Addr) reach {
 	a = a.Unmap().WithZone("")
 	if nat64.Contains(a) {

@@ -1,4 +1,4 @@
-// Package outbound sends requests to addresses that others name: the metadata of a server that wants a sign-in, the
-// redirects and downloads of a registry. It keeps them from reaching what those others could not reach themselves, and
-// bounds what comes back. What is asked for, and what the answer means, is a matter of who asks.
+// Package outbound sends requests to addresses that others name: in the metadata of a server that asks for a sign-in,
+// or in the redirects and downloads of a registry. It prevents requests to what these others could not reach
+// themselves, and bounds the answers. The callers know what is requested, and what the answer means.
 package outbound

@@ -24,11 +24,12 @@ const (
 
 var errLookup = errors.New("the address was not found in time")
 
-// ErrRedirected says that an answer wanted what was sent to be sent elsewhere: a code, a refresh token or a secret
-// would go along.
+// ErrRedirected is returned if an answer redirects a request that is not a GET or HEAD: a code, a refresh token or a
+// secret would be sent elsewhere.
 var ErrRedirected = errors.New("a redirected token or registration request is not followed")
 
-// AddressError refuses a request to where others must not send us (MCP security best practices, SSRF).
+// AddressError refuses a request to an address that others must not make the hub contact (MCP security best practices,
+// SSRF).
 type AddressError struct {
 	Host string
 	Text string
@@ -36,25 +37,25 @@ type AddressError struct {
 
 func (e *AddressError) Error() string { return bounds.Printable(e.Host) + ": " + e.Text }
 
-// Options of a Guard.
+// Options are the options of a Guard.
 type Options struct {
-	// Host is whom a person has chosen: what it says may lead to addresses of its own kind, or to more public ones.
+	// Host is the host that a person has chosen. It may name addresses of its own kind, or more public ones.
 	Host string
-	// Purpose is what the requests are for, in the words of refusals: "signing in".
+	// Purpose is what the requests are for, in the words of error messages: "signing in".
 	Purpose string
-	// Limit is how long one exchange may take, its body and redirects included, and MaxBytes how long its body may be.
+	// Limit is how long one exchange may take, including its body and redirects. MaxBytes bounds the body.
 	Limit    time.Duration
 	MaxBytes int64
-	// RoundTripper carries the requests; nil makes connections of our own.
+	// RoundTripper sends the requests; nil means connections of the Guard itself.
 	RoundTripper http.RoundTripper
 }
 
-// Guard carries requests to addresses that come from somebody who may be hostile: each hop is checked by its URL, and
-// each connection by the address that it really goes to, so that a name which resolves differently the second time
-// gains nothing. Answers are bounded.
+// Guard sends requests to addresses that come from somebody who may be hostile. The URL of each hop is checked, and
+// also the address to which each connection is made, so that a name that resolves differently the second time gains
+// nothing. Answers are bounded.
 type Guard struct {
-	// Lookup finds the addresses of Host, and Base carries the requests, nil for connections of our own. They are for
-	// tests, which keep both in memory.
+	// Lookup returns the addresses of Host. Base sends the requests; nil means connections of the Guard itself. Tests
+	// replace them, so that they need no network.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Base   http.RoundTripper
 
@@ -70,7 +71,7 @@ type Guard struct {
 	allowed reach
 }
 
-// NewGuard makes a Guard, to be closed.
+// NewGuard returns a Guard. The caller must close it.
 func NewGuard(o Options) *Guard {
 	g := &Guard{host: o.Host, purpose: o.Purpose, limit: o.Limit, bytes: o.MaxBytes, Base: o.RoundTripper,
 		Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -82,7 +83,7 @@ func NewGuard(o Options) *Guard {
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
 			MaxIdleConns: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 		}
-		// A proxy looks names up itself, and is itself on a private address as a rule: there only the URL can be checked.
+		// A proxy resolves names itself, and usually has a private address. So for a proxy only the URL can be checked.
 		g.proxied = g.direct.Clone()
 		g.proxied.DialContext = nil
 		g.proxied.Proxy = http.ProxyFromEnvironment
@@ -90,12 +91,12 @@ func NewGuard(o Options) *Guard {
 	return g
 }
 
-// Client sends requests through a transport that leads to the Guard, or is it.
+// Client returns a client that sends requests through a transport which is, or ends in, the Guard.
 func (g *Guard) Client(through http.RoundTripper) *http.Client {
 	return &http.Client{Transport: through, Timeout: g.limit, CheckRedirect: checkRedirect}
 }
 
-// Close closes the connections that carry nothing.
+// Close closes idle connections.
 func (g *Guard) Close() {
 	if g.Base == nil {
 		g.direct.CloseIdleConnections()
@@ -115,7 +116,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// RoundTrip implements http.RoundTripper. Redirects pass here too, hop by hop.
+// RoundTrip implements http.RoundTripper. It is also called for each hop of a redirect.
 func (g *Guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.check(req.Context(), req.URL); err != nil {
 		if req.Body != nil {
@@ -161,7 +162,7 @@ func (g *Guard) check(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// control runs before each connect, with the address that was resolved. check has run before it, so the reach is known.
+// control is called before each connect, with the resolved address. check was called before, so the reach is known.
 func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -181,8 +182,8 @@ func (g *Guard) refuse(host string, kind, allowed reach) error {
 		allowed)}
 }
 
-// reach is decided once by the server's own address. A name counts as private only if all its addresses are; when it
-// cannot be resolved it counts as public, and is looked up again next time.
+// reach returns the reach that follows from the addresses of host. It is determined once. A name counts as private only
+// if all its addresses are. A name that cannot be resolved counts as public, and is looked up again next time.
 func (g *Guard) reach(ctx context.Context) reach {
 	g.mu.Lock()
 	known, allowed := g.known, g.allowed
@@ -202,7 +203,7 @@ func (g *Guard) reach(ctx context.Context) reach {
 	if err != nil || len(addrs) == 0 {
 		return reachPublic
 	}
-	least := reachPrivate // a name that is not localhost does not open the way to this computer
+	least := reachPrivate // a name other than localhost does not allow connections to this computer
 	for _, a := range addrs {
 		least = min(least, kindOf(a))
 	}
@@ -218,12 +219,13 @@ func (g *Guard) learn(r reach) reach {
 	return g.allowed
 }
 
-// TooLongError says that an answer has more bytes than it may have.
+// TooLongError says that an answer has more bytes than allowed.
 type TooLongError struct{ Limit int64 }
 
 func (e *TooLongError) Error() string { return fmt.Sprintf("an answer of more than %d bytes", e.Limit) }
 
-// limited fails a body that is too long, where an io.LimitReader would pass off its beginning as the whole.
+// limited returns an error for a body that is too long; an io.LimitReader would return its beginning as if it were the
+// whole.
 type limited struct {
 	io.ReadCloser
 	most, left int64

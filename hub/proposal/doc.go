@@ -1,6 +1,5 @@
-// Package proposal is how a server could be added, as somebody else describes it: a registry, a bundle. What people are
-// to fill in stands as an input where it belongs, and Fill makes an entry of that and of what they typed.
+// Package proposal describes a way to add a server that somebody else proposes: a registry, or a bundle. What people
+// have to fill in is an input at its place, and Fill makes an entry from the proposal and the values that they typed.
 //
-// Where a proposal comes from is a matter of who makes it, and writing the entry one of package config/edit. Nothing
-// here reads a file or the network.
+// Other packages make proposals, and package config/edit writes the entry. Nothing here uses files or the network.
 package proposal

@@ -16,10 +16,10 @@ const maxValueBytes = 64 << 10
 
 const maxValues = 100 // of one input
 
-// maxEntryBytes bounds an entry with the values in it: a value may stand in it in many places.
+// maxEntryBytes bounds an entry including its values, since a value may occur in many places.
 const maxEntryBytes = 1 << 20
 
-// Entry is how a server is reached, with ${input:ID} for the secrets that were not given.
+// Entry says how a server is reached. Secrets that were not given are ${input:ID}.
 type Entry struct {
 	Server    string
 	Command   string
@@ -29,11 +29,11 @@ type Entry struct {
 	URL       string
 	Transport string
 	Headers   map[string]string
-	Asked     []Input  // what it still refers to
+	Asked     []Input  // the inputs that it still refers to
 	Missing   []string // ids of required inputs without a value
 }
 
-// InputError is a value that does not fit.
+// InputError is returned for a value that does not fit its input.
 type InputError struct {
 	ID, Title string
 	Text      string
@@ -41,7 +41,7 @@ type InputError struct {
 
 func (e *InputError) Error() string { return fmt.Sprintf("%s: %s", e.Title, e.Text) }
 
-// Outline is the entry with ${input:ID} for every input.
+// Outline returns the entry with ${input:ID} for every input.
 func (p *Proposal) Outline() Entry {
 	f := filling{p: p, values: map[string][]string{}}
 	for _, in := range p.Inputs {
@@ -50,9 +50,9 @@ func (p *Proposal) Outline() Entry {
 	return f.entry()
 }
 
-// Fill makes an entry. Of an input without a value the default counts; a required secret without one stays a reference,
-// which is asked for when the server starts, as does any input whose value is its own reference; and what else has none
-// is left out with all that belongs to it.
+// Fill makes an entry. An input without a value gets its default. A required secret without a value stays a reference,
+// for which the user is asked when the server starts, and so does an input whose value is its own reference. Any other
+// input without a value is left out, with everything that depends on it.
 func (p *Proposal) Fill(given map[string][]string) (Entry, error) {
 	f := filling{p: p, values: map[string][]string{}}
 	for id := range given {
@@ -102,7 +102,7 @@ func (p *Proposal) Fill(given map[string][]string) (Entry, error) {
 
 func reference(id string) string { return "${input:" + id + "}" }
 
-// fits says why a value does not, "" if it does.
+// fits returns why a value does not fit the input, or "" if it does.
 func (in *Input) fits(v string) string {
 	switch {
 	case len(v) > maxValueBytes:
@@ -137,7 +137,7 @@ type filling struct {
 	values  map[string][]string
 	asked   []Input
 	missing []string
-	size    int // bytes of the texts so far; what comes once they are too many is left out
+	size    int // the size of the texts so far, in bytes; texts beyond the limit are left out
 }
 
 func (f *filling) entry() Entry {
@@ -170,8 +170,8 @@ func (f *filling) named(list []Named, to *map[string]string) {
 	}
 }
 
-// each gives the values with which texts are to be written: once, once for each value of an input with several, or
-// never where one has none.
+// each returns the values for writing texts: one set, or one for each value of an input that has several, or none if an
+// input has no value.
 func (f *filling) each(texts ...Text) []map[string]string {
 	first := map[string]string{}
 	many := ""
@@ -228,7 +228,7 @@ func (t Text) with(values map[string]string) string {
 	return b.String()
 }
 
-// asked is an input as VS Code's mcp.json has it.
+// asked is an input in the form of VS Code's mcp.json.
 type asked struct {
 	Type        string   `json:"type"`
 	ID          string   `json:"id"`
@@ -237,7 +237,7 @@ type asked struct {
 	Password    bool     `json:"password,omitempty"`
 }
 
-// launched is a server as VS Code's mcp.json has it.
+// launched is a server in the form of VS Code's mcp.json.
 type launched struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -248,7 +248,7 @@ type launched struct {
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// JSON is the entry in VS Code's dialect, under its name and with the inputs that it refers to.
+// JSON returns the entry in VS Code's dialect, under its name, with the inputs that it refers to.
 func (e *Entry) JSON() string {
 	var file struct {
 		Inputs  []asked             `json:"inputs,omitempty"`
@@ -273,6 +273,6 @@ func (e *Entry) JSON() string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(file) // strings and maps of them
+	_ = enc.Encode(file) // cannot fail: only strings, and maps of strings
 	return b.String()
 }

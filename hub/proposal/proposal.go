@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Bounds of one proposal: it is shown to a person, who reads it.
+// Bounds of one proposal, which a person has to read.
 const (
 	maxTexts     = 500  // arguments, variables and headers together
 	maxParts     = 1000 // of all texts
@@ -24,7 +24,7 @@ const (
 // MaxInputs is how many inputs a proposal may have.
 const MaxInputs = 200
 
-// Kinds of proposals; a registry may have other words.
+// Kinds of proposals. A registry may have other kinds.
 const (
 	KindNPM    = "npm"
 	KindPyPI   = "pypi"
@@ -34,47 +34,48 @@ const (
 	KindRemote = "remote"
 )
 
-// Proposal is one way to have a server. Its texts are a stranger's.
+// Proposal is one way to add a server. A stranger chooses its texts.
 type Proposal struct {
 	Server  string // a name for the entry
 	Kind    string
-	Subject string // what would be had, for people
+	Subject string // what would be added, for people
 
-	// How it is reached. Neither: it is not known yet (Download), or Unusable says why.
+	// How the server is reached. If Command and URL are both unset, that is not known yet (Download), or Unusable says why
+	// not.
 	Command   string
 	Args      []Group
 	Env       []Named
 	Dir       string
 	URL       Text
-	Transport string // of a URL: http or sse
+	Transport string // for a URL: http or sse
 	Headers   []Named
 
 	Inputs   []Input
-	Unusable string // why it cannot be added; "": it can
+	Unusable string // why it cannot be added; "" if it can
 	Warnings []string
-	Download *Download // where its bundle is to be had
+	Download *Download // where its bundle can be downloaded
 }
 
-// Download is a file of which the hash is known.
+// Download is a file whose hash is known.
 type Download struct {
 	URL    string
 	SHA256 string // in lower case hex
 }
 
-// Text is a text with the values of inputs in it.
+// Text is a text that may have the values of inputs in it.
 type Text []Part
 
 // Part is a literal, or the value of an input.
 type Part struct {
 	Literal string
-	Input   string // its id; "": a literal
-	Silent  bool   // the value is not written: the text is there if the input has one
+	Input   string // the id of the input; "" for a literal
+	Silent  bool   // the value is not written, but the text is left out if the input has none
 }
 
-// Literal is a text without inputs.
+// Literal returns a text without inputs.
 func Literal(s string) Text { return Text{{Literal: s}} }
 
-// Group is what stands and falls together among the arguments: a flag and its value.
+// Group is a sequence of arguments that are used or left out together, such as a flag and its value.
 type Group []Text
 
 // Named is a variable or a header.
@@ -83,10 +84,10 @@ type Named struct {
 	Text Text
 }
 
-// Type is what a value is.
+// Type is the type of a value.
 type Type int
 
-// The types.
+// The types of values.
 const (
 	TypeText Type = iota
 	TypeNumber
@@ -110,11 +111,12 @@ type Input struct {
 	Min, Max    *float64
 }
 
-// variable is what some dialect of config files takes for a variable.
+// variable matches text that is a variable in some dialect of config files.
 var variable = regexp.MustCompile("\\$[A-Za-z_{(]|`|\\{(?:env|file):")
 
-// Check bounds the proposal and makes it unusable where it is not fit to be written. A literal that looks like a
-// variable would have the hub, or another application that reads the file, put the user's environment in its place.
+// Check bounds the proposal, and makes it unusable if it must not be written to a file. A literal that looks like a
+// variable would be replaced by the hub, or by another application that reads the file, with a value from the user's
+// environment.
 func (p *Proposal) Check() {
 	texts, parts, size := 0, 0, len(p.Command)+len(p.Dir)
 	var literals []string
@@ -159,7 +161,7 @@ func (p *Proposal) Check() {
 			return
 		}
 	}
-	// What a person types may be a variable; what a stranger has typed for him must not.
+	// A person may type a variable; a default or a choice of a stranger must not be one.
 	for i := range p.Inputs {
 		in := &p.Inputs[i]
 		in.Defaults, in.Choices = slices.DeleteFunc(in.Defaults, unwritable), slices.DeleteFunc(in.Choices, unwritable)
@@ -171,22 +173,22 @@ func (p *Proposal) Check() {
 	}
 }
 
-// unwritable tells whether a text must not stand in a file because a stranger says so.
+// unwritable reports whether a text of a stranger must not be written to a file.
 func unwritable(s string) bool { return variable.MatchString(s) || strings.ContainsFunc(s, unfit) }
 
-// unasked are variables that decide what other programs do than the server's own, and where these come from: nobody
-// would look for that among settings.
+// unasked are variables that affect other programs than the server, and where these come from: nobody expects that
+// among settings.
 var unasked = regexp.MustCompile(`^(?i:LD_.*|DYLD_.*|PATH|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|BASH_ENV|ENV|IFS|` +
 	`SHELL|NPM_CONFIG_.*|UV_INDEX.*|UV_DEFAULT_INDEX|UV_EXTRA_INDEX_URL|PIP_.*INDEX_URL)$`)
 
-// unfit finds what no argument, variable or header of a registry needs: control characters, and those that turn the
-// direction of writing or cannot be seen.
+// unfit reports whether a character is needed in no argument, variable or header of a registry: control characters, and
+// those that change the direction of text or are invisible.
 func unfit(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f || r >= 0x200b && r <= 0x200f ||
 		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0xfeff || r == 0xfffd
 }
 
-// bound shortens what is only shown.
+// bound shortens the texts that are only shown, and clears what is not used.
 func (p *Proposal) bound() {
 	p.Server, p.Kind, p.Subject = bounds.Cut(p.Server, 128), bounds.Cut(p.Kind, 64), bounds.Cut(p.Subject, maxShown)
 	p.Warnings = p.Warnings[:min(len(p.Warnings), maxWarnings)]
@@ -195,7 +197,7 @@ func (p *Proposal) bound() {
 		in.Title, in.Description = bounds.Cut(in.Title, 256), bounds.Cut(in.Description, maxShown)
 		in.Placeholder = bounds.Cut(in.Placeholder, 256)
 		in.Choices = in.Choices[:min(len(in.Choices), maxChoices)]
-		if in.Secret { // a default is no secret, and nobody would see that it was taken
+		if in.Secret { // a default is not secret, and nobody would notice that it was used
 			in.Defaults = nil
 		}
 	}
@@ -205,10 +207,10 @@ func (p *Proposal) bound() {
 	}
 }
 
-// Usable tells whether an entry can be made of it now.
+// Usable reports whether an entry can be made from the proposal now.
 func (p *Proposal) Usable() bool { return p.Unusable == "" && (p.Command != "" || p.URL != nil) }
 
-// Input finds an input.
+// Input returns the input with an id.
 func (p *Proposal) Input(id string) (Input, bool) {
 	i := slices.IndexFunc(p.Inputs, func(in Input) bool { return in.ID == id })
 	if i < 0 {
@@ -217,8 +219,8 @@ func (p *Proposal) Input(id string) (Input, bool) {
 	return p.Inputs[i], true
 }
 
-// Prefix begins the ids of the inputs of one origin: a value that a person has typed for another server, and that is
-// kept under its id, must not be had by choosing the same one.
+// Prefix returns the prefix for the ids of the inputs of one origin. Values that a person has typed are kept under
+// these ids, so another origin must not be able to use the same id and get the value.
 func Prefix(name string, origin ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(append(origin, name), "\x00")))
 	return Slug(name) + "-" + hex.EncodeToString(sum[:4])
@@ -226,7 +228,7 @@ func Prefix(name string, origin ...string) string {
 
 var notInSlug = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// Slug makes a short name of a long one: its last part, without what cannot be in the name of an entry.
+// Slug makes a short name from a long one: its last part, without characters that the name of an entry cannot have.
 func Slug(name string) string {
 	name = strings.Trim(name[strings.LastIndexByte(name, '/')+1:], " .")
 	name = strings.Trim(notInSlug.ReplaceAllString(name, "-"), "-")
@@ -238,7 +240,7 @@ func Slug(name string) string {
 
 var notInID = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// ID makes the id of an input.
+// ID returns the id of an input.
 func ID(prefix, name string) string {
 	name = notInID.ReplaceAllString(name, "_")
 	return prefix + "." + name[:min(len(name), 64)]

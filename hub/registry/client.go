@@ -21,31 +21,31 @@ import (
 )
 
 const (
-	answerLimit   = 20 * time.Second // one answer, its body and redirects included
+	answerLimit   = 20 * time.Second // for one answer, including its body and redirects
 	downloadLimit = 10 * time.Minute
-	answerBytes   = 4 << 20 // 100 servers with all that schema 2025-12-11 allows have about 1 MiB
+	answerBytes   = 4 << 20 // 100 servers with everything that schema 2025-12-11 allows have about 1 MiB
 	maxAddress    = 2048
 	maxCursor     = 4096
 
-	// DefaultPage and MaxPage are servers of one page of a search.
+	// DefaultPage and MaxPage are numbers of servers in one page of a search.
 	DefaultPage = 30
 	MaxPage     = 100
-	// MaxDownload bounds a bundle: those with all their modules that are published have up to 100 MiB.
+	// MaxDownload bounds a bundle, in bytes. Published bundles that include all their modules have up to 100 MiB.
 	MaxDownload = 256 << 20
 )
 
-// Options of a Client. The zero value is usable.
+// Options are the options of a Client. The zero value is ready for use.
 type Options struct {
-	// RoundTripper carries the requests; nil: connections of its own. It must follow no redirects.
+	// RoundTripper sends the requests; nil means connections of its own. It must follow no redirects.
 	RoundTripper http.RoundTripper
-	// UserAgent says who asks; "": mcphub.
+	// UserAgent is the value of the User-Agent header; "" means mcphub.
 	UserAgent string
 }
 
-// Client asks registries, each at the address that the call names.
+// Client asks registries. Each call names the address of the registry.
 type Client struct{ o Options }
 
-// NewClient makes a Client.
+// NewClient returns a Client.
 func NewClient(o Options) *Client {
 	if o.UserAgent == "" {
 		o.UserAgent = "mcphub"
@@ -53,10 +53,10 @@ func NewClient(o Options) *Client {
 	return &Client{o}
 }
 
-// address is the base of a registry.
+// address is the base address of a registry.
 type address struct{ *url.URL }
 
-// addressOf reads what a person has written, with or without the API's version behind it.
+// addressOf parses the address that a person has given, with or without the version of the API at its end.
 func addressOf(base string) (address, error) {
 	if base == "" {
 		return address{}, event.Fail(event.CodeFailedPrecondition, event.ReasonRegistryNotSet, nil,
@@ -74,7 +74,7 @@ func addressOf(base string) (address, error) {
 	return address{u}, nil
 }
 
-// at is the address of a resource; the segments are escaped, as the name of a server has a slash.
+// at returns the address of a resource. The segments are escaped, because the name of a server has a slash.
 func (a address) at(query url.Values, segments ...string) string {
 	u := *a.URL
 	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/v0.1"
@@ -90,18 +90,18 @@ func (a address) at(query url.Values, segments ...string) string {
 // Query is a search.
 type Query struct {
 	Text   string
-	Cursor string // Page.Next of the page before
-	Size   int    // 0: DefaultPage
+	Cursor string // Page.Next of the previous page
+	Size   int    // 0 means DefaultPage
 }
 
-// Page is a part of what a search has found.
+// Page is one page of the result of a search.
 type Page struct {
 	Servers []Server
-	Next    string // ""; there is no other page
-	LeftOut int    // entries that were none
+	Next    string // "" if there is no other page
+	LeftOut int    // the number of entries that were invalid, or too many for the page
 }
 
-// Search gives a page of the latest versions of servers.
+// Search returns a page of the latest versions of servers.
 func (c *Client) Search(ctx context.Context, base string, q Query) (Page, error) {
 	at, err := addressOf(base)
 	if err != nil {
@@ -129,10 +129,10 @@ func (c *Client) Search(ctx context.Context, base string, q Query) (Page, error)
 	return page, nil
 }
 
-// latest is the version of a server that is asked for when none is.
+// latest is the version of a server that is requested if none is given.
 const latest = "latest"
 
-// Server gives one version of a server, "" for the latest, and the proposals for it.
+// Server returns one version of a server ("" means the latest), and the proposals for it.
 func (c *Client) Server(ctx context.Context, base, name, version string) (Server, []*proposal.Proposal, error) {
 	at, err := addressOf(base)
 	if err != nil {
@@ -152,13 +152,13 @@ func (c *Client) Server(ctx context.Context, base, name, version string) (Server
 		return Server{}, nil, err
 	}
 	s, ok := readServer(body)
-	if !ok || s.Name != name || version != latest && s.Version != version { // nobody has asked for another one
+	if !ok || s.Name != name || version != latest && s.Version != version { // not the requested one
 		return Server{}, nil, noAPI(at)
 	}
 	return s, s.proposals(at.String(), jsontext.Get(body, "server")), nil
 }
 
-// Download writes a bundle to w, and fails unless it is the one with the hash.
+// Download writes a bundle to w. It returns an error if the bundle does not have the hash of d.
 func (c *Client) Download(ctx context.Context, base string, d proposal.Download, w io.Writer) error {
 	at, err := addressOf(base)
 	if err != nil {
@@ -185,7 +185,7 @@ func (c *Client) Download(ctx context.Context, base string, d proposal.Download,
 	return nil
 }
 
-// get gives the body of an answer, one JSON object.
+// get returns the body of an answer, which is one JSON object.
 func (c *Client) get(ctx context.Context, at address, to string) (json.RawMessage, error) {
 	resp, closed, err := c.send(ctx, at, to, answerLimit, answerBytes)
 	if err != nil {
@@ -226,7 +226,8 @@ func (c *Client) send(ctx context.Context, at address, to string, limit time.Dur
 	}, nil
 }
 
-// failed says why there is no answer. The address has a search in it, so that is no part of the text.
+// failed returns an error that says why there is no answer. The error does not include the address, which has the text
+// of a search in it.
 func (c *Client) failed(ctx context.Context, host string, err error) error {
 	if ctx.Err() != nil {
 		return event.StoppedWaiting(ctx, err)

@@ -12,23 +12,23 @@ import (
 	"github.com/mcphub-go/mcphub/hub/proposal"
 )
 
-// inputs makes texts of what server.json calls inputs, and gathers what people are to fill in.
+// inputs converts what server.json calls inputs to texts, and collects what people have to fill in.
 type inputs struct {
 	prefix string
 	p      *proposal.Proposal
-	wrong  string // what keeps the proposal from being used
+	wrong  string // why the proposal cannot be used
 }
 
-// curly finds a variable of a value. One that is not declared stays as it stands.
+// curly matches a variable in a value. A variable that is not declared stays as it is.
 var curly = regexp.MustCompile(`\{([A-Za-z0-9_.-]{1,64})\}`)
 
-// maxVariables and maxVariableBytes bound one text: each variable of it is looked up.
+// maxVariables and maxVariableBytes bound one text, because each of its variables is looked up.
 const (
 	maxVariables     = 100
-	maxVariableBytes = 64 << 10 // of all that is declared for it
+	maxVariableBytes = 64 << 10 // of all declarations for it
 )
 
-// template puts the declared variables of a text into it. One that stands in it twice is asked for once.
+// template replaces the declared variables of a text. A variable that occurs twice is asked for once.
 func (in *inputs) template(name, text string, variables json.RawMessage) (t proposal.Text) {
 	found := curly.FindAllStringSubmatchIndex(text, maxVariables+1)
 	if len(found) > maxVariables || len(variables) > maxVariableBytes {
@@ -64,7 +64,7 @@ func (in *inputs) template(name, text string, variables json.RawMessage) (t prop
 	return t
 }
 
-// value is the text of an input: what its publisher has fixed, or what people fill in.
+// value returns the text of an input: the value that its publisher has fixed, or what people fill in.
 func (in *inputs) value(name, title string, v json.RawMessage) proposal.Text {
 	if value := jsontext.Get(v, "value"); jsontext.IsString(value) || scalar(value) != "" {
 		return in.template(name, scalar(value), jsontext.Get(v, "variables"))
@@ -72,12 +72,12 @@ func (in *inputs) value(name, title string, v json.RawMessage) proposal.Text {
 	return proposal.Text{{Input: in.ask(name, title, v, false)}}
 }
 
-// ask makes an input of people. A variable of a text is required even if it does not say so, unless it has a default:
-// without it the text is none.
+// ask adds an input for people, and returns its id. A variable of a text is required even if its declaration does not
+// say so, unless it has a default: the text is not valid without it.
 func (in *inputs) ask(name, title string, v json.RawMessage, variable bool) string {
 	if len(in.p.Inputs) >= proposal.MaxInputs {
 		in.wrong = "It has more inputs than a person can look at."
-		return in.p.Inputs[0].ID // of a proposal that is not used
+		return in.p.Inputs[0].ID // the proposal is unusable, so any id will do
 	}
 	i := proposal.Input{ID: in.id(name), Title: title, Description: text(v, "description"),
 		Required: truth(v, "isRequired") || variable, Secret: truth(v, "isSecret"), Placeholder: text(v, "placeholder"),
@@ -106,7 +106,7 @@ func (in *inputs) ask(name, title string, v json.RawMessage, variable bool) stri
 	return i.ID
 }
 
-// scalar is a default as a text: publishers write numbers and truths without quotes, too.
+// scalar returns a default as a text: some publishers write numbers and booleans without quotes.
 func scalar(v json.RawMessage) string {
 	switch {
 	case v == nil || jsontext.IsNull(v) || v[0] == '{' || v[0] == '[':
@@ -117,7 +117,7 @@ func scalar(v json.RawMessage) string {
 	return string(v)
 }
 
-// id is a new id for an input.
+// id returns an unused id for an input.
 func (in *inputs) id(name string) string {
 	base := proposal.ID(in.prefix, strings.TrimLeft(name, "-"))
 	id := base
@@ -129,8 +129,8 @@ func (in *inputs) id(name string) string {
 	}
 }
 
-// arguments makes groups of arguments: those of a flag are two words, as VS Code passes them, with which publishers try
-// theirs, though the schema writes --flag=value.
+// arguments returns groups of arguments. A flag and its value become two words, as VS Code passes them, because
+// publishers test with VS Code; the schema says --flag=value.
 func (in *inputs) arguments(list json.RawMessage) (groups []proposal.Group) {
 	jsontext.Elements(list, func(v json.RawMessage) bool {
 		switch text(v, "type") {
@@ -160,7 +160,7 @@ func (in *inputs) arguments(list json.RawMessage) (groups []proposal.Group) {
 	return groups
 }
 
-// says tells whether a flag has a value.
+// says reports whether a flag has a value.
 func says(v json.RawMessage) bool {
 	return slices.ContainsFunc([]string{"value", "default", "valueHint", "choices", "placeholder", "format", "isSecret"},
 		func(key string) bool { return jsontext.Get(v, key) != nil }) || truth(v, "isRequired")

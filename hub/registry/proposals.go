@@ -15,7 +15,7 @@ import (
 
 const maxProposals = 50
 
-// proposals makes those of a server.json, the usable ones first.
+// proposals returns the proposals for a server.json, the usable ones first.
 func (s *Server) proposals(base string, server json.RawMessage) (list []*proposal.Proposal) {
 	prefix := proposal.Prefix(s.Name, base)
 	add := func(p *proposal.Proposal) bool {
@@ -47,13 +47,13 @@ func rank(p *proposal.Proposal) int {
 	return 0
 }
 
-// runner is how packages of a kind are started.
+// runner says how packages of a kind are started.
 type runner struct {
 	command string
-	others  []string       // that a publisher may wish for
-	name    *regexp.Regexp // what an identifier looks like: it must never be read as a flag, or as a path
-	home    []string       // the registries of packages that are the usual ones
-	from    string         // flag that names another one; "": there is none
+	others  []string       // other commands that a publisher may ask for
+	name    *regexp.Regexp // matches an identifier, so that it can never be read as a flag or as a path
+	home    []string       // addresses of the usual package registry
+	from    string         // the flag that sets another package registry; "" if there is none
 }
 
 var versionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]{0,254}$`)
@@ -74,7 +74,7 @@ var runners = map[string]runner{
 		home: []string{"https://docker.io", "https://index.docker.io", "https://registry-1.docker.io"}},
 }
 
-// packageOf makes a proposal of one package.
+// packageOf makes a proposal from one package.
 func packageOf(prefix string, v json.RawMessage) *proposal.Proposal {
 	kind, id, version := text(v, "registryType"), text(v, "identifier"), text(v, "version")
 	p := &proposal.Proposal{Kind: kind, Subject: id}
@@ -130,14 +130,14 @@ func packageOf(prefix string, v json.RawMessage) *proposal.Proposal {
 	return p
 }
 
-// strange tells whether words for the program that runs a package are others than those that each such command has:
-// they may name another package than the one that is shown.
+// strange reports whether the words for the program that runs a package are unusual: they may name another package than
+// the one that is shown.
 func strange(g proposal.Group) bool {
 	return len(g) != 1 || len(g[0]) != 1 || !slices.Contains([]string{"-y", "--yes", "-i", "--rm"}, g[0][0].Literal)
 }
 
-// compose puts the command line together. The consent to it was given before it runs, so npx and dnx must not ask on a
-// terminal that is not there.
+// compose sets the command line. The user consents before it runs, so npx and dnx must not ask on a terminal that does
+// not exist.
 func compose(p *proposal.Proposal, id, version string, before, behind []proposal.Group) {
 	subject := id
 	fixed := func(words ...string) (g proposal.Group) {
@@ -180,10 +180,10 @@ func compose(p *proposal.Proposal, id, version string, before, behind []proposal
 		}
 	case proposal.KindOCI:
 		p.Args = append([]proposal.Group{fixed("run", "-i", "--rm")}, before...)
-		for _, n := range p.Env { // the value is handed on by name, so that no list of processes shows it
+		for _, n := range p.Env { // only the name is passed on, so that the value does not appear in lists of processes
 			g := fixed("-e", n.Name)
 			for _, part := range n.Text {
-				if part.Input != "" { // stands and falls with the value
+				if part.Input != "" { // left out if the value is left out
 					g[1] = append(g[1], proposal.Part{Input: part.Input, Silent: true})
 				}
 			}
@@ -201,7 +201,7 @@ func mentions(args []proposal.Group, words ...string) bool {
 
 var sha256Form = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
 
-// bundleOf makes a proposal of a bundle, which is not known before it was read.
+// bundleOf makes a proposal from a bundle, whose content is unknown until it is read.
 func bundleOf(p *proposal.Proposal, at, sum string) *proposal.Proposal {
 	u, err := url.Parse(at)
 	switch {
@@ -215,7 +215,7 @@ func bundleOf(p *proposal.Proposal, at, sum string) *proposal.Proposal {
 	return p
 }
 
-// remoteOf makes a proposal of an address.
+// remoteOf makes a proposal from an address.
 func remoteOf(prefix string, v json.RawMessage) *proposal.Proposal {
 	p := &proposal.Proposal{Kind: proposal.KindRemote, Subject: text(v, "url")}
 	switch t := text(v, "type"); t {
@@ -241,7 +241,7 @@ func remoteOf(prefix string, v json.RawMessage) *proposal.Proposal {
 	return p
 }
 
-// withoutVariables is an address as it could be.
+// withoutVariables returns the address with a placeholder for each input.
 func withoutVariables(t proposal.Text) string {
 	var b strings.Builder
 	for _, part := range t {

@@ -13,34 +13,34 @@ import (
 	"github.com/mcphub-go/mcphub/hub/proposal"
 )
 
-// Status is what a registry says of a version.
+// Status is what a registry says about a version.
 type Status string
 
-// The words of the API.
+// The values of Status in the API.
 const (
 	Active     Status = "active"
 	Deprecated Status = "deprecated"
 	Deleted    Status = "deleted"
 )
 
-// Server is a version of a server.
+// Server is one version of a server.
 type Server struct {
 	Name, Title, Description, Version string
-	Status                            Status // "" or another word: it is not known
+	Status                            Status // "" or another word if it is unknown
 	StatusMessage                     string
 	Website, Repository               string // http or https, or ""
 	Published                         time.Time
 	Kinds                             []string
 }
 
-// Publisher is the part of the name that the official registry lets nobody else use.
+// Publisher returns the part of the name that the official registry reserves for its owner.
 func (s *Server) Publisher() string {
 	who, _, _ := strings.Cut(s.Name, "/")
 	return who
 }
 
-// Bounds of what is shown of a server: by schema 2025-12-11 a name has at most 200 characters, a title and a
-// description 100. Others are not so strict.
+// Bounds of what is shown of a server. By schema 2025-12-11, a name has at most 200 characters, a title and a
+// description 100. Other registries are not so strict.
 const (
 	maxName    = 200
 	maxText    = 1000
@@ -48,7 +48,7 @@ const (
 	maxKinds   = 8
 )
 
-// nameForm is that of the schema: reverse DNS and one slash.
+// nameForm is the form of a name in the schema: reverse DNS and one slash.
 var nameForm = regexp.MustCompile(`^[a-zA-Z0-9.-]{1,199}/[a-zA-Z0-9._-]{1,199}$`)
 
 const official = "io.modelcontextprotocol.registry/official"
@@ -61,10 +61,10 @@ func truth(object json.RawMessage, name string) bool {
 	return string(jsontext.Get(object, name)) == "true"
 }
 
-// readPage reads the answer to a search. What a registry sends beyond the page that was asked for is left out.
+// readPage parses the answer to a search. It leaves out what exceeds the requested page.
 func readPage(body json.RawMessage, size int) (p Page, ok bool) {
 	list := jsontext.Get(body, "servers")
-	ok = jsontext.IsNull(list) || jsontext.Elements(list, func(v json.RawMessage) bool { // null: Go writes no servers so
+	ok = jsontext.IsNull(list) || jsontext.Elements(list, func(v json.RawMessage) bool { // Go marshals a nil slice as null
 		s, ok := readServer(v)
 		switch {
 		case !ok || len(p.Servers) == size:
@@ -81,7 +81,7 @@ func readPage(body json.RawMessage, size int) (p Page, ok bool) {
 	return p, ok
 }
 
-// readServer reads what stands around a server.json and what is in it.
+// readServer parses a server.json and what the registry says about it.
 func readServer(v json.RawMessage) (s Server, ok bool) {
 	in, meta := jsontext.Get(v, "server"), jsontext.Get(jsontext.Get(v, "_meta"), official)
 	s = Server{
@@ -110,7 +110,7 @@ func readServer(v json.RawMessage) (s Server, ok bool) {
 	return s, true
 }
 
-// page is an address that a person may open, "" for any other.
+// page returns s if it is an address that a person may open, else "".
 func page(s string) string {
 	if _, err := browse.Check(s); err != nil {
 		return ""

@@ -28,7 +28,7 @@ func (s *Server) Acquire(ctx context.Context, c Claim) (*mcp.Session, error) {
 	return s.Await(ctx, c, s.look(ctx, c, nil))
 }
 
-// Await is Acquire for a caller that has already called Seek. It takes the lock.
+// Await is like Acquire, for a caller that has already called Seek. It takes the lock.
 func (s *Server) Await(ctx context.Context, c Claim, f Found) (*mcp.Session, error) {
 	for f.Session == nil && f.Err == nil {
 		select {
@@ -97,7 +97,7 @@ func (s *Server) Seek(ctx context.Context, c Claim, since *uint64) (f Found) {
 	return f
 }
 
-// Refusal returns the error for whoever wants s now although it cannot be had, nil when it can.
+// Refusal returns the error for a caller that wants s now although it cannot be had, or nil if it can.
 func (s *Server) Refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -115,12 +115,12 @@ func (s *Server) Refusal(ctx context.Context) error {
 // counts as a user of the server, and goes on counting once. It takes the lock.
 func (s *Server) Renew(ctx context.Context, c Claim, session *mcp.Session) (*mcp.Session, error) {
 	select {
-	case <-session.Ending(): // it is told of a moment after the refusal; until then Acquire would give it once more
+	case <-session.Ending(): // it follows the refusal a moment later; until then Acquire would return the same session
 	case <-ctx.Done():
 	}
 	next, err := s.Acquire(ctx, c)
 	if err == nil && c == nil {
-		s.Unlease() // counted before
+		s.Unlease() // the caller was counted already
 	}
 	return next, err
 }
@@ -135,7 +135,7 @@ func (s *Server) Join() *mcp.Session {
 	return s.conn.session
 }
 
-// ReadySince returns when the latest connection became ready, as in ServerInfo. It serves to tell connections apart.
+// ReadySince returns when the latest connection became ready, as in ServerInfo. It distinguishes connections.
 func (s *Server) ReadySince() time.Time { return s.ready }
 
 // Release ends the use of the connection by c, if it had one, and restarts the idle clock.
@@ -160,18 +160,18 @@ func (s *Server) unused() {
 func (s *Server) wait(a *attempt) {
 	a.waiters++
 	if p := s.supervised.plan; p != nil && p.attempt == a && a.waiters == 1 && !p.byItself {
-		s.owner.Changed() // now it has a next start
+		s.owner.Changed() // the server has a next start from now on
 	}
 }
 
-// stopWaiting counts one waiter for a less. A start that waits for a person is cancelled with its last waiter, since
+// stopWaiting removes one waiter from a. A start that waits for a person is cancelled with its last waiter, since
 // nobody would use the answer. Any other start goes on, because the server will probably be needed soon. It takes the
 // lock.
 func (s *Server) stopWaiting(a *attempt) {
 	s.table.House.Update(func() {
 		a.waiters--
 		if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {
-			s.owner.Changed() // nobody waits for the next start any more
+			s.owner.Changed() // there is no next start any more, since nobody waits for it
 		}
 		if a.waiters == 0 && s.attempt == a && s.stopping == nil && (s.Paused() || s.signingIn()) {
 			s.EndStart()

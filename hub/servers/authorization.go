@@ -28,8 +28,8 @@ func hasSignIn(conf *config.Server) bool {
 	return conf.URL != "" && !own
 }
 
-// authorizer returns what signs the requests to the server's URL; nil when the server has no sign-in. It takes the
-// lock.
+// authorizer returns the Authorizer that signs the requests to the server's URL, or nil if the server has no sign-in.
+// It takes the lock.
 func (s *Server) authorizer(conf *config.Server) (transport.Authorizer, error) {
 	sign, err := s.authorize(conf)
 	if sign == nil || err != nil {
@@ -38,7 +38,7 @@ func (s *Server) authorizer(conf *config.Server) (transport.Authorizer, error) {
 	return watched{SignIn: sign, server: s}, nil
 }
 
-// authorize returns the sign-in of s, making it if necessary. It is nil when the server is a process, or when the
+// authorize returns the sign-in of s, and makes it if necessary. It returns nil if the server is a process, or if the
 // config has an Authorization header of its own. It takes the lock.
 func (s *Server) authorize(conf *config.Server) (*signin.SignIn, error) {
 	if !hasSignIn(conf) {
@@ -105,7 +105,7 @@ func signInConfig(o config.OAuth) signin.Config {
 	}
 }
 
-// watched records whether a server demands a sign-in that there is not.
+// watched is a sign-in that records in server whether the server demands a token that it has not got.
 type watched struct {
 	*signin.SignIn
 	server *Server

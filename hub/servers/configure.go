@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// enable records what SetEnabled was given. A change also clears the failures counted so far.
+// enable records the argument of SetEnabled. A change also clears the failures counted so far.
 func (s *Server) enable(enabled bool) {
 	off, was := !enabled, s.Disabled()
 	s.off = &off
@@ -44,7 +44,7 @@ func (s *Server) Reconfigure(e Entry) {
 }
 
 // Relaunch discards what is known of the previous launch of s: its sign-in, tools, era, transport, last error and
-// stderr. The caller has changed the entry so that something else is launched from now on.
+// stderr. It is called after the entry has changed so that something else is launched from now on.
 func (s *Server) Relaunch() {
 	s.EndSignIn()
 	s.forgetTools()
@@ -52,15 +52,15 @@ func (s *Server) Relaunch() {
 }
 
 // Reconsider starts, forgives or announces what follows from a config change that Reconfigure has applied. old is the
-// previous config, was tells whether the server was switched off under it, relaunch whether the change is one of what
-// is launched.
+// previous config; was reports whether the server was switched off under it; relaunch reports whether the change
+// affects what is launched.
 func (s *Server) Reconsider(old *config.Server, was, relaunch bool) {
 	disabled := s.Disabled()
 	switch {
 	case relaunch:
 		s.forget()
 	case disabled != was || !equal(old.Timeouts.Connect, s.conf.Timeouts.Connect) || old.Memory != s.conf.Memory:
-		s.forgive() // perhaps that is what was wrong
+		s.forgive() // the changed setting may have caused the failures
 	}
 	if !disabled && s.Eager() && (relaunch || was || old.Start != config.StartEager) {
 		s.StartEagerly()

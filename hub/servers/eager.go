@@ -6,8 +6,8 @@ import "slices"
 // machine. Starts that a call waits for are not limited.
 const MaxEager = 4
 
-// maxEagerAsking is how many of those starts may ask for consent to a launch at the same time, so that a workspace
-// cannot flood its user with questions.
+// maxEagerAsking is how many eager starts may ask for consent to a launch at the same time, so that a workspace cannot
+// flood its user with questions.
 const maxEagerAsking = 4
 
 // StartEagerly queues s for a start that no call waits for, and starts it if there is room.
@@ -24,7 +24,7 @@ func (t *Table) StartNextEager() {
 	for i := 0; i < len(t.eager) && !t.House.Draining() && t.startingByItself() < MaxEager; {
 		s := t.eager[i]
 		if s.wouldAsk() && t.askingByItself() >= maxEagerAsking {
-			i++ // the end of one of those looks again
+			i++ // when one of those starts ends, StartNextEager is called again
 			continue
 		}
 		t.eager = slices.Delete(t.eager, i, i+1)
@@ -57,7 +57,7 @@ func (t *Table) startingByItself() (n int) {
 
 func (s *Server) wouldAsk() bool { return !s.life.Broken() && s.owner.MustAsk() }
 
-// askingByItself counts the eager starts under way that ask for consent to a launch, or will.
+// askingByItself counts the eager starts under way that ask, or will ask, for consent to a launch.
 func (t *Table) askingByItself() (n int) {
 	for _, s := range t.all {
 		if a := s.attempt; a != nil && a.byItself && s.wouldAsk() {

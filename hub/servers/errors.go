@@ -23,13 +23,13 @@ func ErrNotFound(name string, near ...string) *event.Error {
 		"there is no server %q in the config%s", bounds.Printable(name), nearmiss.Hint(name, near))
 }
 
-// errStoppedInStart is the error for those who waited for a start that was stopped.
+// errStoppedInStart returns the error for callers that waited for a start that was stopped.
 func (s *Server) errStoppedInStart(reason string) *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 		"server %q was stopped while it started: %s", s.name, reason)
 }
 
-// GivenUp returns the error for whoever needs a server that was given up after too many failures; nil when it was not.
+// GivenUp returns the error for a caller that needs s if s was given up after too many failures, else nil.
 func (s *Server) GivenUp() *event.Error {
 	if !s.life.gaveUp {
 		return nil
@@ -37,7 +37,7 @@ func (s *Server) GivenUp() *event.Error {
 	return s.errGivenUp()
 }
 
-// errGivenUp says how often the server failed, how it failed last, and what to do.
+// errGivenUp returns an error that says how often the server failed, how it failed last, and what to do.
 func (s *Server) errGivenUp() *event.Error {
 	v := &s.supervised
 	var b strings.Builder
@@ -69,7 +69,7 @@ func (s *Server) StartError(ctx context.Context, err error) *event.Error {
 			return he
 		}
 		late := *he
-		if se.Noise != "" && he.Reason == event.ReasonConnectTimeout { // more time would not help it
+		if se.Noise != "" && he.Reason == event.ReasonConnectTimeout { // more time would not have helped
 			late.Message = fmt.Sprintf("server %q was not ready within %s", s.name, he.Meta["limit"])
 		}
 		late.Message += "; " + s.Quote(se.Words())
@@ -87,7 +87,8 @@ func (s *Server) StartError(ctx context.Context, err error) *event.Error {
 	return e
 }
 
-// memoryEnd reports whether err says that the server was killed for exceeding its memory limit, and the amounts.
+// memoryEnd reports whether err says that the server was killed for exceeding its memory limit, and returns the
+// amounts.
 func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
 	if e, is := errors.AsType[*mcp.EndedError](err); is {
 		use = e.Memory
@@ -97,8 +98,8 @@ func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
 	return use, use != transport.MemoryUse{}
 }
 
-// MemoryError returns the error for something that ended because the server exceeded its memory limit; nil for any
-// other cause. requestID is "" for what is not a request of its own.
+// MemoryError returns the error for something that ended because the server exceeded its memory limit, or nil if err
+// has another cause. requestID is "" if what ended is not a request of its own.
 func (s *Server) MemoryError(requestID string, err error) *event.Error {
 	use, ok := memoryEnd(err)
 	if !ok {
@@ -116,7 +117,7 @@ func (s *Server) MemoryError(requestID string, err error) *event.Error {
 	return e
 }
 
-// SignInError returns the error for a failed sign-in; nil when err has another cause.
+// SignInError returns the error for a failed sign-in, or nil if err has another cause.
 func (s *Server) SignInError(err error) *event.Error {
 	if he, ok := errors.AsType[*event.Error](err); ok {
 		return he
@@ -141,13 +142,14 @@ func (s *Server) SignInError(err error) *event.Error {
 	return e
 }
 
-// errGone is the error for whoever wanted a connection that has ended.
+// errGone returns the error for a caller that wanted a connection that has ended.
 func (s *Server) errGone() *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerGone, []string{"server", s.name},
 		"the connection to server %q ended; the next call starts it again", s.name)
 }
 
-// Quote removes the secrets from text, which a server sent or which quotes it, and bounds its length. It takes no lock.
+// Quote removes the secrets from text, which comes from a server or quotes one, and bounds its length. It takes no
+// lock.
 func (s *Server) Quote(text string) string {
 	return bounds.Cut(s.table.Redactor.Text(text), bounds.ErrorTextBytes)
 }

@@ -3,7 +3,7 @@ package servers
 // Intent is what people want of a server.
 type Intent int
 
-// Intents.
+// The values of Intent.
 const (
 	On      Intent = iota // it is started when it is needed
 	Off                   // nothing starts it
@@ -12,32 +12,33 @@ const (
 
 func (i Intent) String() string { return [...]string{"on", "off", "restart"}[i] }
 
-// Event is what happens to a server, or what somebody orders.
+// Event is something that happens to a server, or an order.
 type Event int
 
-// Events. Where an event is not listed for a state, it is refused.
+// The values of Event. Each comment begins with the states in which the event is possible; in any other state it is
+// refused.
 const (
 	Begin      Event = iota + 1 // at rest: a start begins
-	Up                          // connecting: it is ready
-	StartFails                  // connecting: the start has come to nothing
-	Fall                        // ready: its connection ended by itself; what is left of it is cleared away
-	Succeed                     // at rest: an earlier entry of its name has not ended yet; it waits for that
-	Ended                       // stopping: nothing of it is left
-	Stop                        // always, somebody's order: it ends, and no restart follows
-	End                         // always, the hub's own: it ends, and a restart that is wanted follows
-	Again                       // not connecting: it ends, and starts again then
-	Fail                        // not ready: what ran, or was to run, has failed
-	GiveUp                      // not ready: it has failed too often
-	Forgive                     // always: it may be tried again, however often it failed
-	Settle                      // always: a restart that is wanted is not to be
-	Abandon                     // always: that it failed is of no interest any more
-	Lonely                      // not ready: it is to be started once somebody can be asked
-	Company                     // always: somebody can be asked, or need not be
+	Up                          // connecting: the server is ready
+	StartFails                  // connecting: the start has failed
+	Fall                        // ready: the connection ended by itself; what is left of it is cleared away
+	Succeed                     // at rest: the server waits for the end of an earlier entry of its name
+	Ended                       // stopping: nothing of the server runs any more
+	Stop                        // always; ordered by a person or the host: the server ends, and no restart follows
+	End                         // always; ordered by the hub: the server ends, and a restart that is wanted follows
+	Again                       // not connecting: the server ends, and then starts again
+	Fail                        // not ready: a start or a connection has failed
+	GiveUp                      // not ready: the server has failed too often
+	Forgive                     // always: the server may be started again, however often it failed
+	Settle                      // always: a restart that was wanted is wanted no longer
+	Abandon                     // always: a past failure does not matter any more
+	Lonely                      // not ready: the server is to be started once a person can be asked
+	Company                     // always: a person can be asked, or need not be asked
 	SwitchOff                   // always
 	SwitchOn                    // always
-	Break                       // always: its entry cannot be used
-	Mend                        // always: its entry can be used
-	Remove                      // always: it is no longer configured. The end of what runs is told to nobody
+	Break                       // always: the entry cannot be used
+	Mend                        // always: the entry can be used
+	Remove                      // always: the server is no longer configured. The end of what runs is not announced
 )
 
 var eventNames = [...]string{

@@ -12,12 +12,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// fall detaches c, a connection that ended by itself, from s. From then on nobody acquires it, and whoever needs s
-// waits on s.stopping until the old process has gone (see fallen). The calls on c fail by themselves; the questions
+// fall detaches c, a connection that ended by itself, from s. From then on nobody acquires it, and callers that need s
+// wait on s.stopping until the old process has ended (see fallen). The calls on c fail by themselves; the questions
 // that the server asked on it are closed by Owner.Fell.
 func (s *Server) fall(c *connection) {
 	if s.conn != c {
-		return // taken before: a stop is under way, or somebody else saw it fall
+		return // a stop is under way, or another caller has detached it
 	}
 	c.fell = true
 	s.conn, s.stopping = nil, make(chan struct{})
@@ -39,7 +39,7 @@ func (s *Server) fallen(c *connection) {
 // lost records a connection that ended by itself, and why, as a failure, unless the server was to be stopped anyway.
 func (s *Server) lost(err error) {
 	s.noteExit()
-	if s.life.halted { // it was to be stopped, and is
+	if s.life.halted { // the server was to be stopped, and now it is
 		return
 	}
 	stable := s.proven()
@@ -47,8 +47,8 @@ func (s *Server) lost(err error) {
 	if e := s.MemoryError("", err); e != nil {
 		s.lastError = e.Message
 	}
-	// Forgetting a session is a server's good right (2025-11-25 basic/transports "Session Management"). One that does so
-	// all the time is not asked for a new one until somebody needs it.
+	// A server may forget a session at any time (2025-11-25 basic/transports "Session Management"). If it does so all the
+	// time, it is not asked for a new one until somebody needs it.
 	expired := errors.Is(err, transport.ErrSessionExpired)
 	f := failure{how: s.lastError, counts: !expired, again: expired && stable}
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && s.MemoryError("", err) == nil {
@@ -63,9 +63,9 @@ func (s *Server) lost(err error) {
 func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	s.noteExit()
 	delete(s.table.kills, s)
-	_, hopeless := errors.AsType[*transport.StartError](err) // no such program, no such directory: each time the same
+	_, hopeless := errors.AsType[*transport.StartError](err) // no such program or directory: each try fails the same way
 	f := failure{how: e.Message, hopeless: hopeless}
-	switch e.Reason { // all others are for want of an answer of a person, or no fault of the server
+	switch e.Reason { // every other reason is a missing answer of a person, or no fault of the server
 	case event.ReasonServerFailed, event.ReasonConnectTimeout, event.ReasonMemoryExceeded:
 		f.counts = true
 	}
@@ -80,21 +80,21 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	}
 	s.lastError, s.cause = e.Message, e
 	s.noteFailure(f)
-	if e.Reason == event.ReasonNoApprover { // it waits for a window; Table.startLonely goes on
+	if e.Reason == event.ReasonNoApprover { // the server waits for a window; see Table.startLonely
 		again := s.overlooked(e)
 		s.life.apply(Abandon)
 		if s.Eager() && !again {
 			s.life.apply(Lonely)
 		}
 		if s.Eager() && again {
-			s.table.eager = append(s.table.eager, s) // run looks there next
+			s.table.eager = append(s.table.eager, s) // run calls StartNextEager after this
 		}
 	}
 	s.transition(StartFails)
 }
 
 // overlooked reports whether a start that failed because no window could ask the user may succeed now: since it began,
-// a window was attached or something else changed (see Company).
+// a window was attached, or something else has changed (see Company).
 func (s *Server) overlooked(e *event.Error) bool {
 	return e.Reason == event.ReasonNoApprover && s.supervised.lookedAt != s.table.company
 }

@@ -8,12 +8,12 @@ import (
 
 // idleness is the state of the idle clock, which stops a connection that nothing has used for idleStop.
 type idleness struct {
-	since time.Time // when the last use ended; zero: the clock does not run
+	since time.Time // when the last use ended; zero if the clock does not run
 	timer *time.Timer
 }
 
-// noUse restarts the idle clock, because a use has just ended. The beginning of a use need not stop the clock: idled
-// looks whether there is one.
+// noUse restarts the idle clock, because a use has just ended. The start of a use need not stop the clock, since idled
+// checks for uses.
 func (s *Server) noUse() {
 	s.idle.since = time.Time{}
 	s.watchIdle()
@@ -42,7 +42,7 @@ func (s *Server) watchIdle() {
 	i.timer.Reset(left)
 }
 
-// inUse reports whether the idle clock must not run: s is used, or not connected.
+// inUse reports whether the idle clock must not run, because s is used or not connected.
 func (s *Server) inUse() bool {
 	return s.conn == nil || s.users > 0 || len(s.subscriptions.of) > 0 || s.owner.Use().Open
 }
@@ -52,12 +52,12 @@ func (s *Server) idled() {
 	limit := s.conf.IdleStop
 	switch {
 	case s.idle.since.IsZero(), limit == nil, s.table.House.Draining():
-		return // stopped as it struck
+		return // the clock was stopped at the moment when it expired
 	case s.inUse():
-		s.idle.since = time.Time{} // the end of the use winds it again
+		s.idle.since = time.Time{} // the end of the use starts the clock again
 		return
 	case time.Since(s.idle.since) < *limit:
-		return // wound anew as it struck
+		return // the clock was restarted at the moment when it expired
 	}
 	s.table.Logger.Info("server is stopped: nothing has used it for its idle time", "server", s.name,
 		"idle", limit.String())

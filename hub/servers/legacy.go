@@ -15,10 +15,10 @@ import (
 // maxLegacy limits the servers recorded in the legacyBook; the oldest go first.
 const maxLegacy = 256
 
-// legacyServer is one record of the file. What the server says of itself is no part of the key.
+// legacyServer is one record of the file. The server's own name is not part of the key.
 type legacyServer struct {
 	Launch  string    `json:"launch"`
-	Version string    `json:"version"` // of the server; another version is tried in the modern era again
+	Version string    `json:"version"` // of the server; a server of another version is tried in the modern era again
 	Time    time.Time `json:"time"`
 }
 
@@ -39,7 +39,7 @@ func openLegacy(dir string, log *slog.Logger) *legacyBook {
 	return &legacyBook{k, sync.OnceFunc(k.Refresh)}
 }
 
-// lastEra returns the era to try first for a launch key when s.era is not known. It may read the file.
+// lastEra returns the era to try first for a launch key if s.era is not known. It may read the file.
 func (b *legacyBook) lastEra(launch string) mcp.Era {
 	b.load()
 	if _, ok := b.Get(launch); ok {
@@ -60,14 +60,14 @@ func (s *Server) asksTheOldWay(session *mcp.Session) string {
 		s.table.legacy.Put(legacyServer{Launch: s.Key(), Version: session.Info().Version, Time: time.Now().UTC()})
 		s.table.legacy.Save()
 		s.era, s.stale = mcp.Legacy, true
-		s.renewIfIdle() // else the last of those who use it does
+		s.renewIfIdle() // does nothing while s is used; the end of the last use calls it again
 	}
 	return fmt.Sprintf("%s; to have that from the start, set %s: legacy%s", then, key, where)
 }
 
-// RefusedToAsk returns the error of a call that failed because its server asked people the way of the legacy era on a
-// modern connection; nil for any other result. what names what was called. The call is over and is not repeated. The
-// error quotes what the server said instead of asking, which may be about more than that.
+// RefusedToAsk returns the error of a call that failed because its server asked people in the way of the legacy era on
+// a modern connection. It returns nil for any other result. what names what was called. The call is over and is not
+// repeated. The error quotes what the server said instead of asking, which may be about more than that.
 func (s *Server) RefusedToAsk(session *mcp.Session, requestID, what string, result *mcp.CallResult,
 	err error) *event.Error {
 	said, asked := session.AskedTheOldWay(result, err)

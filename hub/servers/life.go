@@ -12,7 +12,7 @@ type Life struct {
 	removed     bool
 	failed      bool   // the last start or connection failed
 	gaveUp      bool   // failed too often: no start until Forgive
-	halted      bool   // a stop came while it was stopping, perhaps after a fall: the end is no failure
+	halted      bool   // a stop was ordered while it was stopping, perhaps after a fall: the end is no failure
 	stops       uint64 // how often a stop was ordered; a waiter from before the latest stop fails
 	lonely      bool   // its start needs an answer of a person, and no window could ask
 }
@@ -44,7 +44,7 @@ func (l *Life) mayStart() bool {
 	return l.state.Rests() && !l.removed && !l.broken && !l.gaveUp && l.intent != Off
 }
 
-// apply is the one transition function. It returns false, and changes nothing, if e is not possible in this state.
+// apply is the only transition function. It returns false, and changes nothing, if e is not possible in this state.
 func (l *Life) apply(e Event) bool {
 	if !l.possible(e) {
 		return false

@@ -8,12 +8,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// What people and the host order of a server. All of it takes the lock, and waits for the end.
+// The orders of people and of the host. Each takes the lock, and returns when the order was carried out.
 
-// Start connects the server and waits until it is ready. It is tried at once, however often it failed before.
+// Start connects the server and waits until it is ready. It tries at once, however often the server failed before.
 func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, nil) }
 
-// start is Start; stops is the value of Life.stops when the start was ordered, or nil.
+// start is like Start; stops is the value of Life.stops when the start was ordered, or nil.
 func (s *Server) start(ctx context.Context, stops *uint64) (event.ServerInfo, error) {
 	s.table.House.Update(func() {
 		s.forgive()
@@ -47,7 +47,7 @@ func (s *Server) stop(ctx context.Context, cause *event.CancelCause) error {
 	return s.awaitStop(ctx, done)
 }
 
-// Restart is Stop, then Start. A Stop that comes meanwhile wins: the server stays stopped then, and the error says so.
+// Restart is Stop followed by Start. If a Stop is ordered meanwhile, the server stays stopped, and the error says so.
 func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (event.ServerInfo, error) {
 	if reason == "" {
 		reason = "the server was restarted"
@@ -65,9 +65,9 @@ func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (e
 	return s.start(ctx, &stops)
 }
 
-// SetEnabled switches the server off (it is stopped, calls are refused) or on, whatever the config says of it. This
-// holds, also when the entry is edited, until a reload changes what the config itself says of it (disabled), or the
-// entry is removed.
+// SetEnabled switches the server off (it is stopped, and calls are refused) or on, whatever the config says. The switch
+// holds until a reload changes the entry's own disabled value, or the entry is removed; other edits of the entry do not
+// end it.
 func (s *Server) SetEnabled(ctx context.Context, by event.Origin, enabled bool) (event.ServerInfo, error) {
 	var done <-chan struct{}
 	s.table.House.Update(func() {
@@ -82,7 +82,7 @@ func (s *Server) SetEnabled(ctx context.Context, by event.Origin, enabled bool) 
 		if enabled && was && s.Eager() {
 			s.StartEagerly()
 		}
-		if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
+		if !enabled { // in the same critical section, so that nothing starts a server that is switched off, or waits for it
 			done = s.EndConnection(&event.CancelCause{Origin: by, Reason: "the server was switched off"}, Stop)
 		}
 	})
@@ -99,7 +99,7 @@ func (s *Server) shown() (i event.ServerInfo) {
 	return i
 }
 
-// SetLogLevel asks the server to log from this level on.
+// SetLogLevel asks the server to send log messages of this level and above.
 func (s *Server) SetLogLevel(ctx context.Context, level string) error {
 	session, err := s.Acquire(ctx, nil)
 	if err != nil {

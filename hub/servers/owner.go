@@ -16,12 +16,12 @@ type House interface {
 	Update(f func())
 	// Go runs f on a goroutine that the hub waits for when it is closed. It is called with the lock.
 	Go(f func())
-	// Draining tells whether nothing starts any more. It is called with the lock.
+	// Draining reports whether nothing may start any more. It is called with the lock.
 	Draining() bool
 }
 
-// Owner is what a Server asks of the hub about itself, and tells it. All methods are called with the hub's lock held,
-// except where noted.
+// Owner is the hub's side of a Server: what the Server asks for, and what it reports. All methods are called with the
+// hub's lock held, except where noted.
 type Owner interface {
 	// Prepare makes an entry ready to be started: it obtains the user's consent to the launch and resolves every
 	// reference. It may ask a person. It is called without the lock.
@@ -30,8 +30,8 @@ type Owner interface {
 	// as opposed to a start of the server. told is called with +1 when a question opens and with -1 when it closes. Both
 	// run with the lock held; AskSignIn itself is called without it.
 	AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error
-	// BeginStart begins the request that stands for a start. expire ends the start when limit is over, without the time
-	// in which a person is asked; 0 is no limit.
+	// BeginStart begins the request that stands for a start. expire ends the start when limit is over, not counting the
+	// time in which a person is asked. A limit of 0 means no limit.
 	BeginStart(limit time.Duration, expire func()) Start
 	// Connect returns the hub's side of a new connection, and those options of its session that the hub decides.
 	Connect(start Start) (Client, mcp.Options)
@@ -41,14 +41,14 @@ type Owner interface {
 	// Ordered is called when a person or the host has ordered something of the server. It unmutes the server. With start,
 	// it also lets a consent to the launch that was declined be asked for again.
 	Ordered(start bool)
-	// TookEffect tells whoever gave the order of ctx that it has taken effect. It is called without the lock.
+	// TookEffect tells whoever gave the order of ctx that the order has taken effect. It is called without the lock.
 	TookEffect(ctx context.Context)
 	// Cancel cancels every request of the server that can be cancelled. It returns a channel for each, which is closed
 	// when that request is over.
 	Cancel(cause *event.CancelCause) (overs []<-chan struct{})
 
-	// Refusal returns the error for whoever wants the server while the hub refuses it, for example because a person has
-	// declined its launch; nil when it does not.
+	// Refusal returns the error for a caller that wants the server while the hub refuses it, for example because a person
+	// has declined its launch, or nil if the hub does not refuse it.
 	Refusal() error
 	// MustAsk reports whether a start would have to ask a person to consent to the launch.
 	MustAsk() bool

@@ -61,7 +61,7 @@ func (s *Server) Within(ctx context.Context, limit time.Duration, late *event.Er
 			asking = s.paused.open > 0
 		})
 		switch {
-		case limited.Err() != nil: // stopped
+		case limited.Err() != nil: // stop was called
 		case asking:
 			timer.Reset(max(left, pauseLook))
 		case left > 0:

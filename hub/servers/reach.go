@@ -46,7 +46,7 @@ func (s *Server) opened(link *mcp.Link) {
 // reach returns the Opener that the config of s asks for.
 func (s *Server) reach(conf *config.Server) mcp.Opener {
 	t := s.table
-	lines := redact.NewLines(t.Redactor) // lines come one by one, in their order
+	lines := redact.NewLines(t.Redactor) // not concurrent: lines arrive one by one, in their order
 	stderr := func(line string) { s.stderrLine(lines.Line(line)) }
 	switch {
 	case t.Open != nil:

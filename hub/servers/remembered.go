@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// RememberedTools gives the names of the tools that servers listed last to the hubs of a state directory, by the names
-// of the servers. It reads one file and starts nothing: completion in a shell must cost no server its start.
+// RememberedTools returns, by server name, the names of the tools that servers listed last to the hubs that used the
+// state directory dir. It reads one file and starts no server: completion in a shell must not start servers.
 func RememberedTools(dir string) map[string][]string {
 	book := openTools(dir, slog.New(slog.DiscardHandler))
 	book.load()

@@ -27,9 +27,9 @@ func (s *Server) offer() {
 	}
 }
 
-// outgrown reports whether windows can show more than was declared to the legacy session of c at initialize. What was
-// declared counts, not what the revision made of it: an older revision knows fewer kinds, and connecting anew would not
-// change that.
+// outgrown reports whether windows can show more than was declared to the legacy session of c at initialize. The
+// declared capabilities are compared, and not those that the revision has: an older revision has fewer kinds, and a new
+// connection would not change that.
 func (s *Server) outgrown(c Client) bool {
 	if s.conn == nil || s.conn.session.Era() != mcp.Legacy {
 		return false
@@ -55,14 +55,14 @@ func (s *Server) Answered() {
 	}
 }
 
-// renewIfIdle reconnects a stale server, to which too little was declared or whose era does not let it ask, unless
-// something uses it.
+// renewIfIdle reconnects a stale server, unless something uses it. A server is stale if too little was declared to it,
+// or if it cannot ask people in the era of its connection.
 func (s *Server) renewIfIdle() {
 	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
 		return
 	}
 	if s.owner.Use().Asked {
-		return // the end of its question looks again
+		return // the end of the question calls renewIfIdle again
 	}
 	s.stale = false
 	why := "windows can show more than it was told"

@@ -73,7 +73,7 @@ func (s *Server) KeepRest(r *Rest) {
 	l.Server, l.Launch = key.server, key.launch
 	was, had := b.Get(key)
 	switch {
-	case l.bytes() > maxToolListBytes: // what was kept is not what there is any more
+	case l.bytes() > maxToolListBytes: // too long to be kept; the stored lists are outdated all the same
 		b.Drop(func(k toolKey, _ restList) bool { return k == key })
 	case had && slices.Equal(was.Resources, l.Resources) && slices.Equal(was.Templates, l.Templates) &&
 		slices.Equal(was.Prompts, l.Prompts) && l.Time.Sub(was.Time) < toolListFresh:
@@ -84,7 +84,7 @@ func (s *Server) KeepRest(r *Rest) {
 	b.Save()
 }
 
-// RecallRest returns what s listed last under its present launch key, perhaps to an earlier hub; nil when there is no
+// RecallRest returns what s listed last under its present launch key, perhaps to an earlier hub, or nil if there is no
 // such record. It takes the lock, and may read a file.
 func (s *Server) RecallRest() *Rest {
 	b := s.table.rest

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Server is one configured server. It is guarded by the lock of its house, but for its table, name, owner and accounts.
+// Server is one configured server. It is guarded by the lock of its house, except for table, name, owner and accounts.
 type Server struct {
 	table    *Table
 	name     string
@@ -19,19 +19,19 @@ type Server struct {
 	accounts Accounts
 
 	conf     config.Server
-	key      string // conf's launch key, "" until it is asked for: see Key
+	key      string // launch key of conf; "" until Key is called
 	problems []event.ConfigProblem
 	off      *bool // as set by SetEnabled; nil = the config decides
 
-	life       Life          // changed by transition and settle alone
+	life       Life          // changed only by apply: see transition
 	conn       *connection   // while ready
 	attempt    *attempt      // while connecting, or being stopped while connecting
-	stopping   chan struct{} // while stopping; closed at the end of that
+	stopping   chan struct{} // while stopping; closed when nothing runs any more
 	stopReason string        // of the latest order to stop it
 	successor  *Server       // a later entry of the same name, which waits for the end of this one
 	users      int           // requests and listings that use conn
 	stale      bool          // to be reconnected when idle: see renewIfIdle
-	era        mcp.Era       // as last connected
+	era        mcp.Era       // of the last connection
 	transport  event.Transport
 	lastError  string
 	cause      error // of lastError
@@ -57,12 +57,12 @@ type connection struct {
 // Accounts bound the bytes that a server's lists and results may take.
 type Accounts struct{ Lists, Results *bounds.Account }
 
-// Entry is a config entry with what was found out about it.
+// Entry is a config entry with its launch key and its problems.
 type Entry struct {
 	Conf     config.Server
-	Key      string // the launch key of Conf, "" = not known yet
+	Key      string // the launch key of Conf, "" if it is not known yet
 	Problems []event.ConfigProblem
-	Broken   bool // it cannot be used
+	Broken   bool // the entry cannot be used
 }
 
 // Name returns the name in the config. It never changes.
@@ -85,7 +85,7 @@ func (s *Server) Key() string {
 	return s.key
 }
 
-// Session returns the session of the connection, nil while there is none.
+// Session returns the session of the connection, or nil if there is none.
 func (s *Server) Session() *mcp.Session {
 	if s.conn == nil {
 		return nil
@@ -93,7 +93,7 @@ func (s *Server) Session() *mcp.Session {
 	return s.conn.session
 }
 
-// Client returns the hub's side of the connection, nil while there is none.
+// Client returns the hub's side of the connection, or nil if there is none.
 func (s *Server) Client() Client {
 	if s.conn == nil {
 		return nil
@@ -107,13 +107,13 @@ func (s *Server) Up() bool { return s.conn != nil }
 // Running reports whether there is a connection or a start of one.
 func (s *Server) Running() bool { return s.conn != nil || s.attempt != nil }
 
-// Stopping returns a channel that is closed when the stop under way has ended; nil when there is none.
+// Stopping returns a channel that is closed when the stop under way has ended, or nil if there is none.
 func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
 // Unwanted reports whether a start is under way for which nobody waits.
 func (s *Server) Unwanted() bool { return s.attempt != nil && s.attempt.waiters == 0 }
 
-// Cause returns the error behind Info's LastError, nil when there is none.
+// Cause returns the error behind Info's LastError, or nil if there is none.
 func (s *Server) Cause() error { return s.cause }
 
 // Disabled reports whether the server is switched off, by the config or by SetEnabled.
@@ -124,10 +124,10 @@ func (s *Server) Disabled() bool {
 	return s.conf.Disabled
 }
 
-// Eager reports whether the config has the server started without a call that needs it.
+// Eager reports whether the config demands that the server is started before a call needs it.
 func (s *Server) Eager() bool { return s.conf.Start == config.StartEager }
 
-// Usable returns the error for a server that cannot be connected because of its entry; nil when it can.
+// Usable returns the error for a server that cannot be connected because of its entry, or nil if it can.
 func (s *Server) Usable() *event.Error {
 	switch {
 	case s.life.Removed():
@@ -152,7 +152,7 @@ func (s *Server) Usable() *event.Error {
 // Where returns the place of the entry for error texts, " in FILE:LINE", or "".
 func (s *Server) Where() string { return PlaceOf(&s.conf) }
 
-// PlaceOf is Where for a config.Server.
+// PlaceOf is like Where, for a config.Server.
 func PlaceOf(conf *config.Server) string {
 	if conf.Origin.File == "" {
 		return ""
@@ -170,8 +170,8 @@ func SettingOf(conf *config.Server, field string) (key, where string) {
 	return at.Key, fmt.Sprintf(" in %s:%d", conf.Origin.File, at.Line)
 }
 
-// transition applies e, and tells the windows if the change is visible to them. It panics if e is impossible. What the
-// windows are to be told with it is set before.
+// transition applies e, and tells the windows if the change is visible to them. The caller has already set the fields
+// that the windows are shown with it. transition panics if e is impossible.
 func (s *Server) transition(e Event) {
 	was := s.life.State()
 	if !s.life.apply(e) {

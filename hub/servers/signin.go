@@ -57,7 +57,7 @@ func (s *Server) SignIn(ctx context.Context, conf *config.Server) error {
 	switch {
 	case err != nil:
 		return s.errSignIn(err)
-	case sign == nil: // a variable has brought a token
+	case sign == nil: // the resolved config has an Authorization header
 		return s.errNoSignIn()
 	}
 	want := func(by int) {
@@ -89,7 +89,7 @@ func (s *Server) SignOut(ctx context.Context, by event.Origin, known func() (con
 	if err := s.stop(ctx, &event.CancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
 		return err
 	}
-	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store
+	forgotten := sign.Forget(ctx) // the sign-in uses no token any more, even if a store keeps one
 	s.table.House.Update(func() {
 		if s.auth != nil {
 			s.auth.needed = true
@@ -105,7 +105,7 @@ func (s *Server) SignOut(ctx context.Context, by event.Origin, known func() (con
 	return e
 }
 
-// storedSignIn returns the sign-in of s, by the config from known if none has been made yet.
+// storedSignIn returns the sign-in of s. If none has been made yet, it makes one from the config that known returns.
 func (s *Server) storedSignIn(known func() (config.Server, error)) (*signin.SignIn, error) {
 	var a *authorization
 	s.table.House.Update(func() { a = s.auth })

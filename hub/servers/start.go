@@ -21,9 +21,9 @@ type attempt struct {
 	stop context.CancelCauseFunc
 	err  *event.Error  // set before done is closed; nil = ready
 	done chan struct{} // closed by run
-	// set before done is closed: it failed for want of a window, and one has come; another try may succeed
+	// set before done is closed: the attempt failed for want of a window, and one was attached since; another may succeed
 	again    bool
-	waiters  int // who waits for it
+	waiters  int // the number of callers that wait for it
 	start    Start
 	byItself bool // the hub itself counts as a waiter: the server is eager
 }
@@ -57,7 +57,7 @@ func (s *Server) begin() {
 	limit, late := s.ConnectLimit("was not ready")
 	ctx, expire := context.WithCancelCause(a.ctx)
 	a.start = s.owner.BeginStart(limit, func() { expire(late) })
-	conf := s.conf // of now: a reload may replace it
+	conf := s.conf // copied now, since a reload may replace it
 	s.table.House.Go(func() {
 		defer expire(nil)
 		s.run(ctx, conf, a)
@@ -78,7 +78,7 @@ func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
 			c = &connection{session: session, client: client}
 			s.up(c)
 			a.start.End(nil)
-		case stopped: // a stop that waits for done
+		case stopped: // somebody has stopped the start, and waits for done
 			if c, ok := errors.AsType[*event.CancelCause](context.Cause(a.ctx)); ok {
 				a.err = s.errStoppedInStart(c.Reason)
 			}
@@ -92,7 +92,7 @@ func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
 		s.table.StartNextEager()
 	})
 	if stopped && session != nil {
-		_ = session.Close(context.Cause(a.ctx)) // nothing to tell: it was to be stopped
+		_ = session.Close(context.Cause(a.ctx)) // an error is of no interest, since the server was to be stopped
 	}
 	a.stop(nil)
 	if stopped {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection,
+// settleWait bounds how long a stop waits for the answers to the cancels of tasks. A task may outlive the connection,
 // so its cancel must not be lost with it.
 const settleWait = time.Second
 
@@ -29,12 +29,12 @@ func (s *Server) awaitStop(ctx context.Context, done <-chan struct{}) error {
 }
 
 // EndConnection cancels the requests of s and, once they are over, ends its connection or its start. by is Stop, End or
-// Again. The returned channel is closed when nothing of s runs any more; it is nil when nothing ran.
+// Again. The returned channel is closed when nothing of s runs any more; it is nil if nothing ran.
 func (s *Server) EndConnection(cause *event.CancelCause, by Event) <-chan struct{} {
 	return s.endConnection(s.owner.Cancel(cause), cause, by)
 }
 
-// endConnection is EndConnection without the cancelling: overs are closed when the requests that were cancelled before
+// endConnection is like EndConnection, but the caller has cancelled the requests. overs are closed when these requests
 // are over.
 func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause, by Event) <-chan struct{} {
 	if by == Stop {
@@ -49,7 +49,7 @@ func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause
 	}
 	leaving := s.owner.Leaving()
 	if s.attempt != nil && begins {
-		s.attempt.stop(cause) // run ends the rest
+		s.attempt.stop(cause) // run does the rest
 	}
 	s.transition(by)
 	switch {
@@ -74,10 +74,10 @@ func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.Cance
 	s.watchIdle()
 	s.table.House.Go(func() {
 		for _, over := range overs {
-			<-over // so that each cancel is on its way before the pipe closes
+			<-over // so that each cancel was sent before the pipe is closed
 		}
 		late, expire := context.WithTimeoutCause(context.Background(), settleWait, errSettledTooLate)
-		for _, left := range leaving { // the cancel of what has ended before may not be on its way yet
+		for _, left := range leaving { // the cancel of a request that was ended before may not have been sent yet
 			select {
 			case <-left:
 			case <-late.Done():
@@ -88,7 +88,7 @@ func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.Cance
 		case <-late.Done():
 		}
 		expire()
-		_ = session.Close(cause) // how a server that was told to go went is of no interest
+		_ = session.Close(cause) // the way in which a stopped server ends is of no interest
 		s.table.House.Update(s.stopped)
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 // subscriptions are the resources of one server that somebody is subscribed to. They outlive its connections.
 type subscriptions struct {
-	of    []subscription // in the order in which they were asked for
+	of    []subscription // in the order in which they were requested
 	asked []string       // the subscribers of requests that the server has not answered yet
 }
 
@@ -29,10 +29,10 @@ func (s *subscriptions) find(uri string) *subscription {
 	return &s.of[i]
 }
 
-// Reserve reserves a place for a subscription of by to uri, until Subscribed. It fails if the server has
-// bounds.Subscriptions already, or if by has as many as the parameter most allows (0 is no bound); requests without an
-// answer count. reserved tells whether the server has to be asked. shared tells that it need not be, since somebody
-// else is subscribed to uri on the present connection; by is then recorded at once.
+// Reserve reserves a place for a subscription of by to uri, until Subscribed is called. It fails if the server has
+// bounds.Subscriptions already, or if by has most subscriptions already (0 means no bound); requests that are not yet
+// answered count. reserved reports whether the server has to be asked. shared reports that it need not be, since
+// somebody else is subscribed to uri on the present connection; the subscription of by is then recorded at once.
 func (s *Server) Reserve(uri, by string, most int) (reserved, shared bool, err *event.Error) {
 	of := s.subscriptions.find(uri)
 	if of != nil && slices.Contains(of.by, by) {
@@ -68,7 +68,8 @@ func (s *subscriptions) askedBy(by string) (n int) {
 	return n
 }
 
-// Subscribed records the outcome (ok) of a subscription that was requested on session. reserved is that of Reserve.
+// Subscribed records the outcome (ok) of a subscription that was requested on session. reserved is the result of
+// Reserve.
 func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok bool) {
 	if i := slices.Index(s.subscriptions.asked, by); reserved && i >= 0 {
 		s.subscriptions.asked = slices.Delete(s.subscriptions.asked, i, i+1)
@@ -83,7 +84,7 @@ func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok b
 		return
 	}
 	s.subscriptions.of = append(s.subscriptions.of, subscription{uri, []string{by}})
-	if s.conn != nil && s.conn.session != session { // a new connection came up just now, and did not know of it
+	if s.conn != nil && s.conn.session != session { // a new connection was made meanwhile without this subscription
 		s.resubscribe(s.conn.session)
 	}
 }

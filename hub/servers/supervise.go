@@ -11,17 +11,16 @@ const (
 	restartDelay    = time.Second // after the first failure; it doubles with each further one
 	restartMaxDelay = 30 * time.Second
 	giveUpAfter     = 5           // failures in a row
-	stableAfter     = time.Minute // who was ready for so long has made up for the failures before
+	stableAfter     = time.Minute // a connection that was up for so long clears the count of failures
 )
 
-// supervision records the failures of a server and plans its next start. It changes in noteFailure, forgive, forget,
-// due and dropPlan.
+// supervision records the failures of a server, and holds the plan of its next start.
 type supervision struct {
 	failures int    // in a row
-	how      string // it failed last, without exit status and stderr
+	how      string // how it failed last, without exit status and stderr
 	used     bool   // somebody has acquired its connection
 	wasReady bool
-	exit     func() string // returns how the present process ended, once it has; nil = no process
+	exit     func() string // returns how the present process ended, once it has ended; nil if there is no process
 	lastExit string
 	plan     *plan
 	lookedAt uint64 // Table.company when the start under way began
@@ -59,7 +58,8 @@ func (s *Server) noteFailure(f failure) {
 	if s.table.House.Draining() || s.Usable() != nil {
 		return
 	}
-	// The one who has a task there is served by nothing but that server: it is tried until the task's clocks end that.
+	// An open task can be served by this server only, so it is not given up: it is tried until the task's time limits end
+	// the task.
 	if v.failures >= giveUpAfter && !s.owner.Use().Task {
 		s.life.apply(GiveUp)
 		s.lastError = s.errGivenUp().Message
@@ -96,11 +96,11 @@ func (s *Server) planStart(delay time.Duration, byItself bool) {
 func (s *Server) due() {
 	p := s.supervised.plan
 	if !p.starts() || s.table.House.Draining() || s.Usable() != nil {
-		s.supervised.plan = nil // the next call starts it at once
+		s.supervised.plan = nil // the next call that needs the server starts it at once
 		return
 	}
 	if p.attempt.waiters == 0 && s.owner.MustAsk() {
-		// The yes has gone, with its window perhaps. Nobody is asked again for a start that nobody waits for.
+		// The consent has gone, perhaps with its window. Nobody is asked again for a start that nobody waits for.
 		s.supervised.plan = nil
 		if s.Eager() {
 			s.life.apply(Lonely)
@@ -115,7 +115,8 @@ func (s *Server) due() {
 	}
 }
 
-// takePlan cancels the plan and returns its attempt, which others may wait for already; nil when there is no plan.
+// takePlan cancels the plan and returns its attempt, which callers may already wait for. It returns nil if there is no
+// plan.
 func (s *Server) takePlan() *attempt {
 	p := s.supervised.plan
 	if p == nil {
@@ -126,7 +127,7 @@ func (s *Server) takePlan() *attempt {
 	return p.attempt
 }
 
-// dropPlan cancels the plan, and fails those who wait for its attempt.
+// dropPlan cancels the plan, and fails the callers that wait for its attempt.
 func (s *Server) dropPlan(cause *event.CancelCause) {
 	a := s.takePlan()
 	if a == nil {
@@ -137,8 +138,8 @@ func (s *Server) dropPlan(cause *event.CancelCause) {
 	s.transition(Abandon)
 }
 
-// nextStart returns the attempt that whoever needs s waits for, and begins it unless a delay is to pass first. s is
-// neither ready nor stopping.
+// nextStart returns the attempt that a caller who needs s waits for, and begins it unless a delay has to pass first. s
+// is neither ready nor stopping.
 func (s *Server) nextStart() (*attempt, *event.Error) {
 	if s.attempt != nil {
 		return s.attempt, nil
@@ -147,7 +148,7 @@ func (s *Server) nextStart() (*attempt, *event.Error) {
 		return nil, err
 	}
 	p := s.supervised.plan
-	if p == nil || s.supervised.failures <= 1 { // it may have been an accident
+	if p == nil || s.supervised.failures <= 1 { // the first failure may have been an accident
 		s.begin()
 		return s.attempt, nil
 	}
@@ -164,7 +165,7 @@ func (s *Server) forgive() {
 	s.transition(Forgive)
 }
 
-// forget clears the supervision of a server whose launch has changed. Its plan was dropped before.
+// forget clears the supervision of a server whose launch has changed. Its plan must have been dropped before.
 func (s *Server) forget() {
 	s.supervised = supervision{exit: s.supervised.exit}
 	for _, e := range []Event{Forgive, Abandon, Company} {
@@ -172,7 +173,7 @@ func (s *Server) forget() {
 	}
 }
 
-// tell fills in the fields of i that are about failures and the next start.
+// tell sets the fields of i that are about failures and the next start.
 func (v *supervision) tell(s *Server, i *event.ServerInfo) {
 	i.Failures, i.LastExit = v.failures, v.lastExit
 	if s.conn != nil && time.Since(s.ready) >= stableAfter {

@@ -15,18 +15,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Options of a Table. House, Logger, Redactor and Containment are needed.
+// Options are the options of a Table. House, Logger, Redactor and Containment are required.
 type Options struct {
 	House       House
 	Logger      *slog.Logger
 	Redactor    *redact.Redactor
 	Containment *transport.Containment
-	// where lists of tools, and tokens where there is no keyring, are kept; "" = memory only
+	// the directory of the lists of tools, and of tokens if there is no keyring; "" means memory only
 	StateDir string
-	// Open says how a server is reached; nil starts its process or goes to its URL.
+	// Open returns the Opener of a server. If it is nil, the Table starts the server's process or connects to its URL.
 	Open         func(s config.Server, stderr func(line string)) mcp.Opener
-	RoundTripper http.RoundTripper // nil: sockets
-	// Listen opens the listener for a browser that comes back from a sign-in; nil: a socket.
+	RoundTripper http.RoundTripper // nil means sockets
+	// Listen opens the listener for the browser that returns from a sign-in. If it is nil, a socket is opened.
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
@@ -36,19 +36,19 @@ type Table struct {
 	kept   *toolBook
 	rest   *restBook
 	legacy *legacyBook
-	tokens func() signin.Store // opened by whoever needs it first
+	tokens func() signin.Store // opened on first use
 	closed bool
 
 	born   uint64             // counts servers, for their incarnations
-	all    []*Server          // the configured ones
+	all    []*Server          // the configured servers
 	ending map[string]*Server // by name, the latest removed server that has not ended yet
 	eager  []*Server          // the queue of eager starts
-	// ends a server's process at once; removed servers are in it until they are gone
+	// functions that kill the process of a server; a removed server stays in it until it has ended
 	kills   map[*Server]func(why string)
 	company uint64 // counts changes after which a start that could ask nobody may succeed: see Company
 }
 
-// NewTable makes a table without servers.
+// NewTable returns a table without servers.
 func NewTable(o Options) *Table {
 	return &Table{Options: o, kept: openTools(o.StateDir, o.Logger), rest: openRest(o.StateDir, o.Logger),
 		legacy: openLegacy(o.StateDir, o.Logger), ending: map[string]*Server{},
@@ -57,8 +57,8 @@ func NewTable(o Options) *Table {
 		})}
 }
 
-// Add makes the server of an entry. If a removed server of the same name has not ended yet, the new one waits for that:
-// two processes of one name never run at once. The windows are not told.
+// Add adds the server of an entry. If a removed server of the same name has not ended yet, the new one waits for that:
+// two processes of one name never run at once. Add does not tell the windows.
 func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
 	t.born++
 	s := &Server{table: t, name: e.Conf.Name, owner: owner, accounts: accounts, conf: e.Conf, key: e.Key,
@@ -86,7 +86,8 @@ func (t *Table) Remove(s *Server) {
 	s.forgetTools()
 }
 
-// Ends returns a channel for each removed server that has not ended yet, which is closed when it has.
+// Ends returns a channel for each removed server that has not ended yet. The channel is closed when the server has
+// ended.
 func (t *Table) Ends() (waits []<-chan struct{}) {
 	for _, s := range t.ending {
 		waits = append(waits, s.stopping)
@@ -94,10 +95,10 @@ func (t *Table) Ends() (waits []<-chan struct{}) {
 	return waits
 }
 
-// Kill kills the processes of all servers that are left. It does not wait for their end.
+// Kill kills the processes of all servers that still run. It does not wait for their end.
 func (t *Table) Kill(why string) {
 	for s, kill := range t.kills {
-		go kill(why) // bounded by itself; nobody is left to wait for it
+		go kill(why) // kill ends by itself; nobody is left to wait for it
 		t.Logger.Warn("server killed: it did not stop in time", "server", s.name)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// Bounds of what is kept of the tools of servers that are not up.
+// Bounds of the stored tools of servers that are not connected.
 const (
 	maxToolLists     = 64
 	maxToolListBytes = 1 << 20
-	maxToolBytes     = 16 << 20       // of all, as JSON; the oldest go
-	toolListFresh    = 24 * time.Hour // a list that did not change is written once more after this: the oldest go first
+	maxToolBytes     = 16 << 20       // for all lists together, as JSON; the oldest go first
+	toolListFresh    = 24 * time.Hour // an unchanged list is written again after this time, since the oldest go first
 )
 
 // toolKey identifies a stored list: the server's name and its launch key.
@@ -25,8 +25,7 @@ type toolKey struct{ server, launch string }
 // keyOfTools returns the key under which the lists of s are stored.
 func keyOfTools(s *Server) toolKey { return toolKey{server: s.name, launch: s.Key()} }
 
-// toolList is one record of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for
-// byte.
+// toolList is one record of the file. Definitions are JSON texts in strings, so that their bytes stay unchanged.
 type toolList struct {
 	Server string    `json:"server"`
 	Launch string    `json:"launch"`
@@ -51,7 +50,7 @@ func openTools(dir string, log *slog.Logger) *toolBook {
 	return &toolBook{k, sync.OnceFunc(k.Refresh)}
 }
 
-// find returns the tools that were stored last under key, nil when there are none. It may read the file.
+// find returns the tools that were stored last under key, or nil if there are none. It may read the file.
 func (b *toolBook) find(key toolKey) []mcp.Tool {
 	b.load()
 	l, ok := b.Get(key)
@@ -78,7 +77,7 @@ func (b *toolBook) keep(key toolKey, tools []mcp.Tool) {
 	}
 	was, had := b.Get(key)
 	switch {
-	case size > maxToolListBytes: // what was kept is not what there is any more
+	case size > maxToolListBytes: // too long to be kept; the stored list is outdated all the same
 		b.Drop(func(k toolKey, _ toolList) bool { return k == key })
 	case had && slices.Equal(was.Tools, l.Tools) && l.Time.Sub(was.Time) < toolListFresh:
 		return

@@ -12,7 +12,7 @@ import (
 type tools struct {
 	list    []mcp.Tool // nil = unknown; its elements never change
 	of      *connection
-	bytes   int // taken of accounts.Lists for list
+	bytes   int // bytes taken from accounts.Lists for list
 	listing *listing
 	changes uint64 // counts the changes that make a listing under way outdated
 }
@@ -58,10 +58,10 @@ func FindTool(list []mcp.Tool, name string) (*mcp.Tool, bool) {
 	return nil, false
 }
 
-// toolOverhead is an estimate of the memory that a tool takes besides its definition, in bytes.
+// toolOverhead is an estimate of the memory that a tool takes in addition to its definition, in bytes.
 const toolOverhead = 512
 
-// keepTools replaces the list of tools. If the new list does not fit into the account it returns an error, and no list
+// keepTools replaces the list of tools. If the new list does not fit into the account, it returns an error, and no list
 // is kept.
 func (s *Server) keepTools(list []mcp.Tool, of *connection) error {
 	s.forgetTools()
@@ -88,8 +88,9 @@ func (s *Server) ToolsOutdated() {
 	s.tools.changes++
 }
 
-// ListTools lists the tools of session; concurrent callers share one request. A list that this connection has already
-// fetched is returned if enough accepts it. Errors are those of the session, and *event.Error. It takes the lock.
+// ListTools lists the tools of session; concurrent callers share one request. If this connection has already listed
+// them and enough accepts that list, it is returned. Errors are those of the session, and *event.Error. It takes the
+// lock.
 func (s *Server) ListTools(ctx context.Context, session *mcp.Session, enough func([]mcp.Tool) bool) (list []mcp.Tool,
 	err error) {
 	var l *listing
@@ -103,7 +104,7 @@ func (s *Server) ListTools(ctx context.Context, session *mcp.Session, enough fun
 	case <-ctx.Done():
 	}
 	s.table.House.Update(func() {
-		if l.waiters--; l.waiters == 0 { // it may wait for a person to sign in, for nobody
+		if l.waiters--; l.waiters == 0 { // the listing may wait for a person to sign in, which is of no use to anybody now
 			if s.tools.listing == l {
 				s.tools.listing = nil
 			}
@@ -158,14 +159,14 @@ func (s *Server) beginListing(session *mcp.Session) *listing {
 		}
 		close(l.done)
 		if keep {
-			s.table.kept.keep(key, l.tools) // who waits for the list does not wait for the disk
+			s.table.kept.keep(key, l.tools) // after close: callers that wait for the list do not wait for the disk
 		}
 	})
 	return l
 }
 
-// Recall returns the tools that the last connection of s listed, or one of an earlier hub under the same launch key;
-// nil when there is no such list. It takes the lock, and may read a file.
+// Recall returns the tools that the last connection of s listed, or a connection of an earlier hub under the same
+// launch key. It returns nil if there is no such list. It takes the lock, and may read a file.
 func (s *Server) Recall() (list []mcp.Tool) {
 	var key toolKey
 	s.table.House.Update(func() {
@@ -179,7 +180,7 @@ func (s *Server) Recall() (list []mcp.Tool) {
 	list = s.table.kept.find(key)
 	s.table.House.Update(func() {
 		if s.tools.list == nil && s.conn == nil && keyOfTools(s) == key && s.keepTools(list, nil) != nil {
-			list = nil // as if none were known
+			list = nil // treated as if none were known
 		}
 	})
 	return list

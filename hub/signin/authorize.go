@@ -16,13 +16,13 @@ import (
 
 var _ transport.Authorizer = (*SignIn)(nil)
 
-// maxStepUps is how often more rights are asked for, for one set of scopes (2025-11-25 basic/authorization "Step-Up
+// maxStepUps is how often more rights are requested for one set of scopes (2025-11-25 basic/authorization "Step-Up
 // Authorization Flow": implement retry limits).
 const maxStepUps = 3
 
-// Sign sets req's Authorization header if there is a token, and a proof for this one request if the token is bound to a
-// key. An expired one is refreshed first; one refresh serves all who need it, and goes on when ctx ends. Where the
-// refresh token is dead the request goes out without, and the 401 starts the flow.
+// Sign sets req's Authorization header if there is a token, and adds a proof for this request if the token is bound to
+// a key. An expired token is refreshed first. Concurrent calls share one refresh, which goes on when ctx ends. If the
+// refresh token is not valid any more, the request is sent without a token, and the 401 starts the flow.
 func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
 	if transport.Origin(req.URL) != transport.Origin(s.url) {
 		return errors.New("a request to another address than the server's own is not signed")
@@ -58,11 +58,11 @@ func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
 	return nil
 }
 
-// Authorize gets a token after a 401, or more rights after a 403 for lack of scopes. All calls that need it share one
-// flow; it ends when the last of them has gone. The error is a [*DeclinedError], a [*RefusedError], an [*Error], or the
+// Authorize gets a token after a 401, or more rights after a 403 for lack of scopes. Concurrent calls share one flow,
+// which ends when none of them waits any more. The error is a [*DeclinedError], a [*RefusedError], an [*Error], or the
 // cause of ctx.
 func (s *SignIn) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // lets the connection be used again
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
 	resp.Body.Close()
 	c := challengeOf(resp)
 	stepUp := resp.StatusCode == http.StatusForbidden
@@ -98,8 +98,8 @@ func (s *SignIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 
 var errEnding = errors.New("a flow is being ended")
 
-// join finds the flow that serves a refused request, or begins it. Without a flow nil is for sending the request again.
-// errEnding: wait until the flow is gone, and look again.
+// join returns the flow for a refused request, and begins one if none runs. If both results are nil, the request is to
+// be sent again. With errEnding, the caller has to wait until the flow has ended, and call join again.
 func (s *SignIn) join(c challenge, stepUp bool, used string) (*flight, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,17 +135,17 @@ func (s *SignIn) join(c challenge, stepUp bool, used string) (*flight, error) {
 	return s.begin(&flight{kind: signing, c: c, stepUp: stepUp}, s.flow), nil
 }
 
-// hush keeps quiet for a while after d. mu is held.
+// hush makes sure that nobody is asked for a while after d. It is called with mu held.
 func (s *SignIn) hush(d *DeclinedError) {
 	s.declined, s.quietUntil = d, time.Now().Add(quiet)
 }
 
-// covers reports whether all of want are in have.
+// covers reports whether have has all of want.
 func covers(have, want []string) bool {
 	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
 }
 
-// union joins sets of scopes, in their order.
+// union returns the scopes of all sets without duplicates, in their order.
 func union(sets ...[]string) []string {
 	var all []string
 	for _, set := range sets {

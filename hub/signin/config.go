@@ -6,65 +6,65 @@ import (
 	"net/url"
 )
 
-// Grants of Config.Grant.
+// The values of Config.Grant.
 const (
 	// GrantPerson is the authorization code grant with PKCE: a person signs in. It is the default.
 	GrantPerson = ""
 	// GrantClientCredentials signs in as the client itself, by its secret or its private key
 	// (extension io.modelcontextprotocol/oauth-client-credentials).
 	GrantClientCredentials = "client_credentials"
-	// GrantEnterprise changes the identity provider's ID token into an access token
-	// (extension io.modelcontextprotocol/enterprise-managed-authorization).
+	// GrantEnterprise exchanges the identity provider's ID token for an access token (extension
+	// io.modelcontextprotocol/enterprise-managed-authorization).
 	GrantEnterprise = "enterprise"
 	// GrantWorkload presents a workload's own JWT (RFC 7523; draft extension for workload identity, SEP-1933).
 	GrantWorkload = "workload_identity"
 )
 
-// Choices of Config.DPoP: whether tokens are bound to a key of ours (RFC 9449; draft extension
+// The values of Config.DPoP, which says whether tokens are bound to a key of the hub (RFC 9449; draft extension
 // io.modelcontextprotocol/auth/dpop, SEP-1932).
 const (
-	// DPoPAuto binds them when the server asks for it and the authorization server can do it. It is the default.
+	// DPoPAuto binds them if the server asks for it and the authorization server supports it. It is the default.
 	DPoPAuto = ""
-	// DPoPRequire uses no other tokens.
+	// DPoPRequire accepts no other tokens.
 	DPoPRequire = "require"
-	// DPoPOff binds none.
+	// DPoPOff never binds them.
 	DPoPOff = "off"
 )
 
-// Config is what a server's configuration entry says about sign-in. The zero value fits a server that lets clients
-// register.
+// Config has the settings for the sign-in from a server's configuration entry. The zero value is right for a server
+// whose authorization server lets clients register.
 type Config struct {
 	// Grant is one of the Grant constants.
 	Grant string
-	// ClientID and ClientSecret are of a client that was registered by hand. They come before every other kind of
-	// registration.
+	// ClientID and ClientSecret belong to a client that was registered by hand. They take precedence over every other kind
+	// of registration.
 	ClientID     string
 	ClientSecret string
-	// Issuer binds ClientID to one authorization server; "" trusts the server's metadata.
+	// Issuer is the only authorization server for which ClientID is used; "" accepts the one in the server's metadata.
 	Issuer string
-	// ClientMetadataURL is the https address of a client ID metadata document; used when the authorization server knows
-	// them.
+	// ClientMetadataURL is the https address of a client ID metadata document. It is used if the authorization server
+	// supports such documents.
 	ClientMetadataURL string
-	// Scopes are asked for instead of those that the server's metadata lists. What a challenge asks for is asked for
-	// besides.
+	// Scopes are requested instead of those that the server's metadata lists. The scopes of a challenge are requested in
+	// addition.
 	Scopes []string
-	// RedirectPort fixes the port of the redirect listener, for clients that were registered with it; 0 takes a free one.
+	// RedirectPort is the port of the redirect listener, for clients that were registered with it; 0 means any free port.
 	RedirectPort int
 
-	// PrivateKeyPEM signs the assertion of client_credentials instead of a secret; SigningAlgorithm is ES256, ES384, RS256
-	// or EdDSA, "" what fits the key.
+	// PrivateKeyPEM signs the assertion of client_credentials instead of a secret. SigningAlgorithm is ES256, ES384, RS256
+	// or EdDSA, or "" for the one that fits the key.
 	PrivateKeyPEM    string
 	SigningAlgorithm string
 
-	// IDP* are for GrantEnterprise. IDPTokenEndpoint may be "": it is then read from the metadata of IDPIssuer.
+	// IDP* are for GrantEnterprise. If IDPTokenEndpoint is "", it is read from the metadata of IDPIssuer.
 	IDPIssuer        string
 	IDPTokenEndpoint string
 	IDPClientID      string
 	IDPClientSecret  string
 	IDPIDToken       string
 
-	// WorkloadToken is the JWT of GrantWorkload, or WorkloadTokenFile the path of a file with it, which is read at each
-	// exchange: platforms replace it before it ends.
+	// WorkloadToken is the JWT of GrantWorkload. WorkloadTokenFile is the path of a file that has it instead, and is read
+	// for each exchange, because platforms replace the token before it expires.
 	WorkloadToken     string
 	WorkloadTokenFile string
 
@@ -72,7 +72,7 @@ type Config struct {
 	DPoP string
 }
 
-// secrets lists what must not be seen in any text.
+// secrets returns the values that must not appear in any text.
 func (c *Config) secrets() []string {
 	return []string{c.ClientSecret, c.PrivateKeyPEM, c.IDPClientSecret, c.IDPIDToken, c.WorkloadToken}
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// challenge is what a server said when it refused a request.
+// challenge is what a server says when it refuses a request.
 type challenge struct {
 	metadataURL string
 	scopes      []string
 	code        string // error of the first challenge that has one
-	// The server takes tokens that are bound to a key (RFC 9449 section 7.1).
+	// The server accepts tokens that are bound to a key (RFC 9449 section 7.1).
 	dpop       bool
-	algorithms []string // of the proofs that it takes; nil: it does not say
+	algorithms []string // of the proofs that it accepts; nil if it does not say
 	proof      string   // error of the DPoP challenge
 }
 
-// challengeOf reads the challenges of resp. One that cannot be read is left out: it may be of a scheme that is none of
-// ours.
+// challengeOf parses the challenges of resp. A challenge that cannot be parsed is skipped, since it may be of a scheme
+// that is not supported.
 func challengeOf(resp *http.Response) challenge {
 	var c challenge
 	for _, header := range resp.Header.Values("WWW-Authenticate") {
@@ -52,21 +52,21 @@ func challengeOf(resp *http.Response) challenge {
 	return c
 }
 
-// plan is what the metadata says: where to sign in, for what.
+// plan is the result of the discovery: where to sign in, and for what.
 type plan struct {
-	found    string // where the resource's metadata was; "" for a server of 2025-03-26, which has none
+	found    string // where the resource's metadata was found; "" for a server of 2025-03-26, which has none
 	resource string
-	scopes   []string // that the resource supports
+	scopes   []string // the scopes that the resource supports
 	server   *oauthex.AuthServerMeta
-	guessed  bool // neither the server nor an authorization server has said anything: it may have no sign-in at all
+	guessed  bool // neither the server nor an authorization server has metadata: there may be no sign-in at all
 	binding  binding
-	key      *ProofKey // of this flow; nil until the binding calls for one
+	key      *ProofKey // of this flow; nil unless the binding needs one
 }
 
-// discover finds the protected resource's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID
-// Connect). It tries what the SDK's auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one
-// thing: metadata that was found and is not in order ends the flow, where the handler would go on as if the server were
-// one of 2025-03-26.
+// discover reads the metadata of the protected resource (RFC 9728) and of its authorization server (RFC 8414, OpenID
+// Connect). It tries the same addresses as the SDK's auth.AuthorizationCodeHandler, in the same order, but is stricter
+// in one respect: metadata that was found but is not valid ends the flow, whereas the handler would go on as with a
+// server of 2025-03-26.
 func discover(ctx context.Context, client *http.Client, seen *witness, c challenge, server *url.URL,
 	dpop string) (*plan, error) {
 	resource, found, err := protectedResource(ctx, client, seen, c.metadataURL, server)
@@ -95,7 +95,7 @@ func discover(ctx context.Context, client *http.Client, seen *witness, c challen
 		guessed: guessed, binding: bind}, nil
 }
 
-// protectedResource gives the metadata and where it was found.
+// protectedResource returns the metadata, and the address where it was found.
 func protectedResource(ctx context.Context, client *http.Client, seen *witness, named string,
 	server *url.URL) (*oauthex.ProtectedResourceMetadata, string, error) {
 	at := func(path string) string {
@@ -108,7 +108,7 @@ func protectedResource(ctx context.Context, client *http.Client, seen *witness, 
 	type place struct{ url, resource string }
 	places := []place{{named, full}, {at(wellKnown + "/" + strings.TrimLeft(server.Path, "/")), full},
 		{at(wellKnown), root}}
-	if server.Path == "" || server.Path == "/" { // one address, and metadata has either spelling of it
+	if server.Path == "" || server.Path == "/" { // one address, which metadata may spell in two ways
 		places = []place{{named, root}, {named, at("/")}, {at(wellKnown), root}, {at(wellKnown), at("/")}}
 	}
 

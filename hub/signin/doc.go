@@ -1,44 +1,37 @@
-// Package signin gets and keeps the OAuth 2.1 tokens for MCP servers behind HTTP
-// (MCP 2026-07-28 basic/authorization and its elder revisions).
+// Package signin gets and keeps the OAuth 2.1 tokens for MCP servers behind HTTP (MCP 2026-07-28 basic/authorization
+// and earlier revisions).
 //
-// [SignIn] belongs to one configured server and is the [transport.Authorizer]
-// of its connections: it signs requests, refreshes tokens, and after a 401 or a
-// 403 for lack of scopes it runs the flow that the server's metadata asks for.
-// The steps of OAuth come from the Go SDK's auth and oauthex packages. What is
-// done here is what they leave open: one flow for all calls that need it, its
-// end when nobody waits for it any more, the redirect listener, where tokens
-// are kept, and which addresses a server's metadata may send us to.
+// A [SignIn] belongs to one configured server, and is the [transport.Authorizer] of its connections: it signs requests,
+// refreshes tokens, and after a 401, or a 403 for lack of scopes, runs the flow that the server's metadata asks for.
+// The steps of OAuth come from the auth and oauthex packages of the Go SDK. This package adds what they leave open: one
+// flow for all calls that need it, the end of the flow when nobody waits for it any more, the redirect listener, the
+// storage of tokens, and a check of the addresses in a server's metadata.
 //
 // A person is asked through an [Asker]; the package itself opens no browser.
 //
-// # Who owns what
+// # Goroutines
 //
-// Flows, refreshes and loads run in goroutines of the SignIn: callers only wait
-// for them, each under a context of its own, and [SignIn.Close] waits for all.
-// A sign-in ends with its last waiter. A refresh goes on without waiters, up to
-// its limit: the server may have replaced the refresh token already, and what
-// it answers must not be lost.
+// Flows, refreshes and loads run in goroutines of the SignIn. Callers only wait for them, each with its own context,
+// and [SignIn.Close] waits for all of them. A sign-in ends when its last waiter has gone. A refresh goes on without
+// waiters, up to its time limit: the authorization server may have replaced the refresh token already, and its answer
+// must not be lost.
 //
 // # Registrations and redirects
 //
-// The redirect listener takes a free port, so a registration made for it fits
-// the next flow only if that port is free again. It is tried first; when it is
-// taken, the client is registered anew, rather than trusting the authorization
-// server to let loopback ports differ (RFC 8252 section 7.3). A registration
-// with which a flow failed is not used again.
+// The redirect listener uses a free port, so a registration that was made with this port fits the next flow only if the
+// port is free again. That port is tried first. If it is in use, the client is registered again, because not every
+// authorization server accepts other loopback ports (RFC 8252 section 7.3). A registration with which a flow failed is
+// not used again.
 //
 // # Tokens bound to a key
 //
-// Where server and authorization server want it, tokens are bound to a
-// [ProofKey] (RFC 9449, DPoP): each sign-in makes one, and each request has a
-// proof of its own. Nonces are learned from every answer, through
-// [SignIn.Observe]; the request that is refused for want of one is sent once
-// more. What has been bound stays so: a refresh is proved with the same key, and
-// a token that is not bound is dropped, not refreshed, once the server wants one
-// that is.
+// If the server and the authorization server ask for it, tokens are bound to a [ProofKey] (RFC 9449, DPoP): each
+// sign-in makes a key, and each request has its own proof. Nonces are taken from every answer, by [SignIn.Observe]; a
+// request that is refused because it has no nonce is sent once more. Bound tokens stay bound: a refresh is proved with
+// the same key. If the server begins to require bound tokens, an unbound token is dropped and not refreshed.
 //
 // # Secrets
 //
-// Tokens and secrets are in requests and in a [Store], nowhere else: not in
-// errors, logs or [State]. A proof key is in a Store alone.
+// Tokens and secrets are only in requests and in a [Store], never in errors, logs or a [State]. A proof key is only in
+// a Store.
 package signin

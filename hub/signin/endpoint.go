@@ -10,17 +10,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// ownParameters are what the authorization URL says of this client, and what could take its place: response_mode sends
-// the answer elsewhere, and a request object (RFC 9101) replaces all other parameters.
+// ownParameters are the parameters of the authorization URL that this client sets, and those that would override them:
+// response_mode sends the answer elsewhere, and a request object (RFC 9101) replaces all other parameters.
 var ownParameters = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource",
 	"dpop_jkt",
 	"response_mode", "request", "request_uri",
 }
 
-// checkAuthorizationEndpoint refuses an authorization endpoint that would swallow parameters of ours: they are added to
-// what it has. It may have a query of its own, but no fragment (RFC 6749 section 3.1), as all that comes after "#"
-// stays in the browser; and where a parameter is there twice, the first counts for many, state and PKCE among them.
+// checkAuthorizationEndpoint refuses an authorization endpoint that would make the client's parameters ineffective;
+// they are appended to those of the endpoint. The endpoint may have a query, but no fragment (RFC 6749 section 3.1),
+// because everything after "#" stays in the browser. If a parameter occurs twice, many servers use the first, and state
+// and PKCE are parameters, too.
 func checkAuthorizationEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 )
 
 var (
-	// ErrClosed ends everything that waits when the SignIn is closed.
+	// ErrClosed is returned by all calls that wait when the SignIn is closed.
 	ErrClosed = errors.New("the sign-in was closed")
-	// ErrSignedOut ends a sign-in that runs while the user signs out.
+	// ErrSignedOut is returned by a sign-in that runs when the user signs out.
 	ErrSignedOut = errors.New("signed out")
 
 	errNobodyWaits = errors.New("nobody waits for the sign-in any more")
 )
 
-// DeclinedError ends a sign-in that a person did not want. For [quiet] after it, requests that need a token fail with
-// it at once, without a prompt; [SignIn.SignIn] asks all the same.
+// DeclinedError is returned by a sign-in that a person did not want. For the time [quiet] after it, requests that need
+// a token fail with it at once, without a prompt. [SignIn.SignIn] asks in any case.
 type DeclinedError struct {
 	// Server is the name in the configuration.
 	Server string
-	// How is "declined", "dismissed", "abandoned" (all who waited have gone) or "denied" (at the authorization server).
+	// How is "declined", "dismissed", "abandoned" (nobody waits any more) or "denied" (at the authorization server).
 	How string
 }
 
@@ -40,10 +40,10 @@ func (e *DeclinedError) Error() string {
 		e.Server, e.How)
 }
 
-// Is makes it a transport.ErrNoSignIn.
+// Is reports whether target is transport.ErrNoSignIn.
 func (e *DeclinedError) Is(target error) bool { return target == transport.ErrNoSignIn }
 
-// RefusedError is a 403 that no sign-in mends, or a step-up that was tried too often.
+// RefusedError is a 403 that no sign-in can fix, or a step-up that was tried too often.
 type RefusedError struct {
 	Server string
 	Text   string
@@ -51,7 +51,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Server + " refuses the request: " + e.Text }
 
-// Is makes it a transport.ErrNoSignIn.
+// Is reports whether target is transport.ErrNoSignIn.
 func (e *RefusedError) Is(target error) bool { return target == transport.ErrNoSignIn }
 
 // Error is a sign-in that failed for technical reasons. The next request may try again at once.
@@ -59,19 +59,19 @@ type Error struct {
 	Server string
 	// Text is bounded, printable and without secrets.
 	Text string
-	// Code is the OAuth error code of the authorization server, where it gave one.
+	// Code is the OAuth error code of the authorization server, or "" if it gave none.
 	Code string
-	// Unasked is the Asker's own error when nobody could be asked; nil otherwise. Unlike Text it is as it was given.
+	// Unasked is the unchanged error of the Asker if nobody could be asked, else nil.
 	Unasked error
 }
 
 func (e *Error) Error() string { return "signing in to " + e.Server + " failed: " + e.Text }
 
-// Unwrap gives Unasked.
+// Unwrap returns Unasked.
 func (e *Error) Unwrap() error { return e.Unasked }
 
-// failure makes an error for callers out of whatever ended a flow. Errors of the libraries carry bodies of answers:
-// only their text goes on, cut and cleaned.
+// failure converts the error that ended a flow to one for callers. Errors of the libraries may include the bodies of
+// answers: only their text is used, shortened, and without secrets and control characters.
 func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) error {
 	var declined *DeclinedError
 	var refused *RefusedError
@@ -100,17 +100,17 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 		text = "the authorization server does not let this program register itself; set a client id for the server in its configuration (" + text + ")"
 	}
 	secrets = append(secrets, s.o.Config.secrets()...)
-	// some servers take a key there, and the addresses of their metadata have it too
+	// some servers take a key in the query, and the addresses of their metadata include it
 	secrets = append(secrets, s.url.RawQuery)
 	return &Error{Server: s.o.Server, Text: bounds.Printable(without(text, secrets...)), Code: without(code, secrets...)}
 }
 
-// noSignIn is what to do about a server that answers 401 and says nothing of a sign-in: most of these want a key.
+// noSignIn is the message for a server that answers 401 and has no metadata: most of these want a key.
 const noSignIn = `the server answers 401 (Unauthorized) and offers no sign-in; if it wants a key or a token, set it in ` +
 	`"headers" of its configuration ("Authorization": "Bearer ..."), on the command line with ` +
 	`--header 'Authorization: Bearer ...'; if it has a sign-in of OAuth, set a client id`
 
-// cannotRegister tells whether this program has no client id at an authorization server, and got none.
+// cannotRegister reports whether err says that this program has no client id at an authorization server, and got none.
 func cannotRegister(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "registration failed") || strings.Contains(text, "no configured client registration")

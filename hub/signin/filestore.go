@@ -15,17 +15,17 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-const maxEntry = 1 << 20 // bytes of one entry in a file
+const maxEntry = 1 << 20 // the highest size of an entry in a file, in bytes
 
 var (
 	errCorrupt = errors.New("the kept sign-in cannot be read")
 	errExposed = errors.New("other users of this computer can read the kept sign-in")
 )
 
-// fileStore keeps one file an entry, so that two hubs of one user do not write over each other's. Only the user can
-// read the files; one that others can read is not used any more, as its token may be known to them, and the next
-// sign-in replaces it. (It is not made private in place: that would hide what happened and go on using the token.) On
-// Windows the profile's own access list does this, and the mode says nothing.
+// fileStore has one file for each entry, so that two hubs of one user do not overwrite each other's entries. Only the
+// user can read the files. A file that others can read is not used any more, because they may know its token; the next
+// sign-in replaces it. (It is not made private in place, which would hide what happened while the token was still
+// used.) On Windows the access list of the profile does this, and the mode has no meaning.
 type fileStore struct {
 	dir string
 	log *slog.Logger
@@ -33,7 +33,7 @@ type fileStore struct {
 
 func (f *fileStore) path(key Key) string { return filepath.Join(f.dir, key.id()+".json") }
 
-// Load implements Store. What cannot be used is logged and counts as absent.
+// Load implements Store. A file that cannot be used is logged and treated as missing.
 func (f *fileStore) Load(_ context.Context, key Key) (*Entry, error) {
 	text, err := f.read(f.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func (f *fileStore) Load(_ context.Context, key Key) (*Entry, error) {
 }
 
 func (f *fileStore) read(path string) ([]byte, error) {
-	// Lstat first: a link could lead anywhere, and opening a pipe would block.
+	// Lstat comes first: a link could lead anywhere, and opening a pipe would block.
 	before, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (f *fileStore) read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxEntry))
 }
 
-// Save implements Store. The file is replaced in one step: a crash leaves the old entry or the new one.
+// Save implements Store. The file is replaced in one step, so after a crash it has the old entry or the new one.
 func (f *fileStore) Save(_ context.Context, e *Entry) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *fileStore) Save(_ context.Context, e *Entry) error {
 	return err
 }
 
-// makeDir makes sure that nobody else can put files into the directory or list it.
+// makeDir makes sure that nobody else can list the directory or put files into it.
 func (f *fileStore) makeDir() error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (f *fileStore) makeDir() error {
 	return nil
 }
 
-// syncDir makes the rename last through a power cut, where the system can do that.
+// syncDir makes the rename survive a power cut, on systems that can do that.
 func (f *fileStore) syncDir() {
 	if d, err := os.Open(f.dir); err == nil {
 		_ = d.Sync()

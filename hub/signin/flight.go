@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// kind is what a flight is for. There is at most one of each kind at a time.
+// kind is the purpose of a flight. There is at most one flight of each kind at a time.
 type kind int
 
 const (
@@ -14,12 +14,12 @@ const (
 	signing
 )
 
-// lasting flights go on when nobody waits; a signing ends then.
+// lasting reports whether flights of this kind go on when nobody waits for them. A sign-in ends then.
 func (k kind) lasting() bool { return k != signing }
 
-// flight is one piece of work that all callers who need it share.
+// flight is a piece of work that concurrent callers share.
 type flight struct {
-	// What it is for; not changed after begin.
+	// The purpose of the flight; not changed after begin.
 	kind     kind
 	c        challenge // of the request that began it
 	stepUp   bool      // more rights are needed: those of c
@@ -31,11 +31,11 @@ type flight struct {
 
 	// Guarded by the SignIn's mu.
 	waiters int
-	over    error // why it was ended early; nil: it was not. Who sets it calls cancel, after unlocking.
+	over    error // why it was ended early, or nil. The goroutine that sets it ends the context after unlocking mu
 	asked   bool  // a person has seen a prompt of it
 }
 
-// begin starts f with one waiter, the caller. mu is held.
+// begin starts f with the caller as its only waiter. It is called with mu held.
 func (s *SignIn) begin(f *flight, run func(context.Context, *flight) error) *flight {
 	ctx, cancel := context.WithCancelCause(s.life)
 	f.done, f.cancel, f.waiters = make(chan struct{}), cancel, 1
@@ -50,7 +50,7 @@ func (s *SignIn) begin(f *flight, run func(context.Context, *flight) error) *fli
 	return f
 }
 
-// finish is the one end of every flight.
+// finish ends a flight. Every flight ends here.
 func (s *SignIn) finish(f *flight, err error) {
 	s.mu.Lock()
 	if f.over != nil {
@@ -64,7 +64,7 @@ func (s *SignIn) finish(f *flight, err error) {
 	close(f.done)
 }
 
-// wait waits for f under ctx. The caller has been counted already.
+// wait waits for f until ctx ends. The caller was already counted as a waiter.
 func (s *SignIn) wait(ctx context.Context, f *flight) error {
 	select {
 	case <-f.done:
@@ -87,7 +87,7 @@ func (s *SignIn) wait(ctx context.Context, f *flight) error {
 	return context.Cause(ctx)
 }
 
-// gone waits until a flight that was ended has ended: the next one may need its port.
+// gone waits until a flight that was cancelled has ended: the next one may need its port.
 func (s *SignIn) gone(ctx context.Context, f *flight) error {
 	select {
 	case <-f.done:
@@ -97,7 +97,7 @@ func (s *SignIn) gone(ctx context.Context, f *flight) error {
 	}
 }
 
-// asking marks f as seen by a person; false: it is over, and nobody is asked.
+// asking records that a person is asked for f. It returns false if f is over, so that nobody is to be asked.
 func (s *SignIn) asking(f *flight) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

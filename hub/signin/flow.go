@@ -7,8 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// tooSoon: a token that is refused so soon after a person has signed in for it would be refused again. The person is
-// not asked.
+// tooSoon is the time after a sign-in in which a refused token does not lead to a new prompt: a new token would be
+// refused, too.
 const tooSoon = 10 * time.Second
 
 // flow gets a token by the grant of the configuration. It runs in the goroutine of f.
@@ -21,7 +21,7 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	}
 	old := s.current()
 	if old != nil && old.Issuer != p.server.Issuer {
-		// The server has moved to another authorization server: nothing of the old one is shown to it (SEP-2352).
+		// The server has changed its authorization server. Nothing of the old one is sent to the new one (SEP-2352).
 		s.log.Info("the server names another authorization server than before", "issuer", bounds.Printable(p.server.Issuer))
 		old = nil
 	}
@@ -51,7 +51,7 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		scopes = p.scopes
 	}
 	if old != nil {
-		scopes = union(old.Scopes, scopes) // SEP-2350: what was granted before is not given up
+		scopes = union(old.Scopes, scopes) // SEP-2350: rights that were granted before are kept
 	}
 	if s.o.Config.Grant == GrantPerson {
 		e, err = s.askPerson(ctx, f, &person{plan: p, old: old, scopes: scopes, client: client, seen: seen})
@@ -69,12 +69,12 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		s.fresh, s.freshAt, s.renewed, s.declined = e, time.Now(), nil, nil
 		s.mu.Unlock()
 		s.log.Info("signed in", "issuer", bounds.Printable(e.Issuer))
-		_ = s.persist(s.life) // it has logged what went wrong
+		_ = s.persist(s.life) // persist has logged the error
 	}
 	return nil
 }
 
-// borrow takes a token that another hub of this user has got meanwhile, so that two windows do not ask for the same
+// borrow uses a token that another hub of this user has got meanwhile, so that two windows do not ask for the same
 // thing.
 func (s *SignIn) borrow(ctx context.Context, f *flight, p *plan) bool {
 	kept, err := s.o.Store.Load(ctx, s.key)
@@ -83,13 +83,13 @@ func (s *SignIn) borrow(ctx context.Context, f *flight, p *plan) bool {
 		return false
 	}
 	if known := s.current(); known != nil && !kept.Saved.After(known.Saved) {
-		return false // it is the one that was refused, or an older one
+		return false // it is the token that was refused, or an older one
 	}
 	return s.adopt(f, nil, kept)
 }
 
-// renew tries to help a token that the server refuses before its time, without a person. done: there is another token
-// now.
+// renew tries to replace a token that the server refuses before it expires, without a person. done reports whether
+// there is another token now.
 func (s *SignIn) renew(ctx context.Context, old *Entry) (done bool, err error) {
 	s.mu.Lock()
 	if s.fresh == old && time.Since(s.freshAt) < tooSoon && s.o.Config.Grant == GrantPerson {

@@ -20,9 +20,9 @@ const (
 
 // askServer gets a token by one of the grants that need no person.
 //
-// auth/extauth has handlers for two of them, which are not used: they know no private_key_jwt; the one for enterprises
-// sends the client secret in the body whatever the server's metadata asks for, and refuses an identity provider whose
-// metadata lists no PKCE, which has no part in a token exchange.
+// The handlers of auth/extauth for two of them are not used: they do not support private_key_jwt. The one for
+// enterprises sends the client secret in the body, whatever the server's metadata asks for, and refuses an identity
+// provider whose metadata lists no PKCE, although a token exchange does not use it.
 func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client *http.Client) (*Entry, error) {
 	c := s.o.Config
 	t := tokenRequest{url: p.server.TokenEndpoint, id: c.ClientID, secret: c.ClientSecret, scopes: scopes,
@@ -72,7 +72,7 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 	return e.with(token), nil
 }
 
-// identityAssertion changes the ID token into an assertion for the server's authorization server (RFC 8693, ID-JAG).
+// identityAssertion exchanges the ID token for an assertion for the server's authorization server (RFC 8693, ID-JAG).
 func (s *SignIn) identityAssertion(ctx context.Context, p *plan, scopes []string, client *http.Client) (string, error) {
 	c := s.o.Config
 	endpoint := c.IDPTokenEndpoint
@@ -103,8 +103,8 @@ func (s *SignIn) identityAssertion(ctx context.Context, p *plan, scopes []string
 	return token.AccessToken, nil
 }
 
-// styleOf chooses how the client shows its secret. Guessing by trying, as the library would, shows a refused grant
-// twice.
+// styleOf chooses how the client sends its secret. The library would find that out by trying, which sends a refused
+// grant twice.
 func styleOf(methods []string, secret string) oauth2.AuthStyle {
 	switch {
 	case secret == "", slices.Contains(methods, "client_secret_post"):

@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// assertionLife is short: an assertion is used at once, and only once.
+// assertionLife is short, because an assertion is used at once, and only once.
 const assertionLife = 2 * time.Minute
 
 var errKey = errors.New("the private key cannot be read: a PEM block with an EC, RSA or Ed25519 key is needed")
 
-// signer makes the JWTs by which a client shows who it is (RFC 7523 section 2.2).
+// signer makes the JWTs with which a client authenticates itself (RFC 7523 section 2.2).
 type signer struct {
 	algorithm string
 	sign      func(text []byte) ([]byte, error)
 }
 
-// newSigner reads a key. algorithm must fit it; "" takes what does.
+// newSigner parses a private key. algorithm must fit the key; "" chooses the one that fits.
 func newSigner(text, algorithm string) (*signer, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -72,7 +72,7 @@ func newSigner(text, algorithm string) (*signer, error) {
 	return s, nil
 }
 
-// signEC gives the two numbers side by side (RFC 7518 section 3.4).
+// signEC returns a signature in the form of the two numbers one after the other (RFC 7518 section 3.4).
 func signEC(key *ecdsa.PrivateKey, sum []byte, size int) ([]byte, error) {
 	r, s, err := ecdsa.Sign(rand.Reader, key, sum)
 	if err != nil {
@@ -84,7 +84,8 @@ func signEC(key *ecdsa.PrivateKey, sum []byte, size int) ([]byte, error) {
 	return out, nil
 }
 
-// assertion says to the authorization server audience, by its issuer, that the bearer is the client id.
+// assertion returns a JWT which states, for the authorization server with the issuer audience, that its sender is the
+// client id.
 func (s *signer) assertion(id, audience string, now time.Time) (string, error) {
 	header, err := json.Marshal(map[string]string{"alg": s.algorithm, "typ": "JWT"})
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *signer) assertion(id, audience string, now time.Time) (string, error) {
 	}, s.sign)
 }
 
-// signJWT puts a JWT together (RFC 7515 section 3.1). header is encoded already.
+// signJWT makes a JWT (RFC 7515 section 3.1). header is already encoded.
 func signJWT(header string, claims any, sign func(text []byte) ([]byte, error)) (string, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 
 const (
 	keyringService = "mcphub"
-	// keyringLimit bounds each use of the keyring: the Secret Service may wait for a person to unlock it, or for nothing
-	// at all.
+	// keyringLimit bounds each use of the keyring: the Secret Service may wait for a person to unlock it, or hang.
 	keyringLimit = 2 * time.Second
 )
 
@@ -30,7 +29,7 @@ var (
 	errNoSessionBus = errors.New("there is no session bus")
 )
 
-// keyringGoneError is the answer of a keyring that is left alone.
+// keyringGoneError is returned for a keyring that is not used any more.
 type keyringGoneError struct{ why error }
 
 func (e *keyringGoneError) Error() string {
@@ -38,7 +37,7 @@ func (e *keyringGoneError) Error() string {
 }
 func (e *keyringGoneError) Unwrap() error { return e.why }
 
-// ring is the part of the keyring library that is used.
+// ring has the functions of the keyring library that are used.
 type ring interface {
 	Get(service, user string) (string, error)
 	Set(service, user, secret string) error
@@ -52,9 +51,9 @@ func (systemRing) Get(service, user string) (string, error) { return keyring.Get
 func (systemRing) Set(service, user, secret string) error   { return keyring.Set(service, user, secret) }
 func (systemRing) Delete(service, user string) error        { return keyring.Delete(service, user) }
 
-// OpenStore returns the store for a hub: the system's keyring, and for what the keyring does not take a directory below
-// stateDir that only the user can read. An empty stateDir leaves the keyring alone, or memory where there is none.
-// Nothing is touched before the first use. A nil logger discards.
+// OpenStore returns the store for a hub. It is the keyring of the system, and for what the keyring does not take, a
+// directory below stateDir that only the user can read. If stateDir is empty, it is the keyring, or memory if there is
+// none. Nothing is read or written before the first use. A nil logger discards the records.
 func OpenStore(stateDir string, logger *slog.Logger) Store {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -66,19 +65,19 @@ func OpenStore(stateDir string, logger *slog.Logger) Store {
 	return s
 }
 
-// Keyring is the system's keyring, used so that it can hold up nobody: each use is bounded, and one that failed is the
-// last. It may be used concurrently.
+// Keyring is the keyring of the system. It can block nobody: the time of each use is bounded, and after a failure it is
+// not used any more. It may be used concurrently.
 type Keyring struct {
 	ring ring
 	log  *slog.Logger
-	what string // is kept in it, for the log
+	what string // what is kept in it, for the log
 
 	mu   sync.Mutex // guards gone
-	gone error      // why the keyring is left alone for the rest of the run: it failed once; nil: it is used
+	gone error      // why the keyring is not used for the rest of the run, because it failed once; nil if it is used
 }
 
-// OpenKeyring gives the keyring; what is kept in it, in the plural, for the log, which it is told of once when there is
-// no keyring.
+// OpenKeyring returns the keyring. what names, in the plural, what is kept in it. If there is no keyring, this is
+// logged once.
 func OpenKeyring(what string, logger *slog.Logger) *Keyring {
 	k := &Keyring{ring: systemRing{}, log: logger, what: what}
 	if err := sessionBus(); err != nil {
@@ -87,7 +86,7 @@ func OpenKeyring(what string, logger *slog.Logger) *Keyring {
 	return k
 }
 
-// Get gives what is kept by a name. The error tells that there is none, or no keyring.
+// Get returns what is kept under id. It returns an error if there is nothing, or no keyring.
 func (k *Keyring) Get(id string) (string, error) {
 	text, err := k.use(func() (string, error) { return k.ring.Get(keyringService, id) })
 	if err != nil && !errors.Is(err, keyring.ErrNotFound) && !isKeyringGone(err) {
@@ -96,13 +95,13 @@ func (k *Keyring) Get(id string) (string, error) {
 	return text, err
 }
 
-// Set keeps a text by a name. An error tells that it is not kept; what was there before may still be.
+// Set stores text under id. An error means that it is not stored; an earlier text may still be there.
 func (k *Keyring) Set(id, text string) error {
 	_, err := k.use(func() (string, error) { return "", k.ring.Set(keyringService, id, text) })
 	switch {
 	case err == nil:
 	case errors.Is(err, keyring.ErrSetDataTooBig):
-		// What is still there is older than what takes its place elsewhere.
+		// What is still there is older than the text that the caller stores elsewhere.
 		_ = k.Remove(id)
 	case !isKeyringGone(err):
 		k.giveUp(err)
@@ -110,8 +109,8 @@ func (k *Keyring) Set(id, text string) error {
 	return err
 }
 
-// Remove forgets what is kept by a name. It is no error when there is none, or no keyring on this computer that could
-// have it. An error tells that it may still be there.
+// Remove removes what is kept under id. It returns nil if there is nothing, or no keyring on this computer that could
+// have it. An error means that it may still be there.
 func (k *Keyring) Remove(id string) error {
 	_, err := k.use(func() (string, error) { return "", k.ring.Delete(keyringService, id) })
 	if err == nil || errors.Is(err, keyring.ErrNotFound) || noKeyring(err) {
@@ -126,18 +125,19 @@ func isKeyringGone(err error) bool {
 	return errors.As(err, &gone)
 }
 
-// noKeyring reports whether err says that this session has no keyring. Any other failure, a locked keyring for one, may
-// pass, and what is kept there is found again then.
+// noKeyring reports whether err says that this session has no keyring. Any other failure, such as a locked keyring, may
+// end, and then its content is found again.
 func noKeyring(err error) bool {
 	var dial *net.OpError // there is no bus
 	return errors.Is(err, errNoSessionBus) || errors.Is(err, keyring.ErrUnsupportedPlatform) || errors.As(err, &dial) &&
 		dial.Op == "dial" ||
-		// what a bus says that knows no Secret Service
+		// the answer of a bus without the Secret Service
 		strings.Contains(err.Error(), "was not provided by any .service files")
 }
 
-// sessionBus looks for what the keyring library needs on systems with the Secret Service. Without it the library would
-// start a bus of its own with dbus-launch, which outlives us and knows no keyring.
+// sessionBus returns an error if the bus is missing that the keyring library needs on systems with the Secret Service.
+// Without it, the library would start a bus of its own with dbus-launch, which would outlive the hub and has no
+// keyring.
 func sessionBus() error {
 	switch runtime.GOOS {
 	case "darwin", "windows", "ios", "android":
@@ -167,8 +167,8 @@ func (k *Keyring) giveUp(err error) {
 	}
 }
 
-// use runs f within the limit. The library knows no contexts: what hangs in it cannot be ended. It keeps its goroutine,
-// and the keyring is not asked again, so that this happens at most once for each call that was under way.
+// use runs f within the limit. The library does not use contexts, so a call that hangs cannot be ended: its goroutine
+// stays. The keyring is not used again after that, so this happens at most once for each concurrent call.
 func (k *Keyring) use(f func() (string, error)) (string, error) {
 	k.mu.Lock()
 	gone := k.gone
@@ -196,9 +196,9 @@ func (k *Keyring) use(f func() (string, error)) (string, error) {
 	}
 }
 
-// keyringStore keeps an entry in the keyring if it can, else in the fallback; never knowingly in both. When both have
-// one, as after a keyring that was away for a time, the younger counts; of two of one time that of the fallback, which
-// is empty after each time that the keyring took one.
+// keyringStore keeps an entry in the keyring if it can, else in the fallback, and never knowingly in both. If both have
+// one, as after a time without the keyring, the younger one counts. If both have the same time, the one of the fallback
+// counts: the fallback is emptied whenever the keyring has taken an entry.
 type keyringStore struct {
 	*Keyring
 	fallback Store
@@ -239,9 +239,9 @@ func (k *keyringStore) Save(ctx context.Context, e *Entry) error {
 	return k.fallback.Save(ctx, e)
 }
 
-// Delete implements Store. What the keyring did not remove is not used any more, in the next run neither: an entry
-// without tokens is kept in the fallback, which is younger and counts. It is an error all the same where the keyring
-// may still have the tokens, as the user wanted them gone.
+// Delete implements Store. If the keyring did not remove the entry, it is not used any more, in the next run neither:
+// an entry without tokens is saved in the fallback, which is younger and therefore counts. Delete returns an error if
+// the keyring may still have the tokens, because the user wanted them to be removed.
 func (k *keyringStore) Delete(ctx context.Context, key Key) error {
 	removed := k.Remove(key.id())
 	k.mu.Lock()
@@ -253,8 +253,8 @@ func (k *keyringStore) Delete(ctx context.Context, key Key) error {
 	return errors.Join(removed, k.fallback.Save(ctx, signedOut(key)))
 }
 
-// issuerNone marks an entry that says: signed out. It is no URL of an authorization server, so that releases which do
-// not know the mark find nothing in the entry that they could use.
+// issuerNone marks an entry of a user who has signed out. It is not a URL of an authorization server, so releases that
+// do not know the mark find nothing in the entry that they could use.
 const issuerNone = "signed-out:"
 
 func signedOut(key Key) *Entry {

@@ -27,13 +27,13 @@ type person struct {
 	seen   *witness
 
 	back   *redirect
-	made   *Registration // of the client; nil: it is known in another way
-	reused bool          // made was made by an earlier run
+	made   *Registration // of the client; nil if the client is not registered dynamically
+	reused bool          // made comes from an earlier run
 	opened bool          // the person has consented
 }
 
-// askPerson runs the authorization code grant with PKCE, by the metadata that the flow has found: what the person
-// consents to is what is used.
+// askPerson runs the authorization code grant with PKCE. It uses the metadata that the flow has read, so that what the
+// person consents to is what is used.
 func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, error) {
 	if s.o.Ask == nil {
 		return nil, errors.New("there is nobody to ask")
@@ -63,12 +63,12 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 	return s.entryOf(p, conf, token), nil
 }
 
-// exchange asks for a code and changes it into a token (RFC 6749 section 4.1, RFC 7636, RFC 8707).
+// exchange asks for a code, and exchanges it for a token (RFC 6749 section 4.1, RFC 7636, RFC 8707).
 func (s *SignIn) exchange(ctx context.Context, f *flight, p *person, conf *oauth2.Config) (*oauth2.Token, error) {
 	verifier, state := oauth2.GenerateVerifier(), rand.Text()
 	resource := oauth2.SetAuthURLParam("resource", p.plan.resource)
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), resource}
-	if p.plan.key != nil { // the code is of use to this key alone (RFC 9449 section 10)
+	if p.plan.key != nil { // only the holder of this key can use the code (RFC 9449 section 10)
 		options = append(options, oauth2.SetAuthURLParam("dpop_jkt", p.plan.key.thumbprint))
 	}
 	p.back.expect(state)
@@ -84,8 +84,8 @@ func (s *SignIn) exchange(ctx context.Context, f *flight, p *person, conf *oauth
 	return token, checkType(token, p.plan.key, p.plan.binding == bound)
 }
 
-// register says how the client is known to the authorization server: registered by hand, by a client ID metadata
-// document, or dynamically (2026-07-28 basic/authorization/client-registration).
+// register returns the client's registration at the authorization server: by hand, by a client ID metadata document, or
+// dynamically (2026-07-28 basic/authorization/client-registration).
 func (s *SignIn) register(ctx context.Context, p *person) (*oauth2.Config, error) {
 	c, meta := s.o.Config, p.plan.server
 	conf := &oauth2.Config{RedirectURL: p.back.URL, Scopes: p.scopes, Endpoint: oauth2.Endpoint{
@@ -144,9 +144,9 @@ func (s *SignIn) entryOf(p *person, c *oauth2.Config, token *oauth2.Token) *Entr
 	return e.with(token)
 }
 
-// keepRegistration keeps a registration that a failed flow has made and not shown to a browser, so that the next flow
-// need not make another; and drops one that was shown: the authorization server may not know it any more, and tell that
-// to the browser alone.
+// keepRegistration keeps a registration that a failed flow has made but not used in a browser, so that the next flow
+// need not make another one. It drops one that was used in a browser: the authorization server may not know it any
+// more, and reports that only to the browser.
 func (s *SignIn) keepRegistration(f *flight, p *person) {
 	made := p.made
 	if made == nil || p.reused && !p.opened {
@@ -165,11 +165,11 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 	}
 	e.Registration, e.Saved = made, time.Now().UTC()
 	if s.adopt(f, now, e) {
-		_ = s.persist(s.life) // it has logged what went wrong
+		_ = s.persist(s.life) // persist has logged the error
 	}
 }
 
-// fetchCode shows the prompts and reads the authorization server's answer.
+// fetchCode shows the prompts, and reads the answer of the authorization server.
 func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address string, scopes []string) (string, error) {
 	page, err := checkBrowserURL(address)
 	if err != nil {
@@ -188,8 +188,8 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 			return "", errors.New("the authorization server's answer has a parameter twice")
 		}
 	}
-	// Whatever another server says is not shown (RFC 9207 section 2.4). An issuer that is right is taken also where the
-	// metadata does not announce it (2026-07-28 basic/authorization, the table of "Authorization Response Validation").
+	// The answer of another server is not shown (RFC 9207 section 2.4). A right issuer is accepted even if the metadata
+	// does not announce it (2026-07-28 basic/authorization, the table of "Authorization Response Validation").
 	iss, meta := answer.Get("iss"), p.plan.server
 	switch code := answer.Get("error"); {
 	case (iss != "" || meta.AuthorizationResponseIssParameterSupported) && iss != meta.Issuer:
@@ -204,7 +204,7 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 	return answer.Get("code"), nil
 }
 
-// browse asks for consent, and then shows that the browser is waited for, until it comes back.
+// browse asks for consent, and then shows that it waits for the browser, until the browser comes back.
 func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt Prompt) (url.Values, error) {
 	if !s.asking(f) {
 		return nil, context.Cause(ctx)
@@ -237,8 +237,8 @@ func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt Prompt
 	}
 }
 
-// ask shows one prompt. came: the browser came back, whatever the prompt says. The Asker's goroutine is waited for in
-// any case.
+// ask shows one prompt. came reports whether the browser has come back, whatever the answer to the prompt is. ask
+// always waits for the goroutine of the Asker.
 func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, err error) {
 	shown, hide := context.WithCancelCause(ctx)
 	defer hide(nil)

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// proofAlgorithm is the one algorithm of our proofs: every implementation of RFC 9449 has it.
+// proofAlgorithm is the only algorithm of the hub's proofs. Every implementation of RFC 9449 supports it.
 const proofAlgorithm = "ES256"
 
 var errProofKey = errors.New("the kept proof key cannot be read")
 
-// ProofKey is the key that the tokens of one sign-in are bound to (RFC 9449): who has a token without it has nothing.
-// It leaves the process for a Store and for nothing else, and printing it shows none of it. It does not change, and may
-// be used by many at once.
+// ProofKey is the key that the tokens of one sign-in are bound to (RFC 9449): without it, such a token is of no use. It
+// leaves the process only for a Store, and printing it shows nothing of it. It does not change, and may be used
+// concurrently.
 type ProofKey struct {
 	key        *ecdsa.PrivateKey
 	header     string // of its proofs, encoded
@@ -43,7 +43,7 @@ func proofKeyOf(key *ecdsa.PrivateKey) (*ProofKey, error) {
 		return nil, err
 	}
 	b64, half := base64.RawURLEncoding, (len(point)-1)/2
-	// The members in this order are what the thumbprint is made of (RFC 7638 section 3).
+	// The thumbprint is made from the members in this order (RFC 7638 section 3).
 	jwk, err := json.Marshal(struct {
 		Curve string `json:"crv"`
 		Type  string `json:"kty"`
@@ -61,8 +61,9 @@ func proofKeyOf(key *ecdsa.PrivateKey) (*ProofKey, error) {
 	return &ProofKey{key: key, header: b64.EncodeToString(header), thumbprint: b64.EncodeToString(sum[:])}, nil
 }
 
-// proof says that whoever sends a request of method to u has the key (RFC 9449 section 4.2). token is the access token
-// that goes along, nonce what the server has asked for; either may be "". A proof is for one request.
+// proof returns a proof that the sender of a request of method to u has the key (RFC 9449 section 4.2). token is the
+// access token that is sent with it, and nonce the one that the server has asked for; either may be "". A proof is for
+// one request.
 func (k *ProofKey) proof(method string, u *url.URL, token, nonce string, now time.Time) (string, error) {
 	claims := struct {
 		ID     string `json:"jti"`
@@ -82,8 +83,8 @@ func (k *ProofKey) proof(method string, u *url.URL, token, nonce string, now tim
 	})
 }
 
-// proofURI is u without query and fragment, in the normal form of RFC 3986 sections 6.2.2 and 6.2.3: servers compare it
-// as text.
+// proofURI returns u without query and fragment, in the normal form of RFC 3986 sections 6.2.2 and 6.2.3, because
+// servers compare it as text.
 func proofURI(u *url.URL) string {
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	switch {
@@ -99,7 +100,7 @@ func proofURI(u *url.URL) string {
 	return scheme + "://" + host + path
 }
 
-// sign sets the headers that show token (RFC 9449 section 7.1).
+// sign sets the headers that carry token and its proof (RFC 9449 section 7.1).
 func (k *ProofKey) sign(req *http.Request, token, nonce string) error {
 	proof, err := k.proof(req.Method, req.URL, token, nonce, time.Now())
 	if err != nil {
@@ -110,7 +111,7 @@ func (k *ProofKey) sign(req *http.Request, token, nonce string) error {
 	return nil
 }
 
-// secret is the text of the key; "" when there is none.
+// secret returns the text of the key, or "" if there is none.
 func (k *ProofKey) secret() string {
 	if k == nil {
 		return ""
@@ -122,7 +123,7 @@ func (k *ProofKey) secret() string {
 	return string(text)
 }
 
-// MarshalText writes the private key, for a Store.
+// MarshalText returns the text of the private key, for a Store.
 func (k *ProofKey) MarshalText() ([]byte, error) {
 	raw, err := k.key.Bytes()
 	if err != nil {
@@ -131,7 +132,7 @@ func (k *ProofKey) MarshalText() ([]byte, error) {
 	return base64.RawURLEncoding.AppendEncode(nil, raw), nil
 }
 
-// UnmarshalText reads what MarshalText has written.
+// UnmarshalText parses the result of MarshalText.
 func (k *ProofKey) UnmarshalText(text []byte) error {
 	raw, err := base64.RawURLEncoding.AppendDecode(nil, text)
 	if err != nil {
@@ -152,7 +153,7 @@ func (k *ProofKey) UnmarshalText(text []byte) error {
 // String shows nothing of the key.
 func (k *ProofKey) String() string { return "a proof key" }
 
-// GoString is String: %#v shows nothing of the key either.
+// GoString is like String: %#v shows nothing of the key either.
 func (k *ProofKey) GoString() string { return k.String() }
 
 // LogValue keeps the key out of logs.

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// typeDPoP is the type of a token that is bound to a key, and the scheme under which it is shown.
+// typeDPoP is the type of a token that is bound to a key, and the scheme with which it is sent.
 const typeDPoP = "DPoP"
 
 const (
@@ -21,17 +21,17 @@ const (
 	errorProof    = "invalid_dpop_proof" // RFC 9449 sections 5 and 7.1
 )
 
-// binding says whether tokens are bound to a key of ours.
+// binding says whether tokens are bound to a key of the hub.
 type binding int
 
 const (
 	unbound  binding = iota
-	bindable         // proofs are sent; if the authorization server gives a bearer token all the same, it is taken
-	bound            // no other token is taken
+	bindable         // proofs are sent, but a bearer token is accepted
+	bound            // no other token is accepted
 )
 
-// takes reports whether the token of e could be what is wanted. One that is not need not be refreshed: nothing can bind
-// it later.
+// takes reports whether the token of e may have the binding. A token that does not have it is not refreshed, because it
+// cannot be bound later.
 func (b binding) takes(e *Entry) bool {
 	switch b {
 	case bound:
@@ -42,9 +42,9 @@ func (b binding) takes(e *Entry) bool {
 	return true
 }
 
-// bindingOf decides by what the user wants, the server's challenge and metadata, and the algorithms that the
-// authorization server lists (RFC 9449 section 5.1, RFC 9728 section 2). That the authorization server can do it is not
-// enough: a server that does not know of DPoP refuses tokens that are bound.
+// bindingOf returns the binding by the user's choice, the server's challenge and metadata, and the algorithms that the
+// authorization server lists (RFC 9449 section 5.1, RFC 9728 section 2). It is not enough that the authorization server
+// supports DPoP, because a server that does not support it refuses bound tokens.
 func bindingOf(choice string, c challenge, resource *oauthex.ProtectedResourceMetadata,
 	algorithms []string) (binding, error) {
 	fits := func(list []string) bool { return len(list) == 0 || slices.Contains(list, proofAlgorithm) }
@@ -63,15 +63,15 @@ func bindingOf(choice string, c challenge, resource *oauthex.ProtectedResourceMe
 	return bindable, nil
 }
 
-// maxNonce bounds a nonce, in bytes; maxNonces is how many servers' nonces are kept.
+// maxNonce bounds a nonce, in bytes. maxNonces is for how many servers nonces are kept.
 const (
 	maxNonce  = 1 << 10
 	maxNonces = 8
 )
 
-// nonces are what servers want to see in the next proof. They are kept by token endpoint, and under "" for the MCP
-// server: a nonce is for the server that gave it (RFC 9449 sections 8 and 9). They are worth nothing without the key,
-// and last as long as the process.
+// nonces are the nonces that servers want in the next proof, by token endpoint, and under "" for the MCP server: a
+// nonce is for the server that gave it (RFC 9449 sections 8 and 9). They are useless without the key, and are kept as
+// long as the process runs.
 type nonces struct {
 	mu     sync.Mutex // guards newest
 	newest map[string]string
@@ -83,7 +83,7 @@ func (n *nonces) of(server string) string {
 	return n.newest[server]
 }
 
-// note keeps the nonce of an answer; false: it has none that can be used.
+// note records the nonce of an answer. It returns false if there is none that can be used.
 func (n *nonces) note(server string, header http.Header) bool {
 	values := header.Values("DPoP-Nonce")
 	if len(values) != 1 || values[0] == "" || len(values[0]) > maxNonce {
@@ -103,15 +103,15 @@ func (n *nonces) note(server string, header http.Header) bool {
 	return true
 }
 
-// Observe implements transport.Authorizer: it notes the nonce of an answer, and asks for one more try when the server
-// wants to see it.
+// Observe implements transport.Authorizer. It records the nonce of an answer, and asks for one more try if the server
+// wants it in the proof.
 func (s *SignIn) Observe(req *http.Request, resp *http.Response) (again bool) {
 	fresh := s.nonces.note("", resp.Header)
 	return fresh && resp.StatusCode == http.StatusUnauthorized && req.Header.Get("DPoP") != "" &&
 		challengeOf(resp).proof == errorUseNonce
 }
 
-// proofRefused is the error for a proof that the server does not take. Another token would not help.
+// proofRefused returns the error for a proof that the server does not accept. Another token would not help.
 func (s *SignIn) proofRefused(code string) error {
 	if code == errorUseNonce {
 		return &RefusedError{s.o.Server,
@@ -121,7 +121,7 @@ func (s *SignIn) proofRefused(code string) error {
 		"it does not take the proof that goes with the token; this computer's clock may be wrong"}
 }
 
-// prover puts proofs on the requests to one token endpoint, and sends one again when the endpoint wants a nonce.
+// prover adds proofs to the requests to one token endpoint, and sends a request again if the endpoint wants a nonce.
 type prover struct {
 	next     http.RoundTripper
 	endpoint string
@@ -129,7 +129,7 @@ type prover struct {
 	nonces   *nonces
 }
 
-// proving is next, with proofs for endpoint if there is a key for them.
+// proving returns next with proofs for endpoint. If key is nil, it returns next.
 func (s *SignIn) proving(next http.RoundTripper, endpoint string, key *ProofKey) http.RoundTripper {
 	if key == nil {
 		return next
@@ -175,7 +175,8 @@ func (p *prover) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// wantsNonce reads the error of a token endpoint. If it is another one, resp can be read as if it had not been.
+// wantsNonce reports whether the error of a token endpoint asks for a nonce. The body of resp can still be read
+// afterwards.
 func wantsNonce(resp *http.Response) (bool, error) {
 	text, err := io.ReadAll(resp.Body) // bounded by the guard
 	resp.Body.Close()

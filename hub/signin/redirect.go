@@ -19,24 +19,24 @@ import (
 
 const (
 	redirectPath = "/callback"
-	pageLimit    = 2 * time.Second // for the browser to take the page
+	pageLimit    = 2 * time.Second // for the browser to receive the page
 )
 
 var errPageSlow = errors.New("the browser took its page too slowly")
 
 // redirect is the listener to which the authorization server sends the browser back (RFC 8252 section 7.3). It exists
-// only while a flow runs, listens on loopback, and takes one answer: the first that carries the state of its flow.
+// only while a flow runs, listens on loopback, and accepts one answer: the first one that has the state of its flow.
 type redirect struct {
-	// URL is the redirect URI, by address: RFC 8252 section 8.3 advises against localhost.
+	// URL is the redirect URI, with an IP address: RFC 8252 section 8.3 advises against localhost.
 	URL string
-	// Answered is closed once the browser has come with the right state; answer gives its query then.
+	// Answered is closed once the browser has come with the right state; answer then returns its query.
 	Answered chan struct{}
 
 	server *http.Server
 	served chan struct{} // closed when the listener's goroutine has ended
 
 	mu    sync.Mutex // guards state and query
-	state string     // "" as long as no authorization URL was made: nothing fits
+	state string     // "" before the authorization URL was made: no answer is accepted yet
 	query url.Values
 }
 
@@ -47,7 +47,7 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp4", address)
 }
 
-// openRedirect listens on port; 0 takes a free one, and wanted, if it is not 0, is tried before that.
+// openRedirect listens on port. If port is 0, it tries wanted first, unless that is 0, and then any free port.
 func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redirect, error) {
 	first := port
 	if port == 0 {
@@ -64,7 +64,7 @@ func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redi
 		served: make(chan struct{})}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
 		MaxHeaderBytes: 32 << 10, ConnState: bounds.NewConnections(bounds.PageConnections).Noted,
-		ErrorLog: log.New(io.Discard, "", 0)} // its default is the process's stderr, which is not ours
+		ErrorLog: log.New(io.Discard, "", 0)} // the default is the stderr of the process, which is not the hub's
 	r.server.SetKeepAlivesEnabled(false)
 	go func() { // ended by close, which waits for it
 		defer close(r.served)
@@ -73,21 +73,21 @@ func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redi
 	return r, nil
 }
 
-// expect says which state belongs to the flow. Until then no answer fits.
+// expect sets the state of the flow. Before that, no answer is accepted.
 func (r *redirect) expect(state string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = state
 }
 
-// answer is the query of the redirect; after Answered only.
+// answer returns the query of the redirect. It may be called only after Answered is closed.
 func (r *redirect) answer() url.Values {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.query
 }
 
-// close ends the listener. A page that is being sent gets a moment.
+// close ends the listener. It waits a moment for a page that is being sent.
 func (r *redirect) close() {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), pageLimit, errPageSlow)
 	defer cancel()
@@ -97,7 +97,7 @@ func (r *redirect) close() {
 	<-r.served
 }
 
-// ServeHTTP takes the browser's return.
+// ServeHTTP handles the browser's return.
 func (r *redirect) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.URL.Path != redirectPath {
 		page(w, http.StatusNotFound, "There is nothing here.")
@@ -112,7 +112,7 @@ func (r *redirect) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		page(w, http.StatusBadRequest, "This is not the sign-in that is waited for.")
 		return
 	}
-	// What the authorization server says of an error is not shown: it may not be the right one (RFC 9207 section 2.4).
+	// The error of the authorization server is not shown, since it may not be the right server (RFC 9207 section 2.4).
 	if query.Get("error") != "" {
 		page(w, http.StatusOK, "The sign-in was not completed. You can close this window.")
 	} else {
@@ -121,7 +121,7 @@ func (r *redirect) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	close(r.Answered)
 }
 
-// take decides which request is the answer: the first with the right state.
+// take reports whether a request is the answer: the first one with the right state.
 func (r *redirect) take(query url.Values) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +143,7 @@ func page(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, "<!doctype html><html lang=en><title>Sign-in</title><p>"+text+"</p></html>\n")
 }
 
-// portOf is the port of a redirect URI of ours; 0 when there is none.
+// portOf returns the port of a redirect URI of the hub, or 0 if there is none.
 func portOf(redirectURL string) int {
 	u, err := url.Parse(redirectURL)
 	if err != nil {

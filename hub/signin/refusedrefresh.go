@@ -9,36 +9,38 @@ import (
 	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
-// refreshVerdict says what a refresh that gave no token means for the refresh token.
+// refreshVerdict says what a failed refresh means for the refresh token.
 type refreshVerdict int
 
 const (
-	// refreshMayPass: the token endpoint could not be asked, or is out of order. The request fails, and the token is kept.
+	// refreshMayPass means that the token endpoint could not be asked, or is out of order. The request fails, and the
+	// token is kept.
 	refreshMayPass refreshVerdict = iota
-	// refreshDead: the token endpoint does not take the refresh token. It is dropped, and the 401 that follows starts a
-	// sign-in.
+	// refreshDead means that the token endpoint does not accept the refresh token. The token is dropped, and the 401 that
+	// follows starts a sign-in.
 	refreshDead
-	// clientDead: the token endpoint does not know the client either. The registration is dropped as well.
+	// clientDead means that the token endpoint does not know the client either. The registration is dropped, too.
 	clientDead
 )
 
-// codeUnavailable is an error code of RFC 6749 section 4.1.2.1 that token endpoints use as well.
+// codeUnavailable is an error code of RFC 6749 section 4.1.2.1 that token endpoints use, too.
 const codeUnavailable = "temporarily_unavailable"
 
-// judgeRefresh decides by err, which came of a refresh, and gives the error code of the authorization server where
+// judgeRefresh returns the verdict for err, the error of a refresh, and the error code of the authorization server if
 // there is one.
 //
-// RFC 6749 section 5.2 has invalid_grant for a dead refresh token, but authorization servers say it in many ways:
-// GitHub answers 200 with bad_refresh_token, others 400 with invalid_request, 403 with access_denied, or 404 after they
-// have moved. Keeping the token then would fail each request from then on, and nobody would be asked to sign in again.
-// So every answer that is no passing trouble counts as the end of the token; at worst a person signs in once more.
+// RFC 6749 section 5.2 has invalid_grant for a refresh token that is not valid any more, but authorization servers
+// report it in many ways: GitHub answers 200 with bad_refresh_token, others 400 with invalid_request, 403 with
+// access_denied, or 404 after they have moved. If the token were kept then, each request would fail from then on, and
+// nobody would be asked to sign in again. So every answer that is not a temporary problem counts as the end of the
+// token; at worst a person signs in once more.
 func judgeRefresh(err error) (refreshVerdict, string) {
 	if wrong := (*tokenTypeError)(nil); errors.Is(err, outbound.ErrRedirected) || errors.As(err, &wrong) {
-		return refreshDead, "" // asking again would change nothing
+		return refreshDead, "" // another try would change nothing
 	}
 	var retrieve *oauth2.RetrieveError
 	if !errors.As(err, &retrieve) {
-		return refreshMayPass, "" // no answer came, or none that an authorization server would give
+		return refreshMayPass, "" // no answer came, or none of an authorization server
 	}
 	code, status := retrieve.ErrorCode, http.StatusBadRequest
 	if retrieve.Response != nil {

@@ -18,16 +18,17 @@ func errOtherIssuer(issuer string) error {
 	return fmt.Errorf("the server names the authorization server %s, and the client is registered with another", issuer)
 }
 
-// Registration is a client that the authorization server let us register (RFC 7591).
+// Registration is a client that was registered at the authorization server by the hub (RFC 7591).
 type Registration struct {
-	// Endpoint is where it was registered, RedirectURL the redirect URI it was registered with.
+	// Endpoint is the address at which the client was registered, RedirectURL the redirect URI that it was registered
+	// with.
 	Endpoint    string `json:"endpoint"`
 	RedirectURL string `json:"redirectUrl"`
-	// Response is the server's answer. It may hold a client secret.
+	// Response is the server's answer. It may have a client secret.
 	Response json.RawMessage `json:"response"`
 }
 
-// newRegistration registers a client. public: the authorization server takes clients without a secret.
+// newRegistration registers a client. public says that the authorization server accepts clients without a secret.
 func newRegistration(ctx context.Context, client *http.Client, endpoint, redirectURL string,
 	public bool) (*Registration, error) {
 	meta := &oauthex.ClientRegistrationMetadata{
@@ -48,7 +49,7 @@ func newRegistration(ctx context.Context, client *http.Client, endpoint, redirec
 	return &Registration{Endpoint: endpoint, RedirectURL: redirectURL, Response: text}, nil
 }
 
-// client is what was registered; zero when there is nothing that can be read.
+// client returns the registered client; the zero value if it cannot be read.
 func (g *Registration) client() (c oauthex.ClientRegistrationResponse) {
 	if g == nil || json.Unmarshal(g.Response, &c) != nil {
 		return oauthex.ClientRegistrationResponse{}
@@ -56,7 +57,7 @@ func (g *Registration) client() (c oauthex.ClientRegistrationResponse) {
 	return c
 }
 
-// fits reports whether g can serve a registration at endpoint for redirectURL now.
+// fits reports whether g can be used instead of a new registration at endpoint for redirectURL.
 func (g *Registration) fits(endpoint, redirectURL string, now time.Time) bool {
 	if g == nil || g.Endpoint != endpoint || g.RedirectURL != redirectURL {
 		return false

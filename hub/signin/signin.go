@@ -17,29 +17,30 @@ import (
 	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
-// Options says for which server tokens are got, and by what means. Server and ServerURL are required.
+// Options are the options of a SignIn. Server and ServerURL are required.
 type Options struct {
 	// Server is the name in the configuration, ServerURL the server's address. Requests to another origin are not signed.
 	Server    string
 	ServerURL string
-	// Ask puts prompts to a person; nil: a sign-in that needs one fails.
+	// Ask shows prompts to a person. If it is nil, a sign-in that needs a person fails.
 	Ask Asker
-	// Store keeps tokens between runs; nil: they last as long as the SignIn. Tokens got without a person are never stored.
+	// Store keeps tokens between runs. If it is nil, they last as long as the SignIn. Tokens that were got without a
+	// person are never stored.
 	Store Store
-	// Config is from the server's entry.
+	// Config comes from the server's entry.
 	Config Config
-	// Logger; nil discards.
+	// Logger receives log records; nil discards them.
 	Logger *slog.Logger
-	// RoundTripper carries the requests for metadata, registrations and tokens; nil makes one of our own that looks at the
-	// addresses it connects to. URLs, redirects and sizes are checked in either case.
+	// RoundTripper sends the requests for metadata, registrations and tokens. If it is nil, the SignIn makes one that
+	// checks the addresses that it connects to. URLs, redirects and sizes are checked in either case.
 	RoundTripper http.RoundTripper
-	// Listen opens the listener to which the browser comes back, at an IP address and port of this computer (0: any); nil
-	// opens a socket. For tests.
+	// Listen opens the listener for the browser that comes back, at an IP address and port of this computer (port 0 means
+	// any). If it is nil, a socket is opened. It is for tests.
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
-// SignIn gets and keeps the token of one server. It implements transport.Authorizer. All methods may be called at once,
-// from any goroutine. The zero value is of no use; see New.
+// SignIn gets and keeps the token of one server. It implements transport.Authorizer. Its methods may be called
+// concurrently. New makes a SignIn; the zero value cannot be used.
 type SignIn struct {
 	o      Options
 	url    *url.URL
@@ -54,27 +55,27 @@ type SignIn struct {
 
 	nonces nonces
 
-	saving chan struct{} // one slot: whoever writes to the store writes what holds then
+	saving chan struct{} // one slot; its holder writes the present entry to the store
 
-	mu sync.Mutex // guards everything below; never held over I/O, a prompt or a wait
-	// entry is what is known of the server; nil: nothing. Entries are replaced, not changed.
+	mu sync.Mutex // guards the fields below; never held over I/O, a prompt or a wait
+	// entry is what is known about the server, or nil. Entries are replaced, not changed.
 	entry   *Entry
 	loaded  bool
 	closed  bool
 	flights map[kind]*flight
-	// renewed is the entry that came of a refresh after a 401: when the server refuses that too, a person is asked.
+	// renewed is the entry from a refresh after a 401. If the server refuses that, too, a person is asked.
 	renewed *Entry
-	// fresh is the entry that came of a sign-in, at freshAt.
+	// fresh is the entry from the last sign-in, which ended at freshAt.
 	fresh   *Entry
 	freshAt time.Time
-	// declined holds until quietUntil.
+	// declined is returned until quietUntil.
 	declined   *DeclinedError
 	quietUntil time.Time
-	stepUps    map[string]int // by scopes: step-ups begun
+	stepUps    map[string]int // the number of step-ups, by scopes
 	last       challenge      // of the last 401, for SignIn
 }
 
-// New prepares the sign-in to one server. It does no I/O. An error tells what is wrong with the options.
+// New returns the SignIn of one server. It does no I/O. An error says what is wrong with the options.
 func New(o Options) (*SignIn, error) {
 	u, err := url.Parse(o.ServerURL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -89,7 +90,7 @@ func New(o Options) (*SignIn, error) {
 	if o.Store == nil || o.Config.Grant != GrantPerson {
 		o.Store = NewMemory()
 	}
-	// The canonical URI of a resource (2025-11-25 basic/authorization "Canonical Server URI").
+	// u becomes the canonical URI of the resource (2025-11-25 basic/authorization "Canonical Server URI").
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	s := &SignIn{
@@ -104,8 +105,8 @@ func New(o Options) (*SignIn, error) {
 	return s, nil
 }
 
-// SignIn runs a sign-in because the user asks for it: also when one was declined a moment ago, or there is a token
-// already. It returns when the token is there, or why there is none.
+// SignIn runs a sign-in that the user has asked for, even if one was just declined, or if there is a token already. It
+// returns nil when there is a token.
 func (s *SignIn) SignIn(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
 		return err
@@ -135,8 +136,8 @@ func (s *SignIn) SignIn(ctx context.Context) error {
 	}
 }
 
-// Forget signs out: the token and the registration are removed from memory and store, and a sign-in under way is ended.
-// The authorization server is not told.
+// Forget signs out: it removes the token and the registration from memory and from the store, and ends a sign-in under
+// way. It does not inform the authorization server.
 func (s *SignIn) Forget(ctx context.Context) error {
 	s.mu.Lock()
 	s.entry, s.renewed, s.fresh, s.declined, s.loaded = nil, nil, nil, nil, true
@@ -156,7 +157,7 @@ func (s *SignIn) Forget(ctx context.Context) error {
 	return s.persist(ctx)
 }
 
-// Close ends everything that runs, with ErrClosed, and waits for it. The store keeps what it has.
+// Close ends everything that runs, with ErrClosed, and waits for it. The store keeps its content.
 func (s *SignIn) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -171,30 +172,30 @@ func (s *SignIn) Close() {
 	s.guard.Close()
 }
 
-// Phase is where a sign-in stands.
+// Phase is the phase of a sign-in.
 type Phase int
 
 const (
-	// None: there is no token, or none was looked for yet.
+	// None means that there is no token, or that the store was not read yet.
 	None Phase = iota
-	// Asking: a person is being asked, or the browser is waited for.
+	// Asking means that a person is being asked, or that the browser has not come back yet.
 	Asking
-	// SignedIn: there is a token, or the means to refresh it.
+	// SignedIn means that there is a token, or that it can be refreshed.
 	SignedIn
 )
 
-// State is what may be shown of a sign-in. There are no secrets in it.
+// State is what may be shown of a sign-in. It has no secrets.
 type State struct {
 	Phase Phase
-	// Issuer is the authorization server, Scopes the rights, Expiry the end of the token (zero: not known). With SignedIn
-	// only.
+	// Issuer is the authorization server, Scopes are the rights, and Expiry is when the token expires (zero if that is
+	// unknown). They are set only with SignedIn.
 	Issuer  string
 	Scopes  []string
 	Expiry  time.Time
 	Refresh bool // the token can be refreshed without a person
 }
 
-// State tells where the sign-in stands now.
+// State returns the present state of the sign-in.
 func (s *SignIn) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,8 +247,9 @@ func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// ours is false when the configuration names another client now: the token in e is not its own then. It is false, too,
-// when the configuration says now that tokens must be bound to a key, or must not, and that of e is otherwise.
+// ours reports whether e fits the present configuration. It does not if the configuration names another client, whose
+// token this is not, or if the configuration says that tokens must or must not be bound to a key, and the token of e is
+// otherwise.
 func (s *SignIn) ours(e *Entry) bool {
 	c := s.o.Config
 	switch {
@@ -257,8 +259,8 @@ func (s *SignIn) ours(e *Entry) bool {
 	return c.ClientID == "" || c.ClientID == e.ClientID
 }
 
-// adopt makes e what is known, unless f was ended by Forget or Close. A refresh replaces nothing but old, which it
-// began with.
+// adopt makes e the present entry, unless f was ended by Forget or Close. A refresh replaces only old, which it began
+// with.
 func (s *SignIn) adopt(f *flight, old, e *Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,8 +271,9 @@ func (s *SignIn) adopt(f *flight, old, e *Entry) bool {
 	return true
 }
 
-// persist writes what is known to the store. It may be called by several at once: each writes the state of its turn, so
-// that the last one leaves what holds. A store that fails costs a sign-in in the next run, not this one.
+// persist writes the present entry to the store. It may be called concurrently: each call writes the entry that is
+// present when its turn comes, so that the last one writes the latest. If the store fails, only the next run needs a
+// new sign-in.
 func (s *SignIn) persist(ctx context.Context) error {
 	select {
 	case s.saving <- struct{}{}:

@@ -13,45 +13,46 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Key names what is kept for one server. Two entries of a configuration never share a token, even for one URL.
+// Key identifies what is kept for one server. Two entries of a configuration never share a token, even if they have the
+// same URL.
 type Key struct {
 	// Server is the name in the configuration, URL the server's address.
 	Server string
 	URL    string
 }
 
-// id is a name for k that says nothing and fits file systems and keyrings.
+// id returns a name for k that reveals nothing about it, and is valid in file systems and keyrings.
 func (k Key) id() string {
 	sum := sha256.Sum256([]byte(k.Server + "\x00" + k.URL))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Entry is what is kept for one server. It belongs to the one authorization server that it names, and is replaced when
-// the server moves to another: neither token nor registration is ever shown to an issuer that did not give it. An Entry
-// is not changed once it was handed on. Printing it shows no secret.
+// Entry is what is kept for one server. It belongs to the authorization server that it names, and is replaced if the
+// server moves to another one: a token or a registration is never sent to an issuer that did not give it. An Entry does
+// not change once it was passed on. Printing it shows no secret.
 type Entry struct {
 	Server   string `json:"server"`
 	URL      string `json:"url"`
 	Issuer   string `json:"issuer"`
 	Resource string `json:"resource"`
 
-	// ClientID is the client that the token was given to. ClientSecret is empty when it comes from the configuration.
+	// ClientID is the client that the token was given to. ClientSecret is empty if it comes from the configuration.
 	ClientID     string           `json:"clientId,omitempty"`
 	ClientSecret string           `json:"clientSecret,omitempty"`
 	AuthStyle    oauth2.AuthStyle `json:"authStyle,omitempty"`
 	TokenURL     string           `json:"tokenUrl,omitempty"`
 
-	// ProofKey is what the tokens are bound to, or the refresh token alone; nil: nothing is. TokenType is "DPoP" for an
-	// access token that is bound, "" for a bearer token.
+	// ProofKey is the key that the tokens are bound to, or only the refresh token; nil if none is bound. TokenType is
+	// "DPoP" for a bound access token, "" for a bearer token.
 	ProofKey  *ProofKey `json:"proofKey,omitempty"`
 	TokenType string    `json:"tokenType,omitempty"`
 
-	// Scopes were granted, or asked for when the server did not say what it granted.
+	// Scopes were granted, or requested if the server did not say what it granted.
 	Scopes []string `json:"scopes,omitempty"`
-	// AccessToken is "" when only the registration is kept.
+	// AccessToken is "" if only the registration is kept.
 	AccessToken  string `json:"accessToken,omitempty"`
 	RefreshToken string `json:"refreshToken,omitempty"`
-	// Expiry of AccessToken; zero when the server did not say.
+	// Expiry is when AccessToken expires; zero if the server did not say.
 	Expiry time.Time `json:"expiry,omitzero"`
 
 	Registration *Registration `json:"registration,omitempty"`
@@ -59,7 +60,7 @@ type Entry struct {
 	Saved time.Time `json:"saved"`
 }
 
-// early is how long before its end a token counts as expired: it has to live until the server has looked at it.
+// early is how long before its expiry a token counts as expired: it has to be valid until the server has checked it.
 const early = 10 * time.Second
 
 // usable reports whether e has a token for a request at now.
@@ -67,7 +68,7 @@ func (e *Entry) usable(now time.Time) bool {
 	return e != nil && e.AccessToken != "" && (e.Expiry.IsZero() || now.Add(early).Before(e.Expiry))
 }
 
-// secrets lists what must not be seen in any text.
+// secrets returns the values that must not appear in any text.
 func (e *Entry) secrets() []string {
 	if e == nil {
 		return nil
@@ -76,32 +77,32 @@ func (e *Entry) secrets() []string {
 		e.ProofKey.secret()}
 }
 
-// Secrets are the texts of e that must not be shown; nil has none.
+// Secrets returns the texts of e that must not be shown. e may be nil.
 func (e *Entry) Secrets() []string { return e.secrets() }
 
-// String names the entry without its secrets.
+// String returns a text that names the entry, without its secrets.
 func (e *Entry) String() string { return fmt.Sprintf("sign-in of %s at %s", e.Server, e.Issuer) }
 
-// GoString is String: %#v shows no secret either.
+// GoString is like String: %#v shows no secret either.
 func (e *Entry) GoString() string { return e.String() }
 
 // LogValue keeps the secrets out of logs.
 func (e *Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
-// Store keeps entries between runs. It is called for many servers at once. Its errors hold no secrets.
+// Store keeps entries between runs. Its methods may be called concurrently. Its errors have no secrets.
 type Store interface {
-	// Load gives the entry for key, or nil when there is none that can be used.
+	// Load returns the entry for key, or nil if there is none that can be used.
 	Load(ctx context.Context, key Key) (*Entry, error)
 	// Save replaces the entry for e.Server and e.URL.
 	Save(ctx context.Context, e *Entry) error
-	// Delete removes the entry for key; it is no error when there is none.
+	// Delete removes the entry for key. It returns nil if there is none.
 	Delete(ctx context.Context, key Key) error
 }
 
 // memory is a Store for one run.
 type memory struct {
 	mu sync.Mutex // guards entries
-	// entries are not copied: they do not change.
+	// entries are not copied, because they do not change.
 	entries map[Key]*Entry
 }
 
@@ -128,10 +129,10 @@ func (m *memory) Delete(_ context.Context, key Key) error {
 	return nil
 }
 
-// decodeEntry reads what a store kept. An entry for another key counts as corrupt.
+// decodeEntry parses what a store kept. An entry for another key counts as corrupt.
 func decodeEntry(text []byte, key Key) (*Entry, error) {
 	var e Entry
-	// The decoder's errors quote what they read, so they are not passed on.
+	// The errors of the decoder quote the text, so they are not passed on.
 	if err := json.Unmarshal(text, &e); err != nil || e.Server != key.Server || e.URL != key.URL || e.Issuer == "" {
 		return nil, errCorrupt
 	}

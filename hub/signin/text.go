@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// without takes secrets out of s. A peer may echo what we have sent.
+// without returns s with the secrets replaced. A peer may echo what it was sent.
 func without(s string, secrets ...string) string {
 	for _, secret := range secrets {
 		if secret != "" {

@@ -13,20 +13,20 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// tokenRequest is one request to a token endpoint, other than the exchange of a code (SignIn.exchange).
+// tokenRequest is one request to a token endpoint, except for the exchange of a code (SignIn.exchange).
 type tokenRequest struct {
 	url    string
 	id     string
 	secret string
 	style  oauth2.AuthStyle
 	scopes []string
-	params url.Values // with grant_type
-	key    *ProofKey  // that proofs are made with; nil: none are sent
-	must   bool       // the token has to be bound to key
+	params url.Values // includes grant_type
+	key    *ProofKey  // the key for proofs; nil if none are sent
+	must   bool       // the token must be bound to key
 }
 
-// send uses the client credentials package, which takes any grant type: oauth2.Config cannot add the resource parameter
-// to a refresh (RFC 8707 section 2.2), nor a client assertion to anything.
+// send sends the request. It uses the client credentials package, which accepts any grant type: oauth2.Config can add
+// neither the resource parameter to a refresh (RFC 8707 section 2.2) nor a client assertion to anything.
 func (t *tokenRequest) send(ctx context.Context, client *http.Client) (*oauth2.Token, error) {
 	if t.style == oauth2.AuthStyleAutoDetect && t.secret == "" {
 		t.style = oauth2.AuthStyleInParams
@@ -40,7 +40,7 @@ func (t *tokenRequest) send(ctx context.Context, client *http.Client) (*oauth2.T
 	return token, checkType(token, t.key, t.must)
 }
 
-// checkType refuses a token that cannot be used. key is what it may be bound to, and is if it must.
+// checkType refuses a token that cannot be used. The token may be bound to key; if must is set, it has to be.
 func checkType(t *oauth2.Token, key *ProofKey, must bool) error {
 	switch {
 	case strings.EqualFold(t.TokenType, typeDPoP) && key != nil:
@@ -54,18 +54,18 @@ func checkType(t *oauth2.Token, key *ProofKey, must bool) error {
 		", which are not supported"}
 }
 
-// tokenTypeError is a token that came and is of no use.
+// tokenTypeError says that a token was given but cannot be used.
 type tokenTypeError struct{ text string }
 
 func (e *tokenTypeError) Error() string { return e.text }
 
-// with makes the entry that e becomes by token.
+// with returns e with the token.
 func (e Entry) with(token *oauth2.Token) *Entry {
 	e.AccessToken, e.TokenType, e.Expiry, e.Saved = token.AccessToken, "", token.Expiry, time.Now().UTC()
 	if strings.EqualFold(token.TokenType, typeDPoP) {
 		e.TokenType = typeDPoP
 	}
-	if token.RefreshToken != "" { // RFC 6749 section 6: without a new one the old one stays
+	if token.RefreshToken != "" { // RFC 6749 section 6: without a new refresh token the old one stays valid
 		e.RefreshToken = token.RefreshToken
 	}
 	if scope, ok := token.Extra("scope").(string); ok {
@@ -75,14 +75,14 @@ func (e Entry) with(token *oauth2.Token) *Entry {
 	return &e
 }
 
-// withoutToken makes the entry that is left when the token is dead.
+// withoutToken returns e without its token, which is not valid any more.
 func (e Entry) withoutToken() *Entry {
 	e.AccessToken, e.RefreshToken, e.Expiry, e.Saved = "", "", time.Time{}, time.Now().UTC()
 	e.ProofKey, e.TokenType = nil, ""
 	return &e
 }
 
-// joinRefresh finds the refresh that runs, or begins that of e. mu is held.
+// joinRefresh returns the refresh that runs, or begins one of e. It is called with mu held.
 func (s *SignIn) joinRefresh(e *Entry) *flight {
 	if f := s.flights[refreshing]; f != nil {
 		f.waiters++
@@ -91,7 +91,8 @@ func (s *SignIn) joinRefresh(e *Entry) *flight {
 	return s.begin(&flight{kind: refreshing}, func(ctx context.Context, f *flight) error { return s.refresh(ctx, f, e) })
 }
 
-// refresh replaces old by what its refresh token gives. nil: what is known now counts, be it a new token or none.
+// refresh replaces old by the result of its refresh token. If it returns nil, the present entry counts, whether it has
+// a new token or none.
 func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, requestLimit, &Error{Server: s.o.Server,
 		Text: "the authorization server took too long to refresh the token"})
@@ -107,7 +108,7 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 		case refreshMayPass:
 			return s.failure(ctx, err, old.secrets()...)
 		case refreshDead:
-			// Another hub of this user may have used the refresh token, and kept the one that came for it.
+			// Another hub of this user may have used the refresh token, and stored the one that replaced it.
 			if kept, _ := s.o.Store.Load(ctx, s.key); !again && kept != nil && kept.Issuer == old.Issuer &&
 				kept.ClientID == old.ClientID &&
 				kept.RefreshToken != "" && kept.RefreshToken != from.RefreshToken {
@@ -118,7 +119,7 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 				continue
 			}
 		case clientDead:
-			// the registration is dead too
+			// the registration is not valid any more either
 			from = &Entry{Server: from.Server, URL: from.URL, Issuer: from.Issuer, Resource: from.Resource, Scopes: from.Scopes}
 		}
 		s.log.Info("the token cannot be refreshed any more", "code", bounds.Printable(code))
@@ -137,11 +138,11 @@ func (s *SignIn) sendRefresh(ctx context.Context, e *Entry) (*oauth2.Token, erro
 	return t.send(ctx, s.guard.Client(s.proving(s.guard, e.TokenURL, e.ProofKey)))
 }
 
-// replace adopts and keeps e in the place of old. It saves outside the flight's context: a refresh token that was
-// changed must not be lost because somebody lost patience.
+// replace adopts and stores e in place of old. It saves with s.life and not with the flight's context: a refresh token
+// that was replaced must not be lost because a caller stopped waiting.
 func (s *SignIn) replace(f *flight, old, e *Entry) error {
 	if s.adopt(f, old, e) {
-		_ = s.persist(s.life) // it has logged what went wrong
+		_ = s.persist(s.life) // persist has logged the error
 	}
 	return nil
 }

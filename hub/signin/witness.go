@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// witness is the round tripper of one flow. The libraries tell less of the metadata than the flow has to know, and make
-// token requests of which a peer may echo the secrets. It belongs to the flow's goroutine.
+// witness is the round tripper of one flow. It records what the libraries do not return of the metadata, and the
+// secrets of token requests, which a peer may echo. It is used only by the flow's goroutine.
 type witness struct {
 	next    http.RoundTripper
 	answers []seenAnswer // to GETs since the last forget
 	sent    []string     // secrets
 }
 
-// seenAnswer is one answer; of a request that was redirected each hop has one.
+// seenAnswer is one answer. A redirected request has one for each hop.
 type seenAnswer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// secretFields are parameters of token requests that a peer may echo in its error, and that must not be seen there.
+// secretFields are parameters of token requests that a peer may echo in its error, where they must not be shown.
 var secretFields = []string{"code", "code_verifier", "client_secret", "client_assertion", "assertion", "subject_token",
 	"refresh_token"}
 
-// hide takes a secret that must not be seen in the errors of this flow.
+// hide adds secrets that must not appear in the errors of this flow.
 func (w *witness) hide(secrets ...string) { w.sent = append(w.sent, secrets...) }
 
 func (w *witness) forget() { w.answers = nil }
@@ -53,7 +53,7 @@ func (w *witness) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// note keeps the secrets of a token request.
+// note records the secrets of a token request.
 func (w *witness) note(req *http.Request) {
 	if _, basic, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok {
 		w.hide(basic)
@@ -73,8 +73,8 @@ func (w *witness) note(req *http.Request) {
 	}
 }
 
-// absent reports whether nothing is to be had at the address that was asked for since the last forget: a status that
-// says so or, where nobody has named the address, a page for people, as sites show for every address.
+// absent reports whether nothing exists at the address that was asked for since the last forget: the status says so or,
+// if the address was guessed, the answer is a page for people, which some sites show for every address.
 func (w *witness) absent(guessed bool) bool {
 	if len(w.answers) == 0 {
 		return false
@@ -83,8 +83,8 @@ func (w *witness) absent(guessed bool) bool {
 	return first.status/100 == 4 || guessed && !strings.HasPrefix(first.header.Get("Content-Type"), "application/json")
 }
 
-// proofAlgorithms reads a list that the SDK leaves out of an authorization server's metadata (RFC 9449 section 5.1).
-// The metadata has to be the last thing that was got.
+// proofAlgorithms returns a list in the authorization server's metadata that the SDK leaves out (RFC 9449 section 5.1).
+// The metadata must be the last answer.
 func (w *witness) proofAlgorithms() []string {
 	var meta struct {
 		Algorithms []string `json:"dpop_signing_alg_values_supported"`

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-const maxWorkloadToken = 64 << 10 // bytes of the file
+const maxWorkloadToken = 64 << 10 // the highest size of the file, in bytes
 
-// workloadToken gives the JWT of GrantWorkload as it is now.
+// workloadToken returns the present JWT of GrantWorkload.
 //
-// The file's name comes from a configuration, and what is in the file goes to an authorization server that the MCP
-// server names. So nothing but a JWT is ever sent: a name that is wrong, or was chosen to steal, gives away no key and
-// no password.
+// The name of the file comes from a configuration, and its content is sent to an authorization server that the MCP
+// server names. So only a JWT is ever sent: a name that is wrong, or was chosen to steal a file, reveals no key and no
+// password.
 func (c *Config) workloadToken() (string, error) {
 	if c.WorkloadTokenFile == "" {
 		return c.WorkloadToken, nil
@@ -25,7 +25,7 @@ func (c *Config) workloadToken() (string, error) {
 	text, err := readSmall(c.WorkloadTokenFile, maxWorkloadToken)
 	if err != nil {
 		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err // the path stays out of errors
+			err = pe.Err // the path must not appear in errors
 		}
 		return "", fmt.Errorf("the file with the workload token cannot be read: %w", err)
 	}
@@ -36,8 +36,8 @@ func (c *Config) workloadToken() (string, error) {
 	return token, nil
 }
 
-// readSmall reads a file of at most limit bytes. Links are followed, as platforms put new tokens in place by changing
-// one; a pipe would block, and is refused.
+// readSmall reads a file of at most limit bytes. It follows links, since platforms install new tokens by changing a
+// link. It refuses a pipe, which would block.
 func readSmall(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// isJWT reports whether s has the form of a signed JWT (RFC 7515 section 3.1); it verifies nothing.
+// isJWT reports whether s has the form of a signed JWT (RFC 7515 section 3.1). It verifies nothing.
 func isJWT(s string) bool {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 || parts[2] == "" {

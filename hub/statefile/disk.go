@@ -17,23 +17,23 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxText bounds what is read: the hub's own files are small.
+// maxText bounds the size of a file that is read, in bytes. The hub's own files are small.
 const maxText = 64 << 20
 
-// lockPause is the time between two looks at a lock that another process holds.
+// lockPause is the time between two attempts to take a lock that another process holds.
 const lockPause = 5 * time.Millisecond
 
-// disk is what a File does to the system, step by step.
+// disk has the operations of a File on the file system. Tests replace it.
 type disk interface {
 	makeDir(dir string, log *slog.Logger) error
 	lock(ctx context.Context, path string) (unlock func(), err error)
 	lockFolder(ctx context.Context, folder string) (unlock func(), err error)
-	stat(path string) (fs.FileInfo, error)         // nil when there is no file
-	read(path string) ([]byte, fs.FileInfo, error) // nil when there is no file
-	create(path string) (newFile, error)           // for this user only; replaces what lies there
+	stat(path string) (fs.FileInfo, error)         // nil if there is no file
+	read(path string) ([]byte, fs.FileInfo, error) // nil if there is no file
+	create(path string) (newFile, error)           // for this user only; replaces an existing file
 	rename(from, to string) error
 	remove(path string) error
-	syncDir(path string) // of the folder that path is in
+	syncDir(path string) // syncs the directory that path is in
 }
 
 type newFile interface {
@@ -46,7 +46,7 @@ type newFile interface {
 
 type systemDisk struct{}
 
-// makeDir makes sure that the directory is there, and that nobody else can put files into it or list it.
+// makeDir makes sure that the directory exists, and that nobody else can list it or put files into it.
 func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSticky != 0 { // /tmp and its like: not ours to close, and anybody can lay links there
+	if info.Mode()&fs.ModeSticky != 0 { // such as /tmp: the hub must not change its mode, and others can make links in it
 		return fmt.Errorf("%w: %s is a directory for everybody", errReadOnly, dir)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
@@ -65,8 +65,8 @@ func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// lock takes the lock file at path. The file stays for ever: a lock on a file that is deleted locks nobody out. The
-// system frees the lock of a process that dies.
+// lock takes the lock file at path. The file is never deleted: a lock on a deleted file excludes nobody. The system
+// releases the lock of a process that dies.
 func (systemDisk) lock(ctx context.Context, path string) (func(), error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s", errIrregular, path)
@@ -75,7 +75,7 @@ func (systemDisk) lock(ctx context.Context, path string) (func(), error) {
 	ok, err := l.TryLockContext(ctx, lockPause)
 	switch {
 	case ok:
-		// For the error of those who wait in vain. Windows lets nobody write to a locked file.
+		// The process id is for the error of processes that wait in vain. On Windows, nobody can write to a locked file.
 		_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())), 0o600)
 		return func() { _ = l.Unlock() }, nil
 	case ctx.Err() != nil:
@@ -84,7 +84,7 @@ func (systemDisk) lock(ctx context.Context, path string) (func(), error) {
 	return nil, err
 }
 
-// holder names the process that wrote itself into the lock file.
+// holder returns a clause with the id of the process that wrote itself into the lock file, or "".
 func holder(path string) string {
 	file, err := open(path)
 	if err != nil {
@@ -107,7 +107,7 @@ func (systemDisk) stat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// read refuses links, which could lead anywhere, and pipes, whose opening would block.
+// read refuses links, which could lead anywhere, and pipes, which would block when they are opened.
 func (d systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
 	for range 100 {
 		before, err := d.stat(path)
@@ -125,7 +125,7 @@ func (d systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
 			return nil, nil, err
 		}
 		info, err := file.Stat()
-		if err == nil && !os.SameFile(before, info) { // replaced at this moment
+		if err == nil && !os.SameFile(before, info) { // replaced between stat and open
 			_ = file.Close()
 			continue
 		}
@@ -146,7 +146,7 @@ func (systemDisk) create(path string) (newFile, error) {
 func (systemDisk) rename(from, to string) error { return rename(from, to) }
 func (systemDisk) remove(path string) error     { return remove(path) }
 
-// syncDir makes a rename last through a power cut, where the system can do that.
+// syncDir makes a rename survive a power cut, on systems that can do that.
 func (systemDisk) syncDir(path string) {
 	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		_ = d.Sync()

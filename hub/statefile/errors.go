@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// ErrNoPlace is what an Update gives when there is no directory for the hub's own files.
+// ErrNoPlace is returned by Update if there is no directory for the hub's own files.
 var ErrNoPlace = errors.New("there is no directory for the hub's own files")
 
-// What keeps a file from being read or written, for errors.Is. Each comes with the path and the system's own words.
+// Reasons why a file cannot be read or written, for errors.Is. Each is wrapped with the path and the error of the
+// system.
 var (
 	errReadOnly  = errors.New("the hub may not write its own files there")
 	errFull      = errors.New("the disk is full")
@@ -19,7 +20,7 @@ var (
 	errBroken    = errors.New("the hub's own file cannot be understood")
 )
 
-// explain gives err one of the words above, when one fits.
+// explain wraps err with one of the errors above, if one applies.
 func explain(path string, err error) error {
 	var word error
 	switch {

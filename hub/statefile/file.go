@@ -13,47 +13,48 @@ import (
 	"time"
 )
 
-// maxWait bounds how long an Update waits for its turn.
+// maxWait bounds how long an Update waits for the lock.
 const maxWait = 5 * time.Second
 
-// racy is how old a file's time of change has to be before the same time means the same text: some clocks are coarse.
+// racy is the age that a file's modification time must have before an equal time means an equal text: the clocks of
+// some file systems are coarse.
 const racy = 2 * time.Second
 
-// Options of a [File]. The zero value is useful.
+// Options are the options of a [File]. The zero value is ready for use.
 type Options struct {
-	Logger *slog.Logger // nil = none
-	// Check says whether a text is one that the caller understands, a version of its own for example. What it refuses is
-	// never overwritten: it is set aside first. nil = any JSON value.
+	Logger *slog.Logger // nil discards the records
+	// Check returns an error if the caller does not understand a text, for example because of its version. A text that
+	// Check refuses is never overwritten: a copy is kept first. nil accepts any JSON value.
 	Check func(text []byte) error
-	wait  time.Duration // of tests: for other writers; 0 = maxWait
+	wait  time.Duration // for tests: how long to wait for other writers; 0 means maxWait
 }
 
-// Change makes the new text of the old one, which is nil when there is none; it must not keep or change old. With a nil
-// text all stays as it is.
+// Change returns the new text for the old one, which is nil if there is none. It must not keep or change old. If it
+// returns nil, the file stays as it is.
 type Change func(old []byte) ([]byte, error)
 
 // File is one text that several processes share. Its methods are safe for concurrent use.
 type File struct {
-	path string // "" = there is no place for it
+	path string // "" if there is no place for the file
 	o    Options
 	disk disk
 
-	mu      sync.Mutex // guards what follows; never held over the disk or a Change
-	seen    snapshot   // the file as it was read or written last
-	failing bool       // the disk did not take the last change, and the log says so
+	mu      sync.Mutex // guards the fields below; never held while the disk is used or a Change runs
+	seen    snapshot   // the file as it was last read or written
+	failing bool       // the disk did not take the last change; this was logged
 }
 
-// snapshot is a file at one moment.
+// snapshot is the state of a file at one moment.
 type snapshot struct {
-	text   []byte      // nil = none that can be used
-	info   fs.FileInfo // nil = no file, or not known
-	err    error       // why text is nil, besides there being no file
+	text   []byte      // nil if there is no usable text
+	info   fs.FileInfo // nil if there is no file, or if it is unknown
+	err    error       // why text is nil although there is a file
 	known  bool
-	steady bool // the file was old enough when read: as long as it looks the same, it is the same
+	steady bool // the file was old enough when it was read: while its info is equal, its text is equal
 }
 
-// Open returns the file name in dir. With dir "" there is no place to keep it, as without a home directory: there is no
-// text, and every Update fails with ErrNoPlace. Nothing is read, written or made yet, so Open cannot fail.
+// Open returns the file name in dir. If dir is "", there is no place for the file, as without a home directory: then
+// there is no text, and every Update fails with ErrNoPlace. Open does not use the disk, so it cannot fail.
 func Open(dir, name string, o Options) *File { return openOn(systemDisk{}, dir, name, o) }
 
 func openOn(d disk, dir, name string, o Options) *File {
@@ -75,9 +76,9 @@ func openOn(d disk, dir, name string, o Options) *File {
 	return f
 }
 
-// Read returns the text, nil when there is none. It costs little while the file stays as it was, and sees what other
-// processes wrote. With an error (errBroken, errIrregular, errReadOnly, or the system's) there is no text. The caller
-// must not change the text.
+// Read returns the text, or nil if there is none. It is cheap while the file does not change, and sees what other
+// processes wrote. If there is an error (errBroken, errIrregular, errReadOnly, or one of the system), the text is nil.
+// The caller must not change the text.
 func (f *File) Read() ([]byte, error) {
 	if f.path == "" {
 		return nil, nil
@@ -98,9 +99,10 @@ func (f *File) see(s snapshot) {
 	f.seen = s
 }
 
-// Update changes the text for all processes. It waits for its turn among all; a lock whose holder died is free. An
-// error of change is returned as it is. Any other says why the disk did not take the change (errReadOnly, errFull,
-// errBusy, errIrregular, ErrNoPlace, or the system's). After any error the file is as it was.
+// Update changes the text for all processes. It waits for the lock that all of them take; the lock of a process that
+// died is free. An error of change is returned unchanged. Any other error says why the disk did not take the change
+// (errReadOnly, errFull, errBusy, errIrregular, ErrNoPlace, or one of the system). After an error the file is
+// unchanged.
 func (f *File) Update(change Change) error {
 	if f.path == "" {
 		return ErrNoPlace
@@ -134,7 +136,7 @@ func (f *File) tell(err error) {
 	}
 }
 
-// write makes the change to the file. refused is the error of change itself.
+// write applies change to the file. refused is the error that change returned.
 func (f *File) write(ctx context.Context, change Change) (now snapshot, refused, err error) {
 	if err := f.disk.makeDir(filepath.Dir(f.path), f.o.Logger); err != nil {
 		return snapshot{}, nil, err

@@ -12,8 +12,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFolder takes a lock on the folder itself, so that nothing is left in it. Where the file system has no such locks,
-// as some over a network have not, hubs are told apart by what the file holds just before it is replaced.
+// lockFolder locks the folder itself, so that no lock file is left in it. Some file systems, such as network file
+// systems, have no such locks. There, a change by another hub is detected by the content of the file just before it is
+// replaced.
 func (systemDisk) lockFolder(ctx context.Context, folder string) (func(), error) {
 	l := flock.New(folder, flock.SetFlag(os.O_RDONLY))
 	ok, err := l.TryLockContext(ctx, lockPause)
@@ -29,7 +30,7 @@ func (systemDisk) lockFolder(ctx context.Context, folder string) (func(), error)
 	return nil, err
 }
 
-// keepOwner gives the new file the owner of the old one, which differs when an administrator runs the hub.
+// keepOwner sets the owner of the new file to that of the old one, which differs if an administrator runs the hub.
 func keepOwner(file newFile, like fs.FileInfo) error {
 	was, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || int(was.Uid) == os.Geteuid() {

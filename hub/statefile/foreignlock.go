@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	foreignWait  = 2 * time.Second       // at most
-	foreignStale = 10 * time.Second      // Cline takes a lock over that is as old as this
-	foreignPause = 25 * time.Millisecond // and looks this often
+	foreignWait  = 2 * time.Second       // the longest wait for another program's lock
+	foreignStale = 10 * time.Second      // the age at which Cline takes over a lock
+	foreignPause = 25 * time.Millisecond // the time between two checks of the lock
 )
 
-// errForeignLock is what AwaitForeignLock returns when another program did not let go in time.
+// errForeignLock is returned by AwaitForeignLock if another program did not release the lock in time.
 var errForeignLock = errors.New("another program holds the file for too long")
 
-// AwaitForeignLock waits while another program writes the file at path under Cline's protocol: a directory path +
-// ".lock" with the owner's file in it, stale ten seconds after it was made. An empty one is being given up. It waits
-// for two seconds at most. After any error the file can be read all the same: the lock asks for patience, nothing more.
+// AwaitForeignLock waits while another program writes the file at path under Cline's protocol: the lock is a directory
+// path + ".lock" that contains a file of its owner, and is stale ten seconds after it was made. An empty directory is a
+// lock that is being released. AwaitForeignLock waits for at most two seconds. After an error the file can still be
+// read: the lock only asks readers to wait.
 func AwaitForeignLock(ctx context.Context, path string) error {
 	lock := path + ".lock"
 	ctx, cancel := context.WithTimeoutCause(ctx, foreignWait, fmt.Errorf("%w: %s", errForeignLock, lock))
@@ -51,7 +52,7 @@ func foreignHeld(lock string) bool {
 	return len(names) > 0
 }
 
-// holdForeignLock takes the lock, for who writes the file. A lock that is stale, or is being given up, is taken over.
+// holdForeignLock takes the lock, in order to write the file. It takes over a lock that is stale or is being released.
 func holdForeignLock(ctx context.Context, path string) (release func(), err error) {
 	lock := path + ".lock"
 	for {

@@ -2,14 +2,14 @@ package statefile
 
 import "os"
 
-// These are for files that are not kept by a File. On Windows a file that somebody reads, a virus scanner above all,
-// can be neither replaced nor removed at that moment, nor sometimes opened: each of them tries again there, for a
-// second in all.
+// These functions are for files that are not kept by a File. On Windows, a file that another program has open, most
+// often a virus scanner, cannot be replaced or removed, or sometimes opened, at that moment. There, each function tries
+// again, for up to a second in all.
 
-// Rename puts a file in the place of another.
+// Rename renames a file, and replaces the file to if there is one.
 func Rename(from, to string) error { return rename(from, to) }
 
-// OpenForReading opens a file.
+// OpenForReading opens a file for reading.
 func OpenForReading(path string) (*os.File, error) { return open(path) }
 
 // Remove removes a file.

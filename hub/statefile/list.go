@@ -15,54 +15,54 @@ import (
 	"time"
 )
 
-// Entry is what a [List] is made of: one for each key.
+// Entry is an entry of a [List]. A list has one entry for each key.
 type Entry[K comparable] interface {
 	Key() K
 	When() time.Time
 }
 
-// ListForm is what sets one list apart from the others.
+// ListForm is the form of a list: what distinguishes it from other lists.
 type ListForm[E any] struct {
-	File    string // its name
-	Member  string // the member of the JSON object that has the entries
-	What    string // for the log
-	Version int    // of the form that is written; all before it are read, and a file that says nothing is of version 0
-	Max     int    // entries; the oldest go
-	Room    int    // bytes of JSON; what is beyond it, the oldest, goes or is shortened
+	File    string // the name of the file
+	Member  string // the member of the JSON object that holds the entries
+	What    string // what the entries are, for log records
+	Version int    // written version of the form; earlier versions can be read, and a file without one has version 0
+	Max     int    // the highest number of entries; the oldest go first
+	Room    int    // the highest size of the entries as JSON, in bytes; beyond it the oldest are dropped or shortened
 
-	// Check refuses an entry that must not be taken for another one than it is, and mends one of an earlier version. nil:
-	// all are good.
+	// Check returns an error for an entry that this hub would misunderstand, and converts an entry of an earlier version.
+	// If it is nil, all entries are accepted.
 	Check func(e *E, version int) error
-	// Shorten takes out of an entry what it can do without. nil: nothing.
+	// Shorten removes from an entry what it can do without. If it is nil, entries are not shortened.
 	Shorten func(e *E)
 }
 
-// List is a list of entries in a [File]. Several hubs share the file, and what it says counts: each Refresh takes up
-// what others have written, each Save changes what is there. What the disk does not take holds in this process all the
-// same, and is written by the next Save that can; what this version does not understand is set aside before another
-// text takes its place. So no trouble with a file ever fails a call. Its methods are safe for concurrent use; Refresh
-// and Save alone may read and write the file, and the lock of the list is not held meanwhile.
+// List is a list of entries in a [File]. Several hubs share the file, and its content is authoritative: Refresh reads
+// what others have written, and Save changes what is there. A change that the disk does not take is valid in this
+// process, and is written by the next Save that succeeds. Text that this version does not understand is copied before
+// it is replaced. So a problem with a file never fails a call. The methods of a List are safe for concurrent use. Only
+// Refresh and Save may read and write the file; they do not hold the lock of the list meanwhile.
 type List[K comparable, E Entry[K]] struct {
 	form ListForm[E]
 	file textFile
 	log  *slog.Logger
 
-	mu      sync.Mutex // guards below; never held over the disk
-	text    []byte     // as known was read from it last
-	known   map[K]E    // with what is not written; never changed, but replaced
-	unsaved map[K]*E   // nil: is to be gone
+	mu      sync.Mutex // guards the fields below; never held while the disk is used
+	text    []byte     // the text of the file from which known was last read
+	known   map[K]E    // includes unsaved changes; the map is replaced, never changed
+	unsaved map[K]*E   // a nil value means that the entry is to be removed
 	saving  bool
-	turns   uint64 // counts what makes a text that was read before old
-	unread  bool   // the file has a text that cannot be read; the log says so
+	turns   uint64 // counts events after which a text that was read before is outdated
+	unread  bool   // the text of the file cannot be read; this was logged
 }
 
-// textFile is what a list needs of a File.
+// textFile has the methods of File that a list uses.
 type textFile interface {
 	Read() ([]byte, error)
 	Update(change Change) error
 }
 
-// OpenList opens a list in dir; dir "" keeps it in memory. Nothing is read before Refresh.
+// OpenList opens a list in dir; with dir "" it is in memory only. Nothing is read before Refresh.
 func OpenList[K comparable, E Entry[K]](dir string, form ListForm[E], log *slog.Logger) *List[K, E] {
 	return openListOn[K](systemDisk{}, dir, form, log)
 }
@@ -73,27 +73,27 @@ func openListOn[K comparable, E Entry[K]](d disk, dir string, form ListForm[E], 
 	return l
 }
 
-// Get gives what is known under key.
+// Get returns the entry under key.
 func (l *List[K, E]) Get(key K) (E, bool) {
 	e, ok := l.All()[key]
 	return e, ok
 }
 
-// All gives what is known. Nobody changes that map, the caller included.
+// All returns the entries. Nobody changes the map, and the caller must not either.
 func (l *List[K, E]) All() map[K]E {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known
 }
 
-// Put makes an entry hold at once, in memory; Save writes it.
+// Put adds or replaces an entry, in memory; Save writes it.
 func (l *List[K, E]) Put(e E) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.change(map[K]*E{e.Key(): &e})
 }
 
-// PutNew is Put if there is no entry; it gives the one that holds then.
+// PutNew adds e unless there is an entry under its key, and returns the entry that is valid afterwards.
 func (l *List[K, E]) PutNew(e E) E {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *List[K, E]) PutNew(e E) E {
 	return e
 }
 
-// Drop takes out the entries that match, in memory, and tells how many there were; Save writes that.
+// Drop removes the entries that match, in memory, and returns their number; Save writes the change.
 func (l *List[K, E]) Drop(match func(K, E) bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,13 +118,13 @@ func (l *List[K, E]) Drop(match func(K, E) bool) int {
 	return len(gone)
 }
 
-// change: mu is held.
+// change is called with mu held.
 func (l *List[K, E]) change(changes map[K]*E) {
 	l.known = changed(l.known, changes)
 	maps.Copy(l.unsaved, changes)
 }
 
-// changed gives entries with changes.
+// changed returns a copy of entries with the changes applied.
 func changed[K comparable, E any](entries map[K]E, changes map[K]*E) map[K]E {
 	entries = maps.Clone(entries)
 	for key, e := range changes {
@@ -137,13 +137,13 @@ func changed[K comparable, E any](entries map[K]E, changes map[K]*E) map[K]E {
 	return entries
 }
 
-// Refresh takes up what other hubs have written.
+// Refresh reads what other hubs have written.
 func (l *List[K, E]) Refresh() {
 	for !l.refreshed() {
 	}
 }
 
-// refreshed is one look; false: what it found is old by now.
+// refreshed does one try of Refresh. It returns false if what it read is outdated by now.
 func (l *List[K, E]) refreshed() bool {
 	turns, before := l.lastRead()
 	text, err := l.file.Read()
@@ -165,8 +165,8 @@ func (l *List[K, E]) lastRead() (turns uint64, text []byte) {
 	return l.turns, l.text
 }
 
-// take makes what a look found what is known. current is false when it is old by now; news tells that the file cannot
-// be read and could be before.
+// take makes what was read the known entries. current is false if that is outdated by now. news reports that the file
+// cannot be read although it could be before.
 func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E, err error, same bool) (current, news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E, err error, s
 		return false, false
 	}
 	news = err != nil && !l.unread
-	l.unread = err != nil // then what was known before still holds
+	l.unread = err != nil // if so, the entries that were known before stay valid
 	if err == nil && !same {
 		l.turns++
 		l.text, l.known = text, changed(found, l.unsaved)
@@ -182,7 +182,7 @@ func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E, err error, s
 	return true, news
 }
 
-// Save writes what is not written, unless somebody else does: then that one takes it along.
+// Save writes the unsaved changes. If another call of Save is under way, that call writes them.
 func (l *List[K, E]) Save() {
 	var tried map[K]*E
 	for kept := true; ; {
@@ -193,12 +193,13 @@ func (l *List[K, E]) Save() {
 		if err != nil {
 			l.trim(tried)
 		}
-		kept = err == nil || errors.Is(err, ErrNoPlace) // then all there is is in memory
+		kept = err == nil || errors.Is(err, ErrNoPlace) // with ErrNoPlace the list is in memory only
 	}
 }
 
-// toWrite gives what one writer writes next, nil when there is nothing more, or another writer. tried is what it has
-// tried last, nil at first, and kept whether the file has it: if not, only something new is a reason to try again.
+// toWrite returns the changes that Save writes next, or nil if there are none, or if another call of Save is under way.
+// tried are the changes that Save has tried last, nil at first. kept reports whether they are in the file now; if not,
+// Save tries again only if there are other changes.
 func (l *List[K, E]) toWrite(tried map[K]*E, kept bool) map[K]*E {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,13 +224,13 @@ func (l *List[K, E]) toWrite(tried map[K]*E, kept bool) map[K]*E {
 	return maps.Clone(l.unsaved)
 }
 
-// write changes the file.
+// write applies changes to the file.
 func (l *List[K, E]) write(changes map[K]*E) error {
 	l.Refresh()
 	before := l.ifUnread()
 	return l.file.Update(func(old []byte) ([]byte, error) {
 		entries, err := l.decode(old)
-		if err != nil { // cannot be: File has asked understood
+		if err != nil { // cannot happen: File has called understood
 			return nil, err
 		}
 		if old == nil && before != nil {
@@ -239,8 +240,8 @@ func (l *List[K, E]) write(changes map[K]*E) error {
 	})
 }
 
-// trim keeps what the disk did not take within the bounds of the file: the oldest entries go, or are shortened. What
-// was changed after tried is left to the next time.
+// trim keeps the entries that the disk did not take within the bounds of the file: the oldest are dropped or shortened.
+// Entries that were changed after tried stay as they are until the next call.
 func (l *List[K, E]) trim(tried map[K]*E) {
 	text, err := l.encode(l.All())
 	if err != nil {
@@ -268,7 +269,7 @@ func (l *List[K, E]) trim(tried map[K]*E) {
 		}
 	}
 	for key, e := range tried {
-		if _, ok := onDisk[key]; e == nil && l.unsaved[key] == nil && !ok { // gone without ever having been there
+		if _, ok := onDisk[key]; e == nil && l.unsaved[key] == nil && !ok { // removed before it was ever in the file
 			delete(l.unsaved, key)
 			delete(tried, key)
 		}
@@ -276,7 +277,7 @@ func (l *List[K, E]) trim(tried map[K]*E) {
 	l.known = known
 }
 
-// ifUnread gives what was known when the text could be read, nil when it can be.
+// ifUnread returns the entries that were known when the text could last be read, or nil if it can be read now.
 func (l *List[K, E]) ifUnread() map[K]E {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -286,7 +287,7 @@ func (l *List[K, E]) ifUnread() map[K]E {
 	return l.known
 }
 
-// understood tells File whether a text is one of this list.
+// understood returns an error if text is not a text of this list. It is the Check of the File.
 func (l *List[K, E]) understood(text []byte) error {
 	if _, known := l.lastRead(); bytes.Equal(text, known) {
 		return nil
@@ -295,7 +296,7 @@ func (l *List[K, E]) understood(text []byte) error {
 	return err
 }
 
-// errOtherForm tells nothing of the text: it may hold secrets.
+// errOtherForm does not quote the text, which may hold secrets.
 var errOtherForm = errors.New("it is no JSON text of the form that this hub writes")
 
 func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
@@ -312,7 +313,7 @@ func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
 		return nil, fmt.Errorf("it is of version %d, and this hub knows versions up to %d", version, l.form.Version)
 	}
 	var list []E
-	var byName map[string]E // as some were in version 0
+	var byName map[string]E // some lists had this form in version 0
 	raw := file[l.form.Member]
 	if raw != nil && json.Unmarshal(raw, &list) != nil && (version > 0 || json.Unmarshal(raw, &byName) != nil) {
 		return nil, errOtherForm
@@ -331,7 +332,7 @@ func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
 	return entries, nil
 }
 
-// encode writes the entries, oldest first, as far as there is room for them.
+// encode returns the text of the entries, oldest first. It leaves out the oldest ones if there is no room for all.
 func (l *List[K, E]) encode(entries map[K]E) ([]byte, error) {
 	newest := slices.Collect(maps.Values(entries))
 	sort.Slice(newest, func(i, j int) bool {
@@ -362,7 +363,7 @@ func (l *List[K, E]) encode(entries map[K]E) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Sum is a hash over texts, each with its length: a name for an entry that tells nothing of it.
+// Sum returns a hash over texts and their lengths: a name for an entry that reveals nothing about it.
 func Sum(texts ...string) string {
 	h := sha256.New()
 	for _, t := range texts {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// load reads the file as it is.
+// load reads the file.
 func (f *File) load() snapshot {
 	text, info, err := f.disk.read(f.path)
 	s := snapshot{info: info, known: err == nil, steady: steady(info)}
 	switch {
 	case err != nil:
 		s.err = explain(f.path, err)
-	case len(bytes.TrimSpace(text)) == 0: // nothing that could be lost
+	case len(bytes.TrimSpace(text)) == 0: // an empty file; nothing can be lost
 	default:
 		if err := f.o.Check(text); err != nil {
 			s.err = &brokenError{path: f.path, why: err, text: text}
@@ -23,7 +23,7 @@ func (f *File) load() snapshot {
 	return s
 }
 
-// brokenError keeps the text that was not understood, to be set aside.
+// brokenError has the text that was not understood, so that it can be copied.
 type brokenError struct {
 	path string
 	why  error
@@ -33,9 +33,9 @@ type brokenError struct {
 func (e *brokenError) Error() string   { return fmt.Sprintf("%v: %s: %v", errBroken, e.path, e.why) }
 func (e *brokenError) Unwrap() []error { return []error{errBroken, e.why} }
 
-// setAside keeps a copy of a text that was not understood: a newer hub may have written it, or a person. The copy has
-// the time of the original in its name, so that it is made once however often it is tried. A copy, not a rename: at no
-// time is there no file.
+// setAside makes a copy of a text that was not understood: a newer hub may have written it, or a person. The name of
+// the copy has the time of the original, so that repeated attempts make one copy. It is a copy and not a rename, so
+// that the file exists at any time.
 func (f *File) setAside(old snapshot) error {
 	broken, ok := old.err.(*brokenError)
 	if !ok {
@@ -64,8 +64,8 @@ func (f *File) setAside(old snapshot) error {
 	}
 }
 
-// replace puts text in the place of what is at path, in one step. It is called under the lock, so the name of the new
-// file is nobody else's: one that lies there is left over from a writer that was killed.
+// replace replaces the file at path in one step. It is called under the lock, so no other writer uses the name of the
+// new file: if such a file exists, it was left by a writer that was killed.
 func (f *File) replace(path string, text []byte) error {
 	fresh := f.path + ".new"
 	file, err := f.disk.create(fresh)
@@ -74,7 +74,7 @@ func (f *File) replace(path string, text []byte) error {
 	}
 	_, err = file.Write(text)
 	if err == nil {
-		err = file.Sync() // some file systems find only here that the disk is full
+		err = file.Sync() // some file systems report a full disk only here
 	}
 	if closeErr := file.Close(); err == nil {
 		err = closeErr

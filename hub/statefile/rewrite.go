@@ -13,24 +13,25 @@ import (
 	"time"
 )
 
-// Rewriting says how a file that is not the hub's own is changed. The zero value changes what is there.
+// Rewriting are the options for changing a file that is not the hub's own. The zero value changes only an existing
+// file.
 type Rewriting struct {
-	// Within is the folder that the file must lie in once links are followed; "" = anywhere.
+	// Within is the folder that the file must lie in after links are followed; "" means anywhere.
 	Within string
-	// Make makes a file that is not there, for this user alone, and the folders that lead to it.
+	// Make creates a missing file, for this user only, and the folders on the way to it.
 	Make bool
-	// Cline keeps writers out that follow Cline's protocol (see AwaitForeignLock).
+	// Cline excludes writers that follow Cline's protocol (see AwaitForeignLock).
 	Cline bool
 
-	disk disk          // of tests
-	wait time.Duration // of tests: for other hubs; 0 = maxWait
+	disk disk          // for tests
+	wait time.Duration // for tests: how long to wait for other hubs; 0 means maxWait
 }
 
-// RewriteError is why a file was not changed. The file is as it was.
+// RewriteError says why a file was not changed. The file is as it was before.
 type RewriteError struct {
 	Path    string
 	Message string // what is wrong and what to do
-	Err     error  // of the system; may be nil
+	Err     error  // from the system; may be nil
 }
 
 func (e *RewriteError) Error() string {
@@ -42,15 +43,15 @@ func (e *RewriteError) Error() string {
 
 func (e *RewriteError) Unwrap() error { return e.Err }
 
-// rewriteTries is how often a change is made anew because another program wrote the file meanwhile.
+// rewriteTries is how often a change is tried in all, since another program may write the file meanwhile.
 const rewriteTries = 3
 
-// Rewrite changes a file that people and other programs write, too. The hubs of a user take turns, by a lock on the
-// folder. The new text is written beside the file and takes its place in one step, with its mode; a link stays one, and
-// what it leads to is changed. When another program wrote the file after it was read, the change is made anew, three
-// times at most: so change may be called several times, with nil where there is no file. An error of change is returned
-// as it is; any other is a *RewriteError. After every error, and whenever the process is killed, the file has its old
-// text or the new one.
+// Rewrite changes a file that people and other programs write, too. The hubs of a user exclude each other by a lock on
+// the folder. The new text is written to a file beside path, which then replaces the file in one step and gets its
+// mode. If path is a link, the file that it leads to is changed. If another program has written the file since it was
+// read, Rewrite tries again, three times in all; so change may be called several times. Its argument is nil if there is
+// no file. An error of change is returned unchanged; any other is a *RewriteError. After an error, or if the process is
+// killed, the file has its old text or the new one.
 func Rewrite(ctx context.Context, path string, r Rewriting, change Change) error {
 	if r.disk == nil {
 		r.disk = systemDisk{}
@@ -82,8 +83,8 @@ func Rewrite(ctx context.Context, path string, r Rewriting, change Change) error
 	return &RewriteError{path, "is written by another program all the time; try again later", nil}
 }
 
-// Rehearse makes a change as Rewrite does and writes nothing, so it takes no lock. What shows only in writing, it does
-// not find.
+// Rehearse makes a change as Rewrite does but writes nothing, so it takes no lock. It does not find problems that
+// appear only when the file is written.
 func Rehearse(_ context.Context, path string, r Rewriting, change Change) error {
 	if r.disk == nil {
 		r.disk = systemDisk{}
@@ -102,14 +103,14 @@ func Rehearse(_ context.Context, path string, r Rewriting, change Change) error 
 	return nil
 }
 
-// Writable tells why a file cannot be changed, as far as that shows without writing. nil: it can.
+// Writable returns why a file cannot be changed, as far as that can be known without writing it, or nil if it can be.
 func Writable(path string, r Rewriting) error {
 	return Rehearse(context.Background(), path, r, func(old []byte) ([]byte, error) { return []byte{}, nil })
 }
 
 const readOnly = "is read-only; make it writable, or edit it by hand"
 
-// look reads a file and makes nothing on the way to it.
+// look reads a file, and creates nothing on the way to it.
 func (r *Rewriting) look(path string) (old []byte, info fs.FileInfo, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && r.Make {
 		return nil, nil, r.inside(path, existing(filepath.Dir(path)))
@@ -121,7 +122,7 @@ func (r *Rewriting) look(path string) (old []byte, info fs.FileInfo, err error) 
 	return r.read(path, target)
 }
 
-// read reads the text of a file; nil: there is no file.
+// read reads the text of a file. It returns nil if there is no file.
 func (r *Rewriting) read(path, target string) (old []byte, info fs.FileInfo, err error) {
 	old, info, err = r.disk.read(target)
 	switch {
@@ -135,7 +136,7 @@ func (r *Rewriting) read(path, target string) (old []byte, info fs.FileInfo, err
 	return old, info, nil
 }
 
-// target follows links to the file that is changed.
+// target follows links, and returns the path of the file to change.
 func (r *Rewriting) target(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +162,7 @@ func (r *Rewriting) target(path string) (string, error) {
 	return target, r.inside(path, target)
 }
 
-// existing is the deepest folder on the way that is there.
+// existing returns the deepest existing folder on the way to folder.
 func existing(folder string) string {
 	for {
 		if real, err := filepath.EvalSymlinks(folder); err == nil {
@@ -175,7 +176,7 @@ func existing(folder string) string {
 	}
 }
 
-// inside refuses a file whose links lead out of Within.
+// inside returns an error if the links of the file lead out of Within.
 func (r *Rewriting) inside(path, target string) error {
 	if r.Within == "" {
 		return nil
@@ -192,7 +193,8 @@ func (r *Rewriting) inside(path, target string) error {
 		"the file that it leads to", nil}
 }
 
-// once makes the change, unless the file is another one by the time the new text is ready: then done is false.
+// once makes the change, unless the file has changed by the time when the new text is ready. In that case it returns
+// false.
 func (r *Rewriting) once(path, target string, change Change) (done bool, err error) {
 	old, info, err := r.read(path, target)
 	if err != nil {
@@ -226,8 +228,8 @@ func (r *Rewriting) once(path, target string, change Change) (done bool, err err
 	return true, nil
 }
 
-// write writes the new text beside the file, as like it as can be. Under the lock the name is nobody else's: what lies
-// there is left over from a writer that was killed.
+// write writes the new text to the file fresh, with the mode and the owner of like. The caller holds the lock, so no
+// other writer uses that name: if such a file exists, it was left by a writer that was killed.
 func (r *Rewriting) write(fresh string, text []byte, like fs.FileInfo) error {
 	file, err := r.disk.create(fresh)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// steady says whether a file seen now and looking the same later is the same. That there is no file is sure.
+// steady reports whether a file with this info that looks the same later is the same. For a missing file that is
+// certain.
 func steady(info fs.FileInfo) bool { return info == nil || time.Since(info.ModTime()) > racy }
 
 func sameInfo(a, b fs.FileInfo) bool {

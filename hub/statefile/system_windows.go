@@ -15,7 +15,7 @@ func diskFull(err error) bool {
 
 func writeProtected(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
-// A file that somebody reads, a virus scanner above all, cannot be replaced at that moment.
+// A file that another program has open, most often a virus scanner, cannot be replaced at that moment.
 const (
 	sharingTries = 50
 	sharingPause = 20 * time.Millisecond
@@ -35,7 +35,7 @@ func open(path string) (f *os.File, err error) {
 	return f, err
 }
 
-// shared calls f again, for a second in all, while the file is in somebody's hands.
+// shared calls f again, for up to a second in all, while another program holds the file.
 func shared(f func() error) error {
 	for try := 1; ; try++ {
 		err := f()

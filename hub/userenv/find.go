@@ -17,26 +17,27 @@ import (
 
 // Wanted is a program to be found.
 type Wanted struct {
-	Command string // as configured, its references replaced
+	Command string // as configured, with its references replaced
 	Dir     string
-	Env     map[string]*string // what the entry sets
+	Env     map[string]*string // the variables that the entry sets
 	Heir    transport.Heir
 }
 
-// Found is what there is of it.
+// Found is the result of Find.
 type Found struct {
-	Program   transport.Program // zero: none
-	Err       error             // why, a *transport.StartError
-	From      string            // where it was found, in words; "": the command is a path
+	Program   transport.Program // zero if none was found
+	Err       error             // why none was found, a *transport.StartError
+	From      string            // where it was found, in words; "" if the command is a path
 	Env       []string          // the complete environment of the process
-	Inherited []string          // names of what it inherits of the user's settings
-	Searched  string            // where else it was looked for, for transport.Command
+	Inherited []string          // names of the user's settings that the process inherits
+	Searched  string            // the other places that were searched, for transport.Command
 }
 
-// Find looks for a program as the start of a process would, in the PATH that the process gets. A command that is not
-// there is looked for in the PATH of the login shell, and then where version and package managers put theirs; the
-// folder where it is found is in the PATH of the process then, for a program needs its neighbours (npx needs node). The
-// login shell's answer is waited for within ctx, where it counts; what cannot be told without it is not found yet.
+// Find finds a program as the start of a process would, in the PATH that the process gets. If the command is not there,
+// Find searches the PATH of the login shell, and then the folders of version and package managers. The folder in which
+// it is found is then added to the PATH of the process, because a program needs its neighbours (npx needs node). If the
+// login shell matters, Find waits for its answer within ctx; if there is no answer by then, the program counts as not
+// found.
 func (u *User) Find(ctx context.Context, w Wanted) Found {
 	base := u.Base(ctx)
 	found, missing := w.in(base, "")
@@ -94,7 +95,8 @@ func (u *User) Find(ctx context.Context, w Wanted) Found {
 	return found
 }
 
-// in looks in an environment, first in one folder.
+// in searches the program in an environment: first in folder, unless that is "". missing reports that the command does
+// not exist there.
 func (w Wanted) in(base []string, folder string) (f Found, missing bool) {
 	f.Env = transport.Environment(base, w.Heir, w.Env)
 	if folder != "" {
@@ -110,7 +112,7 @@ func (w Wanted) in(base []string, folder string) (f Found, missing bool) {
 	return f, ok && e.Setting == "command" && errors.Is(f.Err, fs.ErrNotExist)
 }
 
-// some names the first of many folders.
+// some returns a list of the first of many folders, for a message.
 func some(folders []string) string {
 	const most = 8
 	if len(folders) == 0 {
@@ -124,7 +126,7 @@ func some(folders []string) string {
 	return bounds.Printable(text)
 }
 
-// distinct leaves out what stood before: shells put folders into PATH twice.
+// distinct removes duplicates: shells put folders into PATH twice.
 func distinct(folders []string) (list []string) {
 	for _, f := range folders {
 		if !slices.Contains(list, f) {
@@ -141,7 +143,7 @@ func names(env map[string]*string) (list []string) {
 	return list
 }
 
-// pathName is how PATH is spelled in an environment; Windows has "Path".
+// pathName returns the spelling of PATH in an environment. Windows has "Path".
 func pathName(env []string) string {
 	if runtime.GOOS == "windows" {
 		for _, kv := range env {
@@ -161,7 +163,7 @@ func withPath(env []string, path string) []string {
 	return env
 }
 
-// joined is a PATH and, behind it, what another one has besides.
+// joined returns the PATH first, followed by the folders of then that it does not have.
 func joined(first, then string) string {
 	list := filepath.SplitList(first)
 	for _, dir := range filepath.SplitList(then) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// home is the user's directory, "" where it is not known.
+// home returns the user's home directory, or "" if it is unknown.
 func (u *User) home() string {
 	name := "HOME"
 	if runtime.GOOS == "windows" {
@@ -24,8 +24,8 @@ func (u *User) home() string {
 	return ""
 }
 
-// places are the folders that are there of version and package managers, in the order in which they are looked into:
-// what somebody chose a version with goes before what came with the system.
+// places returns the existing folders of version and package managers, in the order in which they are searched: a
+// folder of a version that somebody has chosen comes before the folders of the system.
 func (u *User) places(environ []string) (list []string) {
 	home := u.home()
 	below := func(root string, parts ...string) {
@@ -37,7 +37,7 @@ func (u *User) places(environ []string) (list []string) {
 			list = append(list, dir)
 		}
 	}
-	// said is the folder that a variable names, and where it is without one
+	// said returns the folder that a variable names, or the default folders if the variable is not set
 	said := func(variable string, defaults ...string) (roots []string) {
 		if dir := lookup(environ, variable); filepath.IsAbs(dir) {
 			return []string{dir}
@@ -68,7 +68,7 @@ func (u *User) places(environ []string) (list []string) {
 		{"PNPM_HOME", nil, []string{".local/share/pnpm", "Library/pnpm"}},
 		{"BUN_INSTALL", []string{"bin"}, []string{".bun"}},
 		{"DENO_INSTALL", []string{"bin"}, []string{".deno"}},
-		{"", []string{"bin"}, []string{".local"}}, // uv and pipx, too
+		{"", []string{"bin"}, []string{".local"}}, // also used by uv and pipx
 		{"CARGO_HOME", []string{"bin"}, []string{".cargo"}},
 		{"GOPATH", []string{"bin"}, []string{"go"}},
 	} {
@@ -94,8 +94,8 @@ func (u *User) places(environ []string) (list []string) {
 	return list
 }
 
-// nvmDefault is the version that nvm uses in a new shell: an alias leads to a version, the beginning of one, or another
-// alias ("lts/*"). Without a default it is the newest.
+// nvmDefault returns the version that nvm uses in a new shell. The alias "default" leads to a version, to the beginning
+// of one, or to another alias ("lts/*"). Without a default, it is the newest version.
 func nvmDefault(root string) string {
 	entries, err := os.ReadDir(filepath.Join(root, "versions", "node"))
 	if err != nil {
@@ -125,7 +125,7 @@ func nvmDefault(root string) string {
 	return best
 }
 
-// newer compares versions by their numbers.
+// newer reports whether the version a is newer than b, by their numbers.
 func newer(a, b string) bool {
 	numbers := func(v string) (list []int) {
 		for part := range strings.SplitSeq(strings.TrimPrefix(v, "v"), ".") {

@@ -15,21 +15,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// maxOutput bounds what a shell may write before and while it answers.
+// maxOutput bounds what a shell may write before and while it answers, in bytes.
 const maxOutput = 8 << 20
 
-// Print writes an environment between two marks, for [User.ask] in another process: a shell's own files may write
-// anything before and after it, and values may have several lines.
+// Print writes an environment between two marks. [User.ask] runs it in another process. The marks are needed because a
+// shell's own files may write anything before and after the environment, and values may have several lines.
 func Print(w io.Writer, mark string, environ []string) error {
 	mark = printed(mark)
 	_, err := io.WriteString(w, mark+strings.Join(environ, "\x00")+mark)
 	return err
 }
 
-// printed is what a mark looks like where it is printed. It is none in a command line that a shell shows.
+// printed returns a mark in its printed form. It differs from the mark in a command line that a shell echoes.
 func printed(mark string) string { return "<" + mark + ">" }
 
-// read finds what Print wrote.
+// read returns the environment that Print wrote.
 func read(r io.Reader, mark string) ([]string, error) {
 	var all strings.Builder
 	piece := make([]byte, 32<<10)
@@ -37,7 +37,7 @@ func read(r io.Reader, mark string) ([]string, error) {
 		n, err := r.Read(piece)
 		all.Write(piece[:n])
 		text := all.String()
-		// What may be the beginning of a mark is looked at again with what follows.
+		// The end of the text may be the beginning of a mark, so it is searched again together with what follows.
 		if i := strings.Index(text[from:], mark); i >= 0 {
 			from += i
 			if inner, _, closed := strings.Cut(text[from+len(mark):], mark); closed {
@@ -55,7 +55,7 @@ func read(r io.Reader, mark string) ([]string, error) {
 	}
 }
 
-// ask runs the login shell within ctx and gives its environment. Nothing that it started is left.
+// ask runs the login shell within ctx, and returns its environment. All processes that the shell has started are ended.
 func (u *User) ask(ctx context.Context, shell string) ([]string, error) {
 	mark := rand.Text()
 	p, err := transport.Start(transport.Command{
@@ -71,7 +71,7 @@ func (u *User) ask(ctx context.Context, shell string) ([]string, error) {
 		err = context.Cause(ctx)
 	}
 	drained := make(chan struct{})
-	go func() { // ends with the process: what keeps writing must not hold up its end
+	go func() { // ends with the process; without a reader, a process that goes on writing could delay the end
 		defer close(drained)
 		_, _ = io.Copy(io.Discard, p.Stdout())
 	}()
@@ -80,8 +80,8 @@ func (u *User) ask(ctx context.Context, shell string) ([]string, error) {
 	return environ, err
 }
 
-// shellEnvironment is what the shell is started with: the hub's own environment, without what is for the hub or the
-// editor alone. A shell's files can look at MCPHUB_RESOLVING_ENVIRONMENT to do less.
+// shellEnvironment returns the environment of the shell: that of the hub, without the variables that are for the hub or
+// the editor only. The shell's files can check MCPHUB_RESOLVING_ENVIRONMENT in order to do less.
 func shellEnvironment(own []string) []string {
 	env := make([]string, 0, len(own)+2)
 	for _, kv := range own {
@@ -93,7 +93,7 @@ func shellEnvironment(own []string) []string {
 	return append(env, "TERM=dumb", "MCPHUB_RESOLVING_ENVIRONMENT=1")
 }
 
-// ofHub tells whether a variable is for the hub or the editor.
+// ofHub reports whether a variable is for the hub or the editor.
 func ofHub(name string) bool {
 	for _, prefix := range []string{"PLUGIN_", "MCPHUB_", "VSCODE_", "ELECTRON_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -103,12 +103,12 @@ func ofHub(name string) bool {
 	return false
 }
 
-// shellArgs are the arguments by which a shell reads its files of a login and of an interactive use, and runs a
+// shellArgs returns the arguments with which a shell reads its files for login and interactive shells, and runs a
 // command.
 func shellArgs(shell string, command []string) []string {
 	name := strings.TrimSuffix(filepath.Base(shell), ".exe")
 	switch name {
-	case "csh", "tcsh": // -l works alone only
+	case "csh", "tcsh": // -l must be the only option
 		return []string{"-ic", quoted(command, func(s string) string {
 			return "'" + strings.NewReplacer("'", `'\''`, "!", `\!`, "\n", "\\\n").Replace(s) + "'"
 		})}
@@ -136,8 +136,8 @@ func quoted(words []string, quote func(string) string) string {
 	return strings.Join(list, " ")
 }
 
-// loginShell is the shell of the user: what SHELL says, else what the system's list of users says, else the one that
-// the system gives to a new user. "": there is none, as on Windows, where no files of a shell set the environment.
+// loginShell returns the user's shell: the value of SHELL, else that in the system's list of users, else the system's
+// default for a new user. It returns "" if there is none, as on Windows, where no files of a shell set the environment.
 func loginShell(getenv func(string) string) string {
 	if runtime.GOOS == "windows" {
 		return ""
@@ -145,7 +145,7 @@ func loginShell(getenv func(string) string) string {
 	if shell := getenv("SHELL"); filepath.IsAbs(shell) {
 		return shell
 	}
-	users, _ := os.ReadFile("/etc/passwd") // absent on some systems
+	users, _ := os.ReadFile("/etc/passwd") // missing on some systems
 	for line := range strings.Lines(string(users)) {
 		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) == 7 && f[2] == strconv.Itoa(os.Getuid()) &&
 			filepath.IsAbs(f[6]) {

@@ -13,46 +13,47 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// DefaultLimit is what the login shell has for its answer.
+// DefaultLimit is how long the login shell may take for its answer.
 const DefaultLimit = 5 * time.Second
 
-// House is the hub as far as a User needs it; see servers.House.
+// House has the methods of the hub that a User needs; see servers.House.
 type House interface {
 	Update(f func())
 	Go(f func())
 	Draining() bool
 }
 
-// Options of a User. House, Life and Logger are needed where Printer is given.
+// Options are the options of a User. House, Life and Logger are required if Printer is set.
 type Options struct {
-	Environ []string // the hub's own
-	// Printer is the program and its arguments that calls [Print] with the last argument; nil: no shell is asked.
+	Environ []string // of the hub
+	// Printer is a program and its arguments. It calls [Print], with its last argument as the mark. If it is nil, no shell
+	// is asked.
 	Printer []string
-	// Desktop: the host was started from a desktop, so that the shell's environment is the right one for all servers.
+	// Desktop says that the host was started from a desktop, so that all servers get the shell's environment.
 	Desktop     bool
 	House       House
 	Life        context.Context // of the hub
 	Logger      *slog.Logger
 	Containment *transport.Containment
-	// Answered is told what servers may inherit from now on, without the lock; nil: nobody is.
+	// Answered is called, without the lock, with the environment that servers may inherit from now on. It may be nil.
 	Answered func(environ []string)
-	Limit    time.Duration // 0: DefaultLimit
-	// Root is put before the places that begin at the root of the file system; tests have their own.
+	Limit    time.Duration // 0 means DefaultLimit
+	// Root is the root of the file system for the places that begin there; tests set it.
 	Root string
 }
 
-// User is the person whose servers the hub starts. Its methods may be called by several goroutines, without the lock.
+// User is the person whose servers the hub starts. Its methods may be called concurrently, without the lock.
 type User struct {
 	Options
 	shell    string
 	once     sync.Once
 	answered chan struct{}
 	// set before answered is closed
-	answer []string // the hub's own environment where there is none
+	answer []string // the hub's own environment if the shell gave none
 	err    error
 }
 
-// New makes a User. A shell that all servers wait for is not asked before the first of them needs it.
+// New returns a User. The shell is not asked before it is needed for the first time.
 func New(o Options) *User {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
@@ -65,7 +66,7 @@ func New(o Options) *User {
 	return u
 }
 
-// Begin asks the shell, once for the hub's life, and does not wait.
+// Begin asks the shell, once in the hub's life, and does not wait.
 func (u *User) Begin() {
 	u.once.Do(func() {
 		begun := false
@@ -97,7 +98,7 @@ func (u *User) run() {
 	}
 }
 
-// settle keeps the answer.
+// settle stores the answer.
 func (u *User) settle(environ []string, err error) {
 	if u.answer, u.err = u.Environ, err; err == nil {
 		u.answer = merged(u.Environ, environ)
@@ -105,7 +106,7 @@ func (u *User) settle(environ []string, err error) {
 	close(u.answered)
 }
 
-// wait asks the shell and waits for its answer, at most for its time.
+// wait asks the shell, and waits for its answer until ctx ends. The time of the shell is bounded, too.
 func (u *User) wait(ctx context.Context) {
 	u.Begin()
 	select {
@@ -114,7 +115,7 @@ func (u *User) wait(ctx context.Context) {
 	}
 }
 
-// known tells whether the shell has answered, or will not.
+// known reports whether the shell has answered, or will not answer.
 func (u *User) known() bool {
 	select {
 	case <-u.answered:
@@ -124,9 +125,9 @@ func (u *User) known() bool {
 	}
 }
 
-// Base is the environment that servers inherit from, and that references are resolved with: the hub's own, or the login
-// shell's where the host was started from a desktop. The shell's answer is waited for within ctx; if that is over, it
-// is what is known now, and Answered tells when there is more.
+// Base returns the environment that servers inherit from, and with which references are resolved: that of the hub, or
+// that of the login shell if the host was started from a desktop. It waits for the shell's answer within ctx. If ctx
+// has ended, it returns what is known, and Answered is called when there is more.
 func (u *User) Base(ctx context.Context) []string {
 	if !u.Desktop {
 		return u.Environ
@@ -137,8 +138,8 @@ func (u *User) Base(ctx context.Context) []string {
 	return u.Environ
 }
 
-// merged is the shell's environment with what only the hub has. What a shell sets about itself is left out, and folders
-// of the hub's PATH that the shell's has not come last in it.
+// merged returns the shell's environment, and the variables that only the hub has. It leaves out what a shell sets
+// about itself. Folders that only the hub's PATH has come last in PATH.
 func merged(own, shell []string) []string {
 	all := map[string]string{}
 	for _, kv := range own {

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// maxHashed bounds the files that are compared by content; longer ones are no config files, and compared by size and
-// time.
+// maxHashed bounds the files that are compared by content, in bytes. Longer ones are not config files, and are compared
+// by size and time.
 const maxHashed = 16 << 20
 
-// racy is how old a file's time of change has to be before the same time means the same content: within it, the clock
-// of a file system may be too coarse to tell two writes apart.
+// racy is the age that a file's modification time must have before an equal time means equal content. For a younger
+// file, the clock of the file system may be too coarse to distinguish two writes.
 const racy = 2 * time.Second
 
 // file is one config file.
@@ -25,14 +25,14 @@ type file struct {
 	path   string // absolute
 	places []place
 	print  print
-	sure   bool // an event came: the content is read, whatever size and time say
+	sure   bool // an event was received: the content is read even if size and time are equal
 
-	// The size and time that go with print; steady when they can be trusted.
+	// The size and time that belong to print. steady reports whether they can be relied on.
 	info   fs.FileInfo
 	steady bool
 }
 
-// print says what a file is, as far as a reader of it would notice.
+// print identifies the state of a file, as far as a reader of the file would notice it.
 type print struct {
 	kind string // missing, unreadable, special, long or text
 	sum  [sha256.Size]byte
@@ -40,7 +40,7 @@ type print struct {
 
 func newFile(s *state, path string) *file {
 	abs, err := filepath.Abs(path)
-	if err != nil { // no current folder: the path leads nowhere, and is watched as that
+	if err != nil { // there is no working directory: the path leads nowhere, and is watched all the same
 		abs = filepath.Clean(path)
 	}
 	return &file{s: s, path: abs}
@@ -53,10 +53,10 @@ func (f *file) touched(_ string, sure bool, now time.Time) {
 	}
 }
 
-// look follows the file to where it is now and says whether it is another one than it was.
+// look updates the watched places on the way to the file, and reports whether the file has changed since the last look.
 func (f *file) look() (changed bool) {
 	f.burst = burst{}
-	// Watch first, read then: what changes after the reading has its event.
+	// The folders are watched before the file is read: a change after the reading has its event.
 	f.places = f.s.follow(f, f.path, false, f.places)
 	before := f.print
 	f.print = f.fingerprint()
@@ -86,14 +86,15 @@ func (f *file) fingerprint() print {
 	if err == nil {
 		return print{"text", sha256.Sum256(text)}
 	}
-	f.info = nil // what keeps it from being read may be no part of it
+	f.info = nil // the reason may not show in the info
 	if absent(err) {
 		return print{kind: "missing"}
 	}
 	return print{kind: "unreadable"}
 }
 
-// sameFile compares without reading. The mode counts: it decides whether the file can be read.
+// sameFile compares two files without reading them. The mode counts, because it determines whether the file can be
+// read.
 func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// user is what depends on a folder: a config file on entries of it, a glob on all of it.
+// user is something that depends on a folder: a config file on entries of it, a glob on all of it.
 type user interface {
-	// touched says that something in folder may have changed. With sure unset nothing happened that is known of: it is
+	// touched is called when something in folder may have changed. If sure is false, no event was received, and it is only
 	// time to look.
 	touched(folder string, sure bool, now time.Time)
 }
 
-// folder is one whose entries matter. Its path holds no links, so that one folder is watched once.
+// folder is a folder whose entries are watched. Its path has no links, so that no folder is watched twice.
 type folder struct {
 	path    string
-	watched bool // by the source
-	polled  bool // looked at every pollEvery, because it is not watched
+	watched bool // the source watches it
+	polled  bool // it is looked at every pollEvery, because the source does not watch it
 	entries map[string]map[user]struct{}
 	whole   map[user]struct{}
 }
 
-// use makes the folder at path one that is watched or polled, and says whether that is new.
+// use makes sure that the folder at path is watched or polled. fresh reports whether it was not before.
 func (s *state) use(path string) (f *folder, fresh bool) {
 	f = s.folders[path]
 	if f == nil {
@@ -32,7 +32,7 @@ func (s *state) use(path string) (f *folder, fresh bool) {
 		return f, false
 	}
 	if s.remote(path) {
-		f.polled = true // the changes of other computers cause no events here
+		f.polled = true // changes by other computers cause no events here
 		return f, true
 	}
 	if err := s.src.Add(path); err != nil {
@@ -54,13 +54,13 @@ func (s *state) unused(f *folder) {
 		return
 	}
 	delete(s.folders, f.path)
-	_ = s.src.Remove(f.path) // fails when it is not watched, as when it is gone
+	_ = s.src.Remove(f.path) // fails if it is not watched, for example because it was deleted
 }
 
-// follow makes u depend on what trail says and returns that.
+// follow makes u depend on the entries that trail returns, instead of had, and returns them.
 func (s *state) follow(u user, path string, isDir bool, had []place) []place {
-	// Between the look and the watch the way may have changed: then another round is needed. The way of somebody who
-	// changes it all the time is followed by the events to come.
+	// The links on the way may change between the look and the watch; then another round is needed. If they change all the
+	// time, the events to come cause further looks.
 	for range 8 {
 		places := trail(path, isDir)
 		same := len(places) == len(had)
@@ -82,7 +82,7 @@ func (s *state) follow(u user, path string, isDir bool, had []place) []place {
 	return had
 }
 
-// unfollow ends what follow began.
+// unfollow removes the dependencies that follow added.
 func (s *state) unfollow(u user, places []place) {
 	for _, p := range places {
 		f := s.folders[p.folder]
@@ -110,7 +110,8 @@ func minus(from, what []place) []place {
 	return left
 }
 
-// changed takes one event: an entry of a folder, or a folder itself, whose watch may have ended with it.
+// changed processes an event, which is about an entry of a folder or about a watched folder itself. In the latter case
+// the watch may have ended.
 func (s *state) changed(name string, now time.Time) {
 	name = filepath.Clean(name)
 	if f := s.folders[filepath.Dir(name)]; f != nil {
@@ -122,12 +123,12 @@ func (s *state) changed(name string, now time.Time) {
 		}
 	}
 	if f := s.folders[name]; f != nil {
-		f.watched = false // watching it again does no harm when it still is
+		f.watched = false // it does no harm to watch it again if it is still watched
 		f.touch(true, now)
 	}
 }
 
-// touch tells everything that depends on the folder.
+// touch calls touched for everything that depends on the folder.
 func (f *folder) touch(sure bool, now time.Time) {
 	for _, users := range f.entries {
 		for u := range users {
@@ -139,7 +140,7 @@ func (f *folder) touch(sure bool, now time.Time) {
 	}
 }
 
-// lookAtAll looks at everything soon, and tries to watch every folder anew, polled ones too.
+// lookAtAll makes everything be looked at soon, and tries to watch every folder again, also the polled ones.
 func (s *state) lookAtAll(now time.Time, sure bool) {
 	for path, f := range s.folders {
 		f.watched, f.polled = false, false
@@ -148,7 +149,7 @@ func (s *state) lookAtAll(now time.Time, sure bool) {
 	}
 }
 
-// pollFolders looks at what the source does not watch.
+// pollFolders touches the folders that the source does not watch.
 func (s *state) pollFolders(now time.Time) {
 	for _, f := range s.folders {
 		if f.polled {
@@ -157,7 +158,7 @@ func (s *state) pollFolders(now time.Time) {
 	}
 }
 
-// pollTime keeps the time of the next poll, as long as there is something to poll.
+// pollTime returns the time of the next poll, or the zero time if nothing has to be polled.
 func (s *state) pollTime(now time.Time) time.Time {
 	for _, f := range s.folders {
 		if f.polled {

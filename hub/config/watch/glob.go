@@ -9,47 +9,47 @@ import (
 	"time"
 )
 
-// maxFolders that all globs together look into.
+// maxFolders is how many folders all globs together may look into.
 const maxFolders = 2000
 
-// skipped are folders that hold no source of anybody's, but very many files.
+// skipped are folders that have no sources of anybody, but very many files.
 var skipped = []string{".git", "node_modules"}
 
-// glob is one Glob with what its patterns meant when it was looked at last.
+// glob is a Glob with what its patterns matched at the last look.
 type glob struct {
 	Glob
 	burst
 	patterns
 	s       *state
 	roots   []*root
-	below   map[string]*listing // by real path: the folders that are looked into
-	dirty   map[string]bool     // of these, the ones to look at when the burst is over
-	crowded bool                // said that there are too many folders
+	below   map[string]*listing // the folders that are looked into, by path without links
+	dirty   map[string]bool     // those of below to look at when the burst is over
+	crowded bool                // it was reported that there are too many folders
 }
 
-// root is where some of the glob's patterns start.
+// root is a folder in which some of the glob's patterns begin.
 type root struct {
 	g      *glob
-	base   string // as the patterns have it
+	base   string // as in the patterns
 	places []place
-	real   string // where base leads to; "" when that is no folder
+	real   string // the path of base without links; "" if base is not a folder
 }
 
-// listing is one folder: what the patterns mean of it.
+// listing is one folder with the files that the patterns match.
 type listing struct {
-	path    string // as the patterns see it
+	path    string // as in the patterns
 	files   map[string]stamp
-	folders map[string]bool // names of those that are looked into
+	folders map[string]bool // names of the folders that are looked into
 }
 
-// stamp tells two states of a file apart.
+// stamp distinguishes two states of a file.
 type stamp struct {
 	size  int64
 	time  int64 // ns
 	inode uint64
 }
 
-// globKey is the same for globs that mean the same.
+// globKey returns the same key for equal globs.
 func globKey(g Glob) string { return fmt.Sprintf("%q %q %q", g.Server, g.Folder, g.Patterns) }
 
 func newGlob(s *state, want Glob) *glob {
@@ -79,7 +79,7 @@ func (g *glob) touched(folder string, sure bool, now time.Time) {
 
 func (r *root) touched(folder string, sure bool, now time.Time) { r.g.touched(folder, sure, now) }
 
-// look brings the listings up to date and says whether a file that the glob means changed.
+// look updates the listings, and reports whether a file that the glob matches has changed.
 func (g *glob) look() (changed bool) {
 	g.burst = burst{}
 	for _, r := range g.roots {
@@ -93,7 +93,7 @@ func (g *glob) look() (changed bool) {
 		}
 		r.real = real
 	}
-	for _, dir := range slices.Sorted(maps.Keys(g.dirty)) { // a folder before what is below it
+	for _, dir := range slices.Sorted(maps.Keys(g.dirty)) { // a folder comes before the folders in it
 		if g.below[dir] != nil {
 			changed = g.list(dir) || changed
 		}
@@ -107,7 +107,7 @@ func (g *glob) look() (changed bool) {
 	return changed
 }
 
-// enter begins to look into a folder, and says whether it holds anything that the glob means.
+// enter starts looking into a folder, and reports whether it has a file that the glob matches.
 func (g *glob) enter(dir, path string) (any bool) {
 	if g.s.listed >= maxFolders {
 		if !g.crowded {
@@ -124,11 +124,11 @@ func (g *glob) enter(dir, path string) (any bool) {
 	return g.list(dir)
 }
 
-// list reads a folder anew and says whether anything that the glob means differs, in it or in folders that came or
-// went.
+// list reads a folder again, and reports whether a file that the glob matches has changed: in the folder, or in folders
+// that were added or removed.
 func (g *glob) list(dir string) (changed bool) {
 	l := g.below[dir]
-	g.s.use(dir) // watched before it is read, also when it is a new folder of the old name
+	g.s.use(dir) // watched before it is read, also if the folder was replaced by a new one
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return g.unwatch(dir)
@@ -165,7 +165,8 @@ func (g *glob) list(dir string) (changed bool) {
 	return changed
 }
 
-// unwatch ends looking into a folder and all below it, and says whether anything that the glob means was there.
+// unwatch stops looking into a folder and all folders below it, and reports whether they had a file that the glob
+// matches.
 func (g *glob) unwatch(dir string) (any bool) {
 	for path, l := range g.below {
 		if path != dir && !within(path, dir) {
@@ -191,7 +192,7 @@ func (g *glob) close() {
 	}
 }
 
-// stampOf tells what a file is; a link to a file is that file, all else is none.
+// stampOf returns the stamp of a file. A link to a file counts as that file; ok is false for everything else.
 func stampOf(path string) (stamp, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -10,16 +10,16 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// pattern is one pattern of a glob, cut where it starts to be one.
+// pattern is one pattern of a glob, split where its wildcards begin.
 type pattern struct {
-	base    string // the folder that it is about, absolute
+	base    string // absolute; the folder that the pattern is relative to
 	rest    string // slash separated, below base
-	literal bool   // rest has no wildcards: a file, or a folder with all that is below it
+	literal bool   // rest has no wildcards: it names a file, or a folder with everything below it
 }
 
 var errPattern = errors.New("no valid pattern")
 
-// newPattern reads a pattern without its leading "!". It may be absolute, or lead out of folder.
+// newPattern parses a pattern without its leading "!". The pattern may be absolute, or lead out of folder.
 func newPattern(folder, text string) (pattern, error) {
 	text = strings.TrimSuffix(filepath.ToSlash(text), "/")
 	if text == "" || !doublestar.ValidatePattern(text) {
@@ -40,7 +40,7 @@ func newPattern(folder, text string) (pattern, error) {
 	return p, nil
 }
 
-// match says whether the pattern means the file at path.
+// match reports whether the pattern matches the file at path.
 func (p pattern) match(path string) bool {
 	rel, ok := p.below(path)
 	if !ok {
@@ -50,7 +50,7 @@ func (p pattern) match(path string) bool {
 	return doublestar.MatchUnvalidated(rest, rel) || p.literal && strings.HasPrefix(rel, rest+"/")
 }
 
-// descends says whether the pattern may mean a file below the folder at path.
+// descends reports whether the pattern may match a file below the folder at path.
 func (p pattern) descends(path string) bool {
 	rel, ok := p.below(path)
 	if !ok {
@@ -73,7 +73,7 @@ func (p pattern) descends(path string) bool {
 	return p.literal || len(parts) > len(folders)
 }
 
-// excludes says whether the pattern means all that is below the folder at path.
+// excludes reports whether the pattern matches everything below the folder at path.
 func (p pattern) excludes(path string) bool {
 	rel, ok := p.below(path)
 	if !ok {
@@ -87,7 +87,7 @@ func (p pattern) excludes(path string) bool {
 	return rest == "**" || ok && doublestar.MatchUnvalidated(whole, rel)
 }
 
-// below returns path as seen from the pattern's base.
+// below returns path relative to the pattern's base, folded and with slashes.
 func (p pattern) below(path string) (string, bool) {
 	if path != p.base && !within(path, p.base) {
 		return "", false
@@ -96,12 +96,12 @@ func (p pattern) below(path string) (string, bool) {
 	return fold(filepath.ToSlash(rel)), err == nil
 }
 
-// within says whether path lies below folder.
+// within reports whether path is below folder.
 func within(path, folder string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// fold makes names alike that are one to the system's usual file system.
+// fold maps names to one spelling if the usual file system of this system treats them as equal.
 func fold(name string) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(name)
@@ -109,7 +109,7 @@ func fold(name string) string {
 	return name
 }
 
-// patterns are those of one glob.
+// patterns are the patterns of one glob.
 type patterns struct{ include, exclude []pattern }
 
 func newPatterns(g Glob) (ps patterns, bad []string) {

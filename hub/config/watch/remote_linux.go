@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remoteKinds are file systems that others write to behind the kernel's back: inotify(7) says nothing of such changes.
+// remoteKinds are file systems that other computers may change: inotify(7) does not report such changes.
 // unix.Statfs_t.Type is signed on some machines, so the numbers are compared as 32 bits.
 var remoteKinds = []uint32{
 	unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC,
 	unix.AFS_SUPER_MAGIC,
-	// the last is also how WSL shows the drives of Windows
+	// V9FS is also the file system in which WSL shows the drives of Windows
 	unix.AFS_FS_MAGIC, unix.NCP_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.V9FS_MAGIC,
-	unix.FUSE_SUPER_MAGIC, 0x786f4256, // the last: folders shared by VirtualBox
+	unix.FUSE_SUPER_MAGIC, 0x786f4256, // the last one: folders shared by VirtualBox
 }
 
 func remote(folder string) bool {

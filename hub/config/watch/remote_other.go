@@ -2,5 +2,5 @@
 
 package watch
 
-// remote: here it is not known which folders other computers may change.
+// remote returns false: here it is unknown which folders other computers may change.
 func remote(string) bool { return false }

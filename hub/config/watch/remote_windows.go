@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// remote says whether other computers may change the folder: not every server tells of that.
+// remote reports whether other computers may change the folder. Not every file server reports such changes.
 func remote(folder string) bool {
 	volume := filepath.VolumeName(folder)
 	if strings.HasPrefix(volume, `\\`) {

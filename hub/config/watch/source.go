@@ -9,9 +9,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// source is the system's file watching, as much of it as is used here: names of entries that changed in folders.
+// source is the file watching of the system, as far as it is used here: it returns the names of changed entries of
+// folders.
 type source interface {
-	// of a folder that is watched already: watches it all the same, also when it is a new one of that name
+	// Add watches a folder. If a folder of that name is watched already, it is watched again, since it may be a new one.
 	Add(folder string) error
 	Remove(folder string) error
 	Events() <-chan fsnotify.Event
@@ -19,12 +20,13 @@ type source interface {
 	Close() error
 }
 
-// maxKqueueEntries bounds the folders that are watched by kqueue, which opens every file in them.
+// maxKqueueEntries bounds the number of entries of a folder that is watched with kqueue, which opens every file in it.
 const maxKqueueEntries = 1000
 
 type notifySource struct{ w *fsnotify.Watcher }
 
-// openSource opens the system's file watching, or one that refuses every folder when the system has none left.
+// openSource opens the file watching of the system. If the system has no resources left, it returns a source that
+// refuses every folder.
 func openSource() source {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -57,20 +59,22 @@ func (noSource) Events() <-chan fsnotify.Event { return nil }
 func (noSource) Errors() <-chan error          { return nil }
 func (noSource) Close() error                  { return nil }
 
-// maxBatch is how many names wait for the state; past it everything may have changed.
+// maxBatch is how many names are kept for the state. If there are more, everything counts as changed.
 const maxBatch = 8192
 
-// batch is what the source told since the last one. The kind of a change is left out: the state looks for itself.
+// batch is what the source reported since the last batch. It does not have the kinds of changes, because the state
+// looks for itself.
 type batch struct {
 	names map[string]struct{}
-	all   bool  // events were lost: everything may have changed
-	err   error // the last one, besides lost events
+	all   bool  // events were lost, so everything may have changed
+	err   error // the last error, except lost events
 }
 
 func (b *batch) empty() bool { return len(b.names) == 0 && !b.all && b.err == nil }
 
-// pump takes the source's events as they come. It keeps them away from the state's time on the disk: a source that
-// waits for its reader lets the system's queue overflow, and fsnotify does so with a lock held that its Add needs, too.
+// pump receives the source's events as they come, and passes them to out in batches. So the source need not wait while
+// the state uses the disk: otherwise the queue of the system would overflow, and fsnotify waits with a lock held that
+// its Add needs, too.
 func pump(src source, out chan<- batch, stop <-chan struct{}) {
 	events, errs := src.Events(), src.Errors()
 	var b batch
@@ -84,7 +88,7 @@ func pump(src source, out chan<- batch, stop <-chan struct{}) {
 			switch {
 			case !ok:
 				events = nil
-			case e.Name == "": // what fsnotify makes of an event of a watch that is gone
+			case e.Name == "": // fsnotify makes this from an event of a watch that was removed
 			case len(b.names) >= maxBatch:
 				b.all = true
 			default:

@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// The clocks besides Settle.
+// The intervals in addition to Settle.
 const (
-	pollEvery   = 2 * time.Second  // folders that the system does not watch are looked at
-	patrolEvery = 30 * time.Second // everything is looked at and watched anew: what events missed is found here
-	maxSettles  = 10               // quiet times after which a stream of writes is told all the same
+	pollEvery   = 2 * time.Second  // between two looks at folders that the system does not watch
+	patrolEvery = 30 * time.Second // between two looks at everything, which find what events missed
+	maxSettles  = 10               // a file that is written all the time is reported after so many times Settle
 )
 
-// state is all that a Watcher knows. Run's goroutine owns it. Its transitions are set, hear, tick and told; each takes
-// the present time, and next says when tick is due.
+// state is the state of a Watcher. The goroutine of run owns it. Its transitions are set, hear, tick and told; those
+// that depend on time have it as a parameter, and next returns when tick is due.
 type state struct {
 	settle time.Duration
 	log    *slog.Logger
 	src    source
 
-	files   map[string]*file // by the path as given
-	globs   map[string]*glob // by glob.key
+	files   map[string]*file // by the path given to Set
+	globs   map[string]*glob // by globKey
 	folders map[string]*folder
-	listed  int // folders of all globs, at most maxFolders
+	listed  int // the number of folders of all globs, at most maxFolders
 
-	poll, patrol time.Time // the next ones; zero = none
-	fellBack     bool      // said that there is a folder which the system does not watch
+	poll, patrol time.Time // the times of the next ones; zero if there is none
+	fellBack     bool      // it was logged that the system does not watch some folder
 
-	// what is not told yet
+	// changes that were not reported yet
 	changedFiles, changedServers map[string]struct{}
 	problems                     []Problem
 
-	// seams
+	// replaced in tests
 	remote func(folder string) bool
 	read   func(path string) ([]byte, error)
 }
@@ -52,7 +52,7 @@ func newState(o Options) *state {
 	return s
 }
 
-// burst is a run of events on one file or glob, told as one.
+// burst is a series of events on one file or glob that is reported as one change.
 type burst struct{ first, due time.Time } // zero: none
 
 func (b *burst) add(now time.Time, settle time.Duration) {
@@ -68,7 +68,7 @@ func (b *burst) add(now time.Time, settle time.Duration) {
 func (b *burst) pending() bool           { return !b.due.IsZero() }
 func (b *burst) over(now time.Time) bool { return b.pending() && !b.due.After(now) }
 
-// set replaces what is watched. What stays is not touched.
+// set replaces what is watched. Files and globs that were watched before keep their state.
 func (s *state) set(files []string, globs []Glob, now time.Time) {
 	wantFiles := map[string]bool{}
 	for _, path := range files {
@@ -76,7 +76,7 @@ func (s *state) set(files []string, globs []Glob, now time.Time) {
 		if s.files[path] == nil {
 			f := newFile(s, path)
 			s.files[path] = f
-			f.look() // from here on it is compared with this
+			f.look() // the state that later looks are compared with
 		}
 	}
 	for path, f := range s.files {
@@ -91,7 +91,7 @@ func (s *state) set(files []string, globs []Glob, now time.Time) {
 	for _, g := range globs {
 		wantGlobs[globKey(g)] = g
 	}
-	// Those that go make room for those that come.
+	// Globs that are not wanted any more are closed first, so that there is room for new ones.
 	for key, g := range s.globs {
 		if _, ok := wantGlobs[key]; !ok {
 			g.close()
@@ -124,7 +124,7 @@ func (s *state) hasServer(name string) bool {
 	return false
 }
 
-// hear takes what the source told.
+// hear processes what the source reported.
 func (s *state) hear(b batch, now time.Time) {
 	if b.err != nil {
 		s.log.Warn("watching files had an error; all of them are looked at", "error", b.err.Error())
@@ -160,7 +160,7 @@ func (s *state) tick(now time.Time) {
 	}
 }
 
-// next says when tick is due; in an hour at the latest.
+// next returns when tick is due; in an hour at the latest.
 func (s *state) next(now time.Time) time.Time {
 	next := now.Add(time.Hour)
 	sooner := func(t time.Time) {
@@ -180,12 +180,12 @@ func (s *state) next(now time.Time) time.Time {
 	return next
 }
 
-// change is what is to be told.
+// change returns the change to report.
 func (s *state) change() Change {
 	return Change{Files: sorted(s.changedFiles), Servers: sorted(s.changedServers), Problems: s.problems}
 }
 
-// told forgets what change returned: it was taken.
+// told forgets what change returned. It is called when the receiver has taken the change.
 func (s *state) told() {
 	clear(s.changedFiles)
 	clear(s.changedServers)

@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// place is an entry of a folder. The folder's path holds no links.
+// place is an entry of a folder. The folder's path has no links.
 type place struct{ folder, name string }
 
-// maxLinks on the way to one file, as systems have it.
+// maxLinks is the number of links that may be on the way to one file, as in operating systems.
 const maxLinks = 40
 
-// trail lists the entries on which it depends where path leads to: every link on the way, in whatever folder it lies,
-// and the last entry, which is the file, or the first one that is missing. Watching the folders of these is enough to
-// see a file being replaced, a link being swapped and a folder coming into being. A folder on the way tells by itself
-// that it goes away. With folder set, path is one, and is itself no entry of the trail when it is there.
+// trail returns the entries that determine where path leads: every link on the way, in whatever folder it is, and the
+// last entry, which is the file or the first one that is missing. If the folders of these entries are watched, the
+// replacement of a file, the change of a link and the creation of a folder are noticed. A folder on the way reports its
+// own removal. If folder is set, path is a folder, and is not part of the trail if it exists.
 func trail(path string, folder bool) []place {
 	volume := filepath.VolumeName(path)
 	root := volume + string(filepath.Separator)
@@ -27,7 +27,7 @@ func trail(path string, folder bool) []place {
 	for links := 0; len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
-		if name == ".." { // only from links: a given path is clean
+		if name == ".." { // only in links: the path that is given is clean
 			cur = filepath.Dir(cur)
 			continue
 		}
@@ -52,7 +52,7 @@ func trail(path string, folder bool) []place {
 				return places
 			}
 			return append(places, at)
-		case !info.IsDir() && !isFolder(full): // a file where a folder should be; a junction of Windows is a folder
+		case !info.IsDir() && !isFolder(full): // a file instead of a folder; a junction of Windows is a folder
 			return append(places, at)
 		default:
 			cur = full
@@ -76,7 +76,7 @@ func split(path string) []string {
 	return parts
 }
 
-// absent says that there is nothing at a path, because of the last entry or one before.
+// absent reports whether err says that nothing exists at a path, because its last entry or an earlier one is missing.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
