@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// serverQuestion is a question of the hub's own on whose answer a server depends: a sign-in, the consent to its launch,
-// or a value for an input of its config.
+// serverQuestion is a question of the hub itself, on whose answer a server depends: a sign-in, the consent to its
+// launch, or a value for an input of its config.
 type serverQuestion struct {
 	info   event.PromptInfo // kind and question
 	launch *grants.Form
@@ -21,15 +21,16 @@ type serverQuestion struct {
 	// told is called when a prompt has opened (+1) or closed (-1), after the clocks were stopped or released; nil for
 	// none. The hub's lock is held.
 	told func(by int)
-	// over returns how the prompt closes if the operation that asked ends, with a cause, before there is an answer; done
-	// tells that it succeeded. nil: it closes because nobody waits. The hub's lock is held.
+	// over returns how the prompt closes if the operation that asked ends, with a cause, before there is an answer. done
+	// reports whether the operation succeeded. If over is nil, the prompt closes because nobody waits. The hub's lock is
+	// held.
 	over func(cause error) (c closing, done bool)
 	// with are further servers that wait for the answer; nil: none.
 	with *shared
 }
 
-// askAboutServer asks a question that a server waits for. Each is a request of its own, so that it can be seen and
-// cancelled; all that waits for the server waits for it, too, and no clock runs meanwhile.
+// askAboutServer asks a question that a server waits for. Each question is a request of its own, so that people can see
+// and cancel it. All requests to the server wait for the answer, too, and no clock runs meanwhile.
 //
 // Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as
 // dismissed), or says that the question was superseded and another window could be asked.
@@ -46,7 +47,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 		return &prompt{request: r, humanLimit: s.humanLimit(), info: q.info, launch: q.launch, with: q.with, told: q.told,
 			about: append([]*server{s}, q.with.Followers()...)}, nil
 	}, func(st *state, p *prompt, c closing) (closing, error) {
-		if c.cause == 0 { // what wanted the answer is over, one way or the other
+		if c.cause == 0 { // the operation that wanted the answer has ended, with or without success
 			st.unasked(p, q, context.Cause(ctx))
 			return closing{}, context.Cause(ctx)
 		}
@@ -62,8 +63,8 @@ func (s *server) humanLimit() time.Duration {
 	return DefaultHumanTimeout
 }
 
-// asks notes that a question about servers has opened (+1) or closed (-1), for each server that waits for the answer:
-// the time in between counts against none of their limits.
+// asks records that a question about servers has opened (+1) or closed (-1), for each server that waits for the answer:
+// the time in between does not count against any of their limits.
 func (st *state) asks(p *prompt, by int) {
 	if p.about == nil {
 		return
@@ -92,9 +93,9 @@ func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words)
 	case !st.windows.CanShow(q.info.Kind, false):
 		return words.NoWindow(s.name)
 	case s.Unwanted() && !q.byHand():
-		// who wanted the server has gone before it was known that there is a question
+		// everybody who wanted the server had gone before it was known that there is a question
 		if q.with != nil {
-			// the start itself asks: who comes from now on waits for another one, and is not told of the end of this
+			// the start itself asks: callers that come from now on wait for another start, and do not get the error of this one
 			s.EndStart()
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
@@ -111,11 +112,11 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 		st.end(r, ending{state: event.StateDone})
 		return answer, nil
 	}
-	// unless it is what settled the question
+	// cancel changes nothing if a cancel of r is what closed the question
 	st.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
 	st.end(r, ending{state: event.StateCancelled})
 	switch {
-	case r.cause.Err != nil: // a clock
+	case r.cause.Err != nil: // a clock ran out
 		return closing{}, r.cause.Err
 	case st.draining:
 		return closing{}, event.ErrDraining()

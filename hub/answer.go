@@ -18,10 +18,10 @@ func (w *Window) Answer(a event.PromptAnswer) error {
 	return <-told
 }
 
-// BeginAnswer is a click on a prompt. The first answer takes it. It waits for nothing: content that has to be compared
-// with what a server asked for is compared on a goroutine of the hub, and only what fits takes the prompt, if it is
-// still open then. What the window sends meanwhile is carried out meanwhile, its end included: an answer counts from
-// when it came.
+// BeginAnswer answers a prompt. The first answer takes the prompt. BeginAnswer does not block: content that must be
+// compared with what a server asked for is compared on a goroutine of the hub. Content that fits takes the prompt, if
+// the prompt is still open then. Meanwhile the hub carries out what else the window sends, even its detaching: an
+// answer counts from the time it came.
 //
 // told is called once, perhaps before BeginAnswer returns, and must not block. Errors: NOT_FOUND (PROMPT_CLOSED for a
 // late answer, PROMPT_NOT_FOUND for an id that never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the
@@ -117,7 +117,7 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	h := w.h
 	st := h.lock()
 	defer st.unlock()
-	if st.prompts[p.id] != p { // taken meanwhile
+	if st.prompts[p.id] != p { // another answer, or another end, has taken it
 		return prompts.ErrClosed(p.id)
 	}
 	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(), action: a.Action, scope: a.Scope,
@@ -129,12 +129,12 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 		c.cause = event.CauseDismissed
 	}
 	if a.MuteServer && p.asker != nil && a.Action != event.ActionAccept {
-		defer st.mute(p.request.server, true, w.ID()) // after this one has got its own answer
+		defer st.mute(p.request.server, true, w.ID()) // after this prompt has got its own answer
 	}
 	if unchecked != "" {
 		st.tellUnchecked(p, unchecked)
 	}
-	others := st.agreed(w, p, c) // first: whoever waits for the answer writes down what it brought
+	others := st.agreed(w, p, c) // before closePrompt: the goroutine that waits for the answer saves the grants to files
 	st.closePrompt(p, c)
 	st.covered(w, others)
 	return nil

@@ -5,11 +5,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Views of tool calls (MCP Apps) are drawn by windows, and what a view asks for comes as a window's own order that
-// names the call. A view is a page that its server wrote: it reaches that server and no other, and what is for views.
-// What takes the server's name later, by a change of the config, is another one.
+// Windows draw the views of tool calls (MCP Apps). What a view asks for comes as an order of its window that names the
+// call. A view is a page that the call's server wrote: it may reach only that server, and only what that server offers
+// to views. A server that gets the same name later, by a change of the config, is another server.
 
-// mayBeOfApp refuses what a view asks of a server that is not its own, and names the view to people.
+// mayBeOfApp returns an error if a view asks for something of a server that is not its own. Otherwise it makes the view
+// the caller that people see, if no other caller is named.
 func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
 	if o.AppOf == "" {
 		return nil

@@ -33,7 +33,7 @@ func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	}
 	st.grants.Agree(grants.Grant{Key: p.agrees.key, Definition: p.info.Approval.Tool.Definition}, c.scope, w.ID())
 	if c.scope == event.ScopeOnce && p.agrees.policy != config.Allow {
-		return nil // of a tool that is allowed it was asked for the definition, which counts for all
+		return nil // for an allowed tool the question was about its definition, and the answer holds for every call
 	}
 	for _, other := range st.promptsInOrder() {
 		if other != p && other.agrees != nil && *other.agrees == *p.agrees {

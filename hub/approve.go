@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// keyOf: the hub's lock is held.
+// keyOf returns the key of the grants for calls of this definition of a tool. The hub's lock is held.
 func keyOf(s *server, tool *mcp.Tool) grants.Key {
 	return grants.CallKey(s.name, s.Key(), tool.Name, tool.Hash)
 }
@@ -41,7 +41,7 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	}
 
 	needless := false
-	// every end of r, of the hub or of the prompt's deadline settles it
+	// without r's context: every end of r or of the hub, and the prompt's time limit, closes the prompt
 	answer, err := h.ask(context.Background(), func(st *state) (p *prompt, err error) {
 		p, needless, err = st.approval(r, tool, terms, question)
 		return p, err
@@ -54,11 +54,11 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	}
 	switch {
 	case answer.cause == event.CauseAnswered && answer.action == event.ActionAccept:
-		h.grants.Save() // what the answer brought; it may write files: without the lock
+		h.grants.Save() // writes the new grant; called without the lock, since it may write files
 		if h.movedTo(r, event.StateQueued) {
 			return true, nil
 		}
-	case answer.cause == event.CauseSuperseded: // the policy has changed, or no window is left: what holds now decides
+	case answer.cause == event.CauseSuperseded: // the policy has changed, or no window is left; mayGo decides again
 		if h.movedTo(r, event.StateQueued) {
 			return false, nil
 		}
@@ -72,8 +72,8 @@ func (st *state) terms(r *request, tool *mcp.Tool) agreement {
 	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool)}
 }
 
-// approval makes the question, unless there is no need for it (true) or something has changed meanwhile (false,
-// without an error).
+// approval makes the prompt. It returns true instead if nobody has to be asked, and false, without an error, if
+// something has changed meanwhile.
 func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 	question *event.ToolApproval) (*prompt, bool, error) {
 	switch {
@@ -95,8 +95,8 @@ func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}, false, nil
 }
 
-// policyChanged closes the questions about tools of s for which the config, or the consent to it, says something else
-// now. Their calls check again.
+// policyChanged closes the prompts about tools of s for which the config, or the consent to the launch, now sets
+// another policy. Their calls check again.
 func (st *state) policyChanged(s *server) {
 	for _, p := range st.promptsInOrder() {
 		if p.agrees == nil || p.request.server != s {

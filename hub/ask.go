@@ -55,7 +55,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	answer, err := h.ask(ctx, func(st *state) (*prompt, error) {
 		switch {
 		case st.callOver(q) || q.OfSome && len(st.callsOf(c.server)) == 0:
-			// the last call that it may be of ended since it came
+			// the last call that the question may belong to ended after the question came
 			if !q.WireID.IsZero() {
 				return nil, mcp.ErrCallOver
 			}
@@ -88,7 +88,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name,
 			"kind", info.Kind.String())
 	}
-	if answer.refusal != nil && err == nil && !q.WireID.IsZero() { // there is no error form in an answer of a round
+	if answer.refusal != nil && err == nil && !q.WireID.IsZero() { // an answer in a round cannot be an error
 		err = answer.refusal
 	}
 	return replyOf(answer), err
@@ -169,7 +169,7 @@ func (c *connection) settle(ctx context.Context, st *state, p *prompt, answer cl
 }
 
 // takeBack closes a question whose context has ended. If somebody has answered at the same moment, the answer is
-// dropped: a question that the server has withdrawn gets none.
+// dropped: a question that the server has withdrawn gets no answer.
 func (st *state) takeBack(p *prompt, cause error) {
 	closed, _ := withdrawn(cause)
 	st.closePrompt(p, closed)
@@ -228,7 +228,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 // maxCancelled limits the cancelled calls that are remembered in order to name their late responses.
 const maxCancelled = 1024
 
-// noteCancelled remembers which request had which wire id. The hub's lock is held.
+// noteCancelled records the wire id of a cancelled request. The hub's lock is held.
 func (c *connection) noteCancelled(r *request) {
 	if c.cancelled == nil || len(c.cancelled) >= maxCancelled {
 		c.cancelled = map[string]string{}
@@ -236,7 +236,7 @@ func (c *connection) noteCancelled(r *request) {
 	c.cancelled[r.wireID] = r.id
 }
 
-// shownWireID returns the JSON text of an id, "" if it is too long to be shown.
+// shownWireID returns the JSON text of an id, or "" if it is too long to be shown.
 func shownWireID(text string) string {
 	if len(text) > bounds.WireIDBytes {
 		return ""

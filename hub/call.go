@@ -22,7 +22,7 @@ func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) 
 	return h.runTool(ctx, r, meta, &c)
 }
 
-// beginTool makes a call a request, which runTool then carries through.
+// beginTool checks the arguments of a tool call and makes the call a request. runTool then carries it through.
 func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error) {
 	if c.Arguments != "" && !isObject(c.Arguments) {
 		return nil, nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments,
@@ -33,8 +33,8 @@ func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]jso
 		ofWindow: ofWindow})
 }
 
-// runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand
-// may.
+// runTool carries a tool call through. It and the functions that it calls pass pointers, to keep the stack small: the
+// goroutine exists for as long as the tool works, and there may be ten thousand such goroutines.
 func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawMessage,
 	c *CallRequest) (*CallResult, error) {
 	var called *mcp.Tool

@@ -71,8 +71,8 @@ func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bo
 	return st.amongAnswers(q, kind, withTools, nil)
 }
 
-// amongAnswers picks one of the calls of a client that a question may belong to: a call in whose course the client can
-// be reached now comes first, and then the newest. Those in but were tried.
+// amongAnswers returns one of the calls of a client that a question may belong to. It prefers calls in whose course the
+// client can be reached now, and then the newest. It skips the calls in but, which were tried.
 func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools bool, but []*request) (best *request) {
 	heard := false
 	for _, may := range q.Among {
@@ -157,8 +157,8 @@ func (st *state) leftToWindows(p *prompt) {
 	st.closeUnshowable()
 }
 
-// answeredElsewhere returns the cause with which a question is withdrawn from its caller: c is how it has closed; ended
-// is the cause of the asker's context if it has not closed.
+// answeredElsewhere returns the cause with which a question is withdrawn from its caller. c is how the prompt has
+// closed; if it has not closed, ended is the cause of the asker's context.
 func answeredElsewhere(c closing, ended error) error {
 	if c.cause == 0 {
 		_, _, cause := prompts.Withdrawn(ended)

@@ -22,7 +22,7 @@ func errCancelled(r *request) *event.Error {
 		"the call of %s of server %q %s", r.what(), r.server.name, text)
 }
 
-// what names in error texts what r asks for.
+// what returns the words that name the target of r in error texts.
 func (r *request) what() string {
 	switch r.method {
 	case methodReadResource:

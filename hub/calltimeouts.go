@@ -7,8 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// Defaults of the clocks. They are generous: a person or a host can always cancel; a clock is there for what nobody
-// watches.
+// Defaults of the clocks. They are generous, since a person or a host can always cancel: the clocks are for requests
+// that nobody watches.
 const (
 	DefaultConnectTimeout = 60 * time.Second // npx and uvx download on their first start
 	DefaultIdleTimeout    = 5 * time.Minute
@@ -21,7 +21,7 @@ const (
 func (r *request) wind(now time.Time) {
 	switch r.state {
 	case event.StateQueued, event.StateConnecting, event.StateRunning, event.StateTaskWorking:
-		if r.holds == 0 { // also from queued or connecting to running: the server has it from now on
+		if r.holds == 0 { // also on the way from queued or connecting to running: from then on the server has the request
 			r.clock.Run(now, r.state == event.StateRunning)
 			return
 		}
@@ -46,7 +46,7 @@ func (h *Hub) tick(r *request) {
 	}
 }
 
-// timeout returns the cause of the end of r by a clock. Its error names the setting to change.
+// timeout returns the cause with which a clock ends r. Its error names the setting to change.
 func (r *request) timeout(idle bool) *event.CancelCause {
 	idleLimit, limit := r.clock.Limits()
 	what, setting, reason := "did not finish", "timeouts.total", event.ReasonTotalTimeout
@@ -69,7 +69,7 @@ func (st *state) hold(r *request, by int) {
 	r.account(now)
 	r.holds += by
 	r.wind(now)
-	if r.uncancellable && r.holds > 0 { // a start that waits for a person leaves room for another one
+	if r.uncancellable && r.holds > 0 { // a start that waits for a person makes room for another one
 		st.table.StartNextEager()
 	}
 }

@@ -12,18 +12,18 @@ import (
 // earlyCancelFor is how long a cancel that came before its call is remembered.
 const earlyCancelFor = 30 * time.Second
 
-// maxEarlyCancels limits such cancels, for a host that sends many by mistake.
+// maxEarlyCancels limits how many such cancels are remembered, for a host that sends many by mistake.
 const maxEarlyCancels = 4096
 
 type earlyCancel struct {
 	cause  *event.CancelCause
-	server string // "" = whichever
+	server string // "" = any server
 	until  time.Time
 }
 
-// CancelRequest stops one request in any state. It is idempotent: what is over or unknown is an outcome. server, if not
-// "", must be the request's. The one error is for the start of a session, which MCP does not let a client cancel
-// (basic/utilities/cancellation, every legacy revision).
+// CancelRequest cancels one request in any state. It is idempotent: for a request that is over or unknown it returns an
+// outcome, not an error. server, if not "", must be the request's. The only error is for the start of a session, which
+// MCP does not let a client cancel (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error) {
 	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
 	st := h.lock()
@@ -31,7 +31,7 @@ func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (eve
 	return st.cancelByID(id, server, cause, false)
 }
 
-// cancelByID cancels a request. With stopWaiting it also ends it at once: see StopWaiting.
+// cancelByID cancels a request. With stopWaiting it also ends the request at once: see StopWaiting.
 func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
 	server = st.canonical(server)
 	r, ok := st.requests[id]
@@ -44,13 +44,13 @@ func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWai
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
 	case ok:
 		st.cancel(r, cause)
-		if stopWaiting && !r.inHand { // an answer in hand wins, as what was allowed would start all the same
+		if stopWaiting && !r.inHand { // an answer that a person has given wins, since what it allowed would start anyway
 			st.stopWaiting(r)
 		}
 		return event.OutcomeCancelling, nil
 	case st.ended.Has(id):
 		if !strings.Contains(id, "-"+st.mark+"-") {
-			// a host may use its id again, and this may be the cancel of that call, which it has overtaken
+			// a host may reuse its id, and this may be the cancel of the new call, which the cancel has overtaken
 			st.rememberCancel(id, server, cause)
 		}
 		return event.OutcomeAlreadyFinished, nil
@@ -61,7 +61,8 @@ func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWai
 	return event.OutcomeUnknown, nil
 }
 
-// CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
+// CancelRequests cancels every open request of a scope and returns their ids. Requests of a server count as requests to
+// it.
 func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Origin) []string {
 	reason = bounds.Reason(reason)
 	st := h.lock()
@@ -80,8 +81,8 @@ func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Orig
 	return ids
 }
 
-// cancel accepts a cancel: the windows hear of it, what r asked of people is withdrawn, and r's context ends with the
-// cause. The goroutine that runs r does the rest. A second cancel changes nothing.
+// cancel accepts a cancel: it tells the windows, withdraws what r asked of people, and ends r's context with the cause.
+// The goroutine that runs r does the rest. A second cancel changes nothing.
 func (st *state) cancel(r *request, cause *event.CancelCause) {
 	if r.cancellation != nil || r.state.Terminal() {
 		return
@@ -95,8 +96,8 @@ func (st *state) cancel(r *request, cause *event.CancelCause) {
 		"direction", r.direction.String(),
 		"origin", cause.Origin.String(), "reason", bounds.Printable(cause.Reason))
 	st.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
-	st.takenBack(r) // what comes from here on comes after the cancel
-	r.stop(cause)   // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
+	st.takenBack(r) // what the server withdraws after this counts as withdrawn after the cancel
+	r.stop(cause)   // before r's prompts close: the goroutine that waits for an answer must see the cancel, not a no
 	st.endOffspring(r, cause)
 }
 
@@ -119,7 +120,7 @@ func (st *state) rememberCancel(id, server string, cause *event.CancelCause) {
 	st.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
 }
 
-// takeEarly removes and returns the cancel that came before the call id of a server, nil when there is none.
+// takeEarly removes and returns the cancel that came before the call id of a server, or nil if there is none.
 func (st *state) takeEarly(id, server string) *event.CancelCause {
 	e, ok := st.early[id]
 	if !ok || e.server != "" && e.server != server {

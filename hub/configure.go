@@ -17,11 +17,11 @@ import (
 // ConfigSource is one config file or its text.
 type ConfigSource = sources.Source
 
-// FileWatcher tells which files changed.
+// FileWatcher reports which files changed.
 type FileWatcher = sources.FileWatcher
 
-// LoadConfig reads the config and brings the servers in line with it, as sources.Config.Load does, and waits until what
-// had to be stopped has stopped.
+// LoadConfig reads the config and brings the servers in line with it, as sources.Config.Load does. It waits until
+// everything that had to be stopped has stopped.
 func (h *Hub) LoadConfig(ctx context.Context, from []ConfigSource) (servers []event.ServerInfo,
 	problems []event.ConfigProblem, stopped []string, err error) {
 	problems, stopped, waits, err := h.config.Load(ctx, from, "")
@@ -82,7 +82,7 @@ func (o house) CarryOut(a sources.Step) <-chan struct{} {
 	}
 	s := st.named(a.Have.Server().Name())
 	switch {
-	case s == nil: // beside a server that another step has made change over
+	case s == nil: // it was listed beside a server that a step before this one has switched to another entry
 		return nil
 	case a.Remove:
 		return st.removeServer(s, "the server was removed from the config")
@@ -141,20 +141,20 @@ func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
 			servers.Stop)
 	}
 	s.Reconsider(&old, was, a.Relaunch)
-	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
+	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers announces only those that changed
 		st.changed(s)
 	}
 	st.policyChanged(s)
 	return done
 }
 
-// Config is what reads and writes the config files.
+// Config returns what reads and writes the config files.
 func (h *Hub) Config() *sources.Config { return h.config }
 
-// Catalog is where servers are found that could be added.
+// Catalog returns the places where servers are found that could be added.
 func (h *Hub) Catalog() *catalog.Catalog { return h.catalog }
 
-// Profiles are those of the config, sorted by name. They must not be changed.
+// Profiles returns the profiles of the config, sorted by name. The caller must not change them.
 func (h *Hub) Profiles() []config.Profile {
 	st := h.lock()
 	defer st.unlock()

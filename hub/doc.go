@@ -6,10 +6,10 @@
 // against a response) are resolved by taking: whoever takes the prompt or the terminal state out of the table acts,
 // everybody else finds nothing.
 //
-// A server that a workspace brings starts only after the user has agreed to what would run, and references in a config
-// are resolved when it starts and not kept. What the hub says itself, what it quotes of a server in errors, stderr
-// lines and the log, and a server's log messages go through a redactor that knows the secrets; what a server sends to
-// answer or to ask (results, prompts) passes as it came.
+// A server that a workspace brings starts only after the user has agreed to what would run. References in a config are
+// resolved when the server starts, and the values are not kept. A redactor that knows the secrets processes what the
+// hub says itself, what it quotes of a server in errors, stderr lines and the log, and a server's log messages. Results
+// and prompts of a server are passed on as they came.
 //
 // What must not live here: gRPC, protobuf, go-plugin (package ipc converts), JSON-RPC framing (hub/jsonrpc), protocol
 // revisions (hub/mcp), processes (hub/transport), config syntax (hub/config).

@@ -67,7 +67,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 	return session, result, nil
 }
 
-// resend reports whether r may be sent on a new session, and counts that.
+// resend reports whether r may be sent on a new session, and counts the attempt.
 func (h *Hub) resend(r *request) bool {
 	defer h.lock().unlock()
 	if r.resent >= transport.Repeats(transport.GroundSessionOver, r.method) {
@@ -77,22 +77,22 @@ func (h *Hub) resend(r *request) bool {
 	return true
 }
 
-// movedTo moves r to a state, if it is not there already. It returns false if r was cancelled; its context has ended
-// then.
+// movedTo moves r to a state, if r is not in it already. It returns false if r was cancelled; the context of r has
+// ended then.
 func (h *Hub) movedTo(r *request, to event.RequestState) bool {
 	st := h.lock()
 	defer st.unlock()
 	return st.moveTo(r, to) || r.state == to
 }
 
-// The delays between attempts to reconnect a server that runs a task of the hub's.
+// The delays between attempts to reconnect a server that runs a task of a request.
 const (
 	reacquireDelay    = time.Second
 	reacquireMaxDelay = 30 * time.Second
 )
 
-// reacquire reconnects the server of a running task, as often as necessary: until a clock, a cancel, the config, or a
-// person who does not sign in ends that.
+// reacquire reconnects the server of a running task. It tries as often as necessary, until a clock, a cancel, the
+// config, or a person who does not sign in ends that.
 func (h *fixed) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
 		session, err := r.server.Acquire(r.ctx, r)
@@ -115,7 +115,7 @@ func mayPass(e *event.Error) bool {
 	switch e.Reason {
 	case event.ReasonDraining, event.ReasonHumanTimeout:
 		return false
-	case event.ReasonNoApprover: // a window may come that shows the sign-in
+	case event.ReasonNoApprover: // a window that can show the sign-in may come
 		return true
 	}
 	return e.Code == event.CodeUnavailable || e.Code == event.CodeDeadlineExceeded

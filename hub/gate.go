@@ -12,13 +12,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// An outgoing request passes one gate: mayGo says, under the lock, whether it goes now, and on what session; or what it
-// needs first. What it needs is got without the lock. Then mayGo looks again, as all may have changed meanwhile: the
-// list of tools, the policy, the connection. A request that needs nothing goes after the first look.
+// Every outgoing request passes one gate. mayGo decides, with the lock held, whether the request may be sent now, and
+// on what session, or what it needs first. get obtains what it needs, without the lock. Then mayGo decides again, since
+// everything may have changed meanwhile: the list of tools, the policy, the connection. A request that needs nothing is
+// sent after the first call of mayGo.
 
-// A server may say that its tools have changed at any moment, also while it lists them. After enoughLists for one call
-// the list in hand counts, if it is of the connection that the call goes to. No call gets what it needs more often than
-// maxSteps times.
+// A server may say at any moment that its tools have changed, even while it lists them. After enoughLists lists for one
+// call the latest list counts, if it comes from the connection that the call is sent on. For one call, get is called at
+// most maxSteps times.
 const (
 	enoughLists = 2
 	maxSteps    = 32
@@ -33,7 +34,7 @@ const (
 	needApprovals      // the approvals that are on the disk now
 	needSession        // a session with the server
 	needList           // the tools as the server lists them now
-	needYes            // to the tool, from a person or from a pinned definition
+	needYes            // consent to call the tool, from a person or from a pinned definition
 )
 
 // passage is what a tool call has gathered on its way through the gate.
@@ -43,20 +44,20 @@ type passage struct {
 	recalled bool         // the kept tools were read
 	fresh    bool         // the approvals were read from the disk, and the call has not waited for anything since
 	lists    int          // how often the tools were listed for this call
-	tool     *mcp.Tool    // in the latest of them
+	tool     *mcp.Tool    // from the latest of these lists
 	of       *mcp.Session // the session that listed it
 }
 
-// verdict is the result of mayGo: an error, or a need, or the session and the tool to call.
+// verdict is the result of mayGo: an error, a need, or the session and the tool to call.
 type verdict struct {
 	err   error
 	need  need
 	found servers.Found // the session, or what to wait for
-	tool  *mcp.Tool     // to call, or to agree to
-	terms *agreement    // to agree to; nil: none is needed
+	tool  *mcp.Tool     // the tool to call, or to agree to
+	terms *agreement    // the terms to agree to; nil if no consent is needed
 }
 
-// pass makes r ready to be sent, and moves it to running. The tool is nil unless r is a tool call.
+// pass makes r ready to be sent, and moves it to running. The returned tool is nil unless r is a tool call.
 func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
 	if r.method == methodCallTool {
 		h.recallAnswers()
@@ -94,7 +95,7 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 	return v
 }
 
-// seekSession looks for the session that r is sent on.
+// seekSession looks for the session on which to send r.
 func (st *state) seekSession(r *request, v *verdict) {
 	v.found = r.server.Seek(r.ctx, r, nil)
 	v.err = v.found.Err
@@ -151,7 +152,7 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 		terms.policy == config.Allow && st.grants.Holds(terms.key.As(grants.Definition)),
 		terms.policy == config.Ask && st.grants.Holds(terms.key):
 	default:
-		asked := terms // only a call that asks costs memory for them
+		asked := terms // a copy, so that only a call that asks allocates memory for the terms
 		v.need, v.terms = needYes, &asked
 	}
 	return v
@@ -166,7 +167,7 @@ func (st *state) toolNow(r *request, p *passage) *mcp.Tool {
 		return tool
 	}
 	if !current && s.Up() && p.lists >= enoughLists && p.of == s.Session() {
-		return p.tool // the server has said since that its tools changed
+		return p.tool // the server has since said that its tools changed
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // question can be answered: it is not known then which clients will come, and what they answer.
 type Gateway struct {
 	h     *Hub
-	name  string                    // among those who are subscribed to resources
+	name  string                    // identifies the gateway as a subscriber to resources
 	roots map[string][]windows.Root // by client; guarded by the hub's lock
 	order []string                  // the clients, in the order in which they came
 }
@@ -32,8 +32,8 @@ func (h *Hub) OpenGateway() (*Gateway, error) {
 	return g, nil
 }
 
-// SetRoots replaces the roots of one client; with none, the client is forgotten. A server that asks for roots outside
-// of any call is told those of all clients and windows. Roots of clients open no workspace: what was allowed for a
+// SetRoots replaces the roots of one client. Without roots, the client is forgotten. A server that asks for roots
+// outside of any call gets those of all clients and windows. Roots of clients open no workspace: what was allowed for a
 // workspace does not hold for them.
 func (g *Gateway) SetRoots(client string, roots []windows.Root) {
 	g.h.changeRoots(func(*state) {
@@ -57,12 +57,12 @@ func (g *Gateway) Subscribe(ctx context.Context, server, uri string) error {
 	return g.h.SubscribeFor(ctx, g.name, server, uri, 0) // the gateway bounds each client
 }
 
-// Unsubscribe reverses Subscribe. Without a subscription there is nothing to do.
+// Unsubscribe reverses Subscribe. Without a subscription it does nothing.
 func (g *Gateway) Unsubscribe(ctx context.Context, server, uri string) error {
 	return g.h.UnsubscribeFor(ctx, g.name, server, uri)
 }
 
-// UnsubscribeAll ends all subscriptions of the gateway. After the end of ctx, servers are not told.
+// UnsubscribeAll ends all subscriptions of the gateway. Servers are told until ctx ends.
 func (g *Gateway) UnsubscribeAll(ctx context.Context) { g.h.UnsubscribeAll(ctx, g.name) }
 
 // Close closes the gateway. Requests of its clients go on. It is idempotent.
@@ -72,7 +72,7 @@ func (g *Gateway) Close() {
 	})
 }
 
-// maxClientRoots limits the roots of clients that servers are told, because the list is made with the lock held.
+// maxClientRoots limits how many roots of clients servers are told, because the list is made with the lock held.
 const maxClientRoots = 1024
 
 // allRoots returns the roots of all windows and of the clients of all gateways, each URI once.

@@ -36,7 +36,8 @@ func (o house) Find(name string) offers.Server {
 // NotFound returns the error for a name that no server has.
 func (o house) NotFound(name string) *event.Error { return o.h.held().noServer(name) }
 
-// All returns the servers in config order, except those beside another one of their name, which have to be named.
+// All returns the servers in config order. It leaves out the servers that are listed beside another one of their name,
+// which have to be named to be used.
 func (o house) All() []offers.Server {
 	st := o.h.held()
 	all := make([]offers.Server, 0, len(st.servers))
@@ -48,12 +49,12 @@ func (o house) All() []offers.Server {
 	return all
 }
 
-// offered returns s as package offers sees it.
+// offered returns s in the form that package offers uses.
 func (s *server) offered() offers.Server {
 	return offers.Server{Server: s.Server, Policy: s.launch.Policy}
 }
 
-// Closed reports whether Close waits for the hub's goroutines, so that none may begin.
+// Closed reports whether Close waits for the hub's goroutines, so that none may start any more.
 func (o house) Closed() bool { return o.h.held().closed }
 
 // Emit sends an event to the windows.
@@ -96,7 +97,7 @@ func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 // start is the request that represents the start of a server: a servers.Start.
 type start struct{ r *request }
 
-// Held reports whether a person is asked for it.
+// Held reports whether the start waits for a person.
 func (s start) Held() bool { return s.r.holds > 0 }
 
 // End ends the request.
@@ -125,7 +126,7 @@ func (o owner) Refusal() error { return o.launch.Refusal() }
 // MustAsk reports whether the launch has no consent yet.
 func (o owner) MustAsk() bool { return o.launch.MustAsk() }
 
-// Info adds what only the hub knows.
+// Info returns the server as windows show it.
 func (o owner) Info() event.ServerInfo { return o.info() }
 
 // Ordered unmutes the server and, with start, lets a declined launch be asked about again.
@@ -136,7 +137,7 @@ func (o owner) Ordered(start bool) {
 	}
 }
 
-// TookEffect tells the window that has given the order.
+// TookEffect tells the window that has given the order that the order has taken effect.
 func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
 
 // Cancel cancels the requests of the server, except the request for its start.
@@ -170,13 +171,13 @@ func (o owner) Leaving() []<-chan struct{} { return o.hub.held().lefts(o.server)
 // Changed sends the windows the present state of the server.
 func (o owner) Changed() { o.hub.held().changed(o.server) }
 
-// ToolsChanged tells the windows.
+// ToolsChanged tells the windows that the list of tools may have changed.
 func (o owner) ToolsChanged() { o.hub.held().emit(&event.ToolsChanged{Server: o.name}) }
 
-// Up begins to watch the files whose change restarts the server.
+// Up starts to watch the files whose change restarts the server.
 func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
-// Fell closes the questions that the server asked on that connection.
+// Fell closes the questions that the server asked on the connection that has ended.
 func (o owner) Fell(c servers.Client) {
 	o.hub.held().closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
 		reason: prompts.ConnectionEnded, action: event.ActionDismiss})
@@ -185,11 +186,11 @@ func (o owner) Fell(c servers.Client) {
 // Rested lets another entry take the server's place, if the config says so by now.
 func (o owner) Rested() { o.launch.Settle() }
 
-// Stderr shows the line as a log message.
+// Stderr sends the line to the windows as a log message.
 func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
 
 // Leased implements servers.Claim.
 func (r *request) Leased() *bool { return &r.leased }
 
-// Waits shows that the request waits for the connection to its server.
+// Waits shows the windows that the request waits for the connection to its server.
 func (r *request) Waits() { r.server.hub.held().moveTo(r, event.StateConnecting) }

@@ -41,40 +41,42 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// Options of a Hub. The zero value is usable.
+// Options are the options of a Hub. The zero value is usable.
 type Options struct {
 	Version string
-	// where approvals that outlive a window, and tokens where there is no keyring, are kept; "" = memory only
+	// StateDir is the folder for approvals that outlive a window, and for tokens where there is no keyring; "" = memory
+	// only.
 	StateDir string
 	Logger   *slog.Logger // nil = discard
-	Environ  []string     // what servers inherit a safe part of; nil = os.Environ()
-	// Open says how a server is reached; nil starts its process or goes to its URL. Tests connect servers in memory.
+	Environ  []string     // the environment of the host, of which servers inherit a safe part; nil = os.Environ()
+	// Open returns how a server is reached; nil: by its process or its URL. Tests connect servers in memory.
 	Open func(s config.Server, stderr func(line string)) mcp.Opener
-	// RoundTripper carries all that goes to URLs, and Listen opens the listener for a browser that comes back from a
-	// sign-in; nil: sockets. Tests keep both in memory.
+	// RoundTripper sends all HTTP requests, and Listen opens the listener for a browser that comes back from a sign-in;
+	// nil: sockets. Tests replace both to stay in memory.
 	RoundTripper http.RoundTripper
 	Listen       func(ctx context.Context, address string) (net.Listener, error)
-	// GuardCommand is the program and its arguments that ends the servers when this process is killed
-	// (transport.RunGuard); nil: none.
+	// GuardCommand is a program with its arguments that ends the servers when this process is killed (transport.RunGuard);
+	// nil: none.
 	GuardCommand []string
-	// EnvironmentCommand is the program and its arguments that prints its environment (userenv.Print), by which the login
-	// shell is asked for that of the user; nil: it is not asked.
+	// EnvironmentCommand is a program with its arguments that prints its environment (userenv.Print). The login shell runs
+	// it, so that the hub learns the environment of the user. nil: the login shell is not asked.
 	EnvironmentCommand []string
-	// Desktop: the host was started from a desktop, so the environment of the user is that of the login shell.
+	// Desktop says that the host was started from a desktop, so the environment of the user is that of the login shell.
 	Desktop bool
-	// Watch makes what watches the files of the config; nil: the file system's own means.
+	// Watch returns a watcher of the config files; nil: one that uses the means of the file system.
 	Watch func() FileWatcher
-	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports
-	// them must not block on that.
+	// Tracer makes a span for every request; nil: no spans. Spans begin and end while the hub's lock is held, so their
+	// exporter must not block then.
 	Tracer trace.TracerProvider
-	// Fatal ends the process, with text as its last line, when a fault may have damaged what the hub knows. It is called
-	// with the hub's lock held, so it must not call the hub. nil: an unrecovered panic. That of a test may return: then
-	// whoever met the fault gets the panic.
+	// Fatal ends the process, with text as its last line, when a fault may have damaged the hub's state. It is called with
+	// the hub's lock held, so it must not call the hub. nil: an unrecovered panic. In a test it may return: then the panic
+	// goes on in the goroutine that met the fault.
 	Fatal func(text string)
-	// WindowReturn is how long a window whose stream broke may take to come back before what belongs to it ends; 0 = 10 s.
+	// WindowReturn is how long a window whose stream broke may take to come back before everything that belongs to it
+	// ends; 0 = 10 s.
 	WindowReturn time.Duration
-	// LeftFile is where a hub that is closed writes which requests it ended by that, for the next one with this file to
-	// tell its windows; "" = nowhere.
+	// LeftFile is the file in which a closing hub records the requests that its end has ended. The next hub with this file
+	// tells its windows about them. "" = no file.
 	LeftFile string
 }
 
@@ -84,14 +86,14 @@ type Hub struct {
 	*fixed
 
 	mu    sync.Mutex // guards state; never held while waiting; taken by lock alone
-	taken uint64     // how often
+	taken uint64     // how often mu was taken
 	state state      // reached through lock, update and held
 }
 
 // fixed is the part of the hub that never changes after New, and needs no lock.
 type fixed struct {
 	id        string
-	mark      string // of id, in the ids that this hub gives out
+	mark      string // short form of id, a part of the ids that this hub makes
 	version   string
 	models    *modeltools.Catalog
 	log       *slog.Logger
@@ -102,12 +104,12 @@ type fixed struct {
 	launches *launch.Maker
 	config   *sources.Config
 	catalog  *catalog.Catalog
-	// recallAnswers reads the approvals and the definitions of tools, once: there may be megabytes, and a hub that starts
-	// is waited for. Whoever looks into them calls it first, without the lock.
+	// recallAnswers reads the approvals and the definitions of tools, once. It is not done in New, since there may be
+	// megabytes, and the host waits for the start of the hub. It must be called, without the lock, before they are used.
 	recallAnswers func()
 
 	budgets *allowance.Budgets
-	// what a form is answered with; tests hold it up
+	// compares the content of an answer to a form with its schema; tests delay it
 	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
 	redactor *redact.Redactor
@@ -118,23 +120,23 @@ type fixed struct {
 	windowReturn time.Duration
 
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
-	// life ends in Close, for what is under way on a goroutine of work and would go on for longer.
+	// life ends in Close. It is the context of what runs on a goroutine of work and would last longer.
 	life    context.Context
 	endLife context.CancelCauseFunc
 
 	fatal func(text string) // ends the process
-	check func(*Hub) string // which invariant of the state does not hold, "" = all do; nil but in tests
+	check func(*Hub) string // returns which invariant of the state does not hold, "" = all hold; nil except in tests
 
 	record *journal.Recorder // has locks of its own
 	left   *journal.Left
 	kept   *kept.Requests // has a lock of its own
 
-	// What these rooms hold is guarded by the hub's lock. Each of their methods says whether it takes the lock.
+	// The content of these is guarded by the hub's lock. Each of their methods says whether it takes the lock.
 	table   *servers.Table
-	windows *windows.Table // and the events that they are told
-	// cancels of requests that have ended, on their way to the server
+	windows *windows.Table // also sends events to them
+	// cancels of requests that have ended whose notification is still being sent to the server
 	deliveries *outcome.Deliveries
-	sharing    *flight.Group[sharedKey, *server, *prompt] // what is being asked for several at once
+	sharing    *flight.Group[sharedKey, *server, *prompt] // searches for an answer that several starts wait for
 }
 
 // state is the part of the hub that its lock guards. Its methods are called with the lock held, and do not wait.
@@ -144,7 +146,7 @@ type state struct {
 
 	requests map[string]*request
 	begun    uint64                // counts requests, for order and minted ids
-	leaving  map[*request]struct{} // ended, with a goroutine that has not left them yet
+	leaving  map[*request]struct{} // requests that have ended while their goroutine still runs
 	ended    journal.Recent        // ids of requests that are over
 	early    map[string]earlyCancel
 	prompts  map[string]*prompt
@@ -156,7 +158,7 @@ type state struct {
 	over     chan struct{} // made by shut; closed when every goroutine of work has ended
 }
 
-// New returns a hub without servers; LoadConfig brings them.
+// New returns a hub without servers. LoadConfig adds servers.
 func New(o Options) *Hub {
 	id := rand.Text()
 	h := &Hub{fixed: &fixed{
@@ -217,7 +219,7 @@ func New(o Options) *Hub {
 			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
 	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
 		Logger: h.log, NewWatcher: o.Watch, Parse: config.Read, StateDir: o.StateDir})
-	if o.Desktop { // the first server that starts finds the answer there, perhaps
+	if o.Desktop { // so that the first server that starts may find the environment ready
 		h.launches.User.Begin()
 	}
 	return h
@@ -229,8 +231,8 @@ func (h *Hub) ID() string { return h.id }
 // Version returns the version of the program.
 func (h *Hub) Version() string { return h.version }
 
-// Logger returns the logger of Options, which leaves out what the hub knows to be secret. It is for those who log what
-// the hub has told them.
+// Logger returns the logger of Options, wrapped so that it leaves out the secrets that the hub knows. It is for
+// packages that log what the hub has told them.
 func (h *Hub) Logger() *slog.Logger { return h.log }
 
 // ModelTools returns the tools of all servers in the form for models.
@@ -244,8 +246,8 @@ func (h *Hub) Draining() bool {
 }
 
 // Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It
-// returns when all that is done, or when ctx has ended; what still runs then goes on ending by itself. The results
-// count the requests that it cancelled and the servers that it stopped.
+// returns when all that is done, or when ctx has ended; what still runs then goes on ending by itself. The results are
+// how many requests it cancelled and how many servers it stopped.
 func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int) {
 	if reason == "" {
 		reason = "the hub is shutting down"
@@ -289,7 +291,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	return cancelled, stopped
 }
 
-// killGrace is how long Close goes on waiting after it has killed what did not end in time.
+// killGrace is how long Close still waits after it has killed what did not end in time.
 const killGrace = time.Second
 
 // Close drains the hub, ends every window, and waits for every goroutine of the hub. If ctx ends first, it kills what
@@ -307,7 +309,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		over = st.over
 	})
 	if len(ended) > 0 {
-		_ = h.left.Write(ended) // its file logs that it cannot
+		_ = h.left.Write(ended) // Write logs its own failures
 	}
 	defer h.models.Close()
 	defer h.kept.Close()
@@ -346,8 +348,8 @@ func (st *state) endedSince(began time.Time) (list []event.Ended) {
 	return list
 }
 
-// shut ends every window and the file watcher. It starts the one goroutine that waits for all others, because a
-// WaitGroup must not be waited for anew while it grows.
+// shut ends every window and the file watcher. It starts the only goroutine that waits for all others, because a
+// WaitGroup must not be waited for again while its counter grows.
 func (st *state) shut() {
 	if st.closed {
 		return
@@ -363,7 +365,7 @@ func (st *state) shut() {
 	st.table.Close()
 	over := make(chan struct{})
 	st.over = over
-	go func() { // ends with the work it waits for
+	go func() { // ends when all the work has ended
 		st.work.Wait()
 		close(over)
 	}()

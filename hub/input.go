@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/inputs"
 )
 
-// errNotGiven: the user was asked for a value and gave none.
+// errNotGiven is returned if the user was asked for a value and gave none.
 var errNotGiven = errors.New("the user gave no value")
 
 // inputValues returns the values of the inputs that conf refers to, from the store or from the user, one after the
@@ -48,12 +48,12 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 		switch {
 		case err != nil:
 			return "", ofAll(err)
-		case answer.cause == event.CauseSuperseded: // the input has changed, or the last window went and another came
+		case answer.cause == event.CauseSuperseded: // the input has changed, or the last window left and another one came
 			continue
 		case answer.cause != event.CauseAnswered:
 			return "", errNotGiven
 		}
-		if value, ok := h.inputs.Put(in, answer.content, answer.byHost); ok { // Answer has looked at it
+		if value, ok := h.inputs.Put(in, answer.content, answer.byHost); ok { // Answer has checked the content
 			return value, nil
 		}
 		return "", errNotGiven

@@ -15,9 +15,9 @@ func (st *state) keep(r *request, e ending) {
 	}
 }
 
-// ReadRequest reads a piece of the arguments or of the result of an ended tool call, read resource or filled prompt
-// template, byte for byte. The latest request with that id counts; of an open one, only the arguments can be read.
-// Errors: NOT_FOUND REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION REQUEST_OPEN.
+// ReadRequest returns a piece of the arguments or of the result of an ended tool call, read resource or filled prompt
+// template, byte for byte. If several requests had this id, the latest counts. Of an open request only the arguments
+// can be read. Errors: NOT_FOUND REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION REQUEST_OPEN.
 func (h *Hub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
 	open, ours, given := false, false, ""
 	h.update(func(st *state) {

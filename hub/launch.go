@@ -37,7 +37,7 @@ func (o owner) Share(ctx context.Context, byHand bool, find func(launch.Ask) (al
 // Refresh reads the consents from the disk.
 func (o owner) Refresh() { o.hub.refreshLaunches() }
 
-// askLaunch asks whether the server may be launched as f says.
+// askLaunch asks a person whether the server may be launched as f says.
 func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *shared,
 	byHand bool) (launch.Answer, error) {
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
@@ -50,7 +50,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *share
 		return launch.Dismissed, ofAll(err)
 	case answer.cause == event.CauseAnswered:
 		return launch.Agreed, nil
-	case answer.cause == event.CauseSuperseded: // the form has changed, or the last window went and another came
+	case answer.cause == event.CauseSuperseded: // the form has changed, or the last window left and another one came
 		return launch.Outdated, nil
 	case answer.cause == event.CauseDeclined:
 		return launch.Declined, nil
@@ -58,8 +58,9 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *share
 	return launch.Dismissed, nil
 }
 
-// ofAll decides for which starts err, the failure of a shared question, counts. A timeout counts for all, since all
-// have waited for the answer. After any other error the others may still get one.
+// ofAll makes err, the failure of a shared question, count for all starts that wait, or only for the one that asked. A
+// timeout counts for all, since all have waited for the answer. After any other error the others may still get an
+// answer.
 func ofAll(err error) error {
 	if he, ok := errors.AsType[*event.Error](err); ok && he.Reason == event.ReasonHumanTimeout {
 		return err
@@ -67,7 +68,7 @@ func ofAll(err error) error {
 	return flight.Undecided{Err: err}
 }
 
-// Outdated closes the questions that the config has made obsolete: about a launch or an input that has changed.
+// Outdated closes the questions about a launch or an input that the config has changed.
 func (o owner) Outdated() {
 	st := o.hub.held()
 	for _, p := range st.promptsInOrder() {
@@ -85,7 +86,7 @@ func (o owner) Outdated() {
 	}
 }
 
-// Switch makes another entry of an unchanged config the server's, and rearranges the servers beside it.
+// Switch makes another entry of an unchanged config the server's entry, and updates the servers beside it.
 func (o owner) Switch(to *launch.Entry, why string) {
 	st := o.hub.held()
 	st.changeServer(o.server, sources.Step{Have: o.launch, Conf: to.Conf, Entry: to, Entries: o.launch.Entries(),
@@ -132,9 +133,9 @@ func (st *state) arrangeBeside(s *server, why string) {
 }
 
 // consentsChanged is called when consents may have been given or lost. It tells the windows, closes the questions about
-// tools that are answered by that, and starts the eager servers that need no answer any more.
+// tools that no longer need an answer, and starts the eager servers that waited for a consent.
 func (st *state) consentsChanged() {
-	for _, s := range slices.Clone(st.servers) { // a change over makes others come and go
+	for _, s := range slices.Clone(st.servers) { // a server that switches to another entry may add and remove servers
 		if s.Life().Removed() {
 			continue
 		}
@@ -146,8 +147,8 @@ func (st *state) consentsChanged() {
 	}
 }
 
-// userAnswered is called with the environment of the user's login shell. Programs may be found by it that were not
-// before, so that an entry may now be one that was agreed to.
+// userAnswered is called with the environment of the user's login shell. With it the hub may find programs that it
+// could not find before, so that an entry may now be one that was agreed to.
 func (h *Hub) userAnswered(environ []string) {
 	h.redactor.Add(transport.Credentials(environ)...)
 	h.config.ExamineAgain(h.life)

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// What the hub's lock guards is of type state, and what needs the lock is a method of state. The lock is taken in one
-// place: lock. A critical section is either the rest of a function,
+// The hub's lock guards a value of type state, and the code that needs the lock is a method of state. Only lock takes
+// the lock. A critical section is either the rest of a function,
 //
 //	st := h.lock()
 //	defer st.unlock()
@@ -38,7 +38,7 @@ func (h *Hub) update(f func(st *state)) {
 	f(st)
 }
 
-// within is update for what a room keeps under the hub's lock.
+// within is update for packages that keep a state of their own under the hub's lock.
 func (h *Hub) within(f func()) {
 	defer h.lock().unlock()
 	f()
@@ -50,8 +50,8 @@ func (h *Hub) lock() *state {
 	return &h.state
 }
 
-// held gives the state to a method of another type that is called with the lock held: by a method of state, or by a
-// room that calls its house or owner so. A test ends where nobody holds the lock.
+// held returns the state for a method of another type that is called with the lock held, either by a method of state or
+// by a package that calls its House or Owner with the lock. In tests, held ends the process if nobody holds the lock.
 func (h *Hub) held() *state {
 	if h.check != nil && h.mu.TryLock() {
 		h.broken("somebody reached the state without the lock")
@@ -60,20 +60,20 @@ func (h *Hub) held() *state {
 	return &h.state
 }
 
-// LockCount tells how often the lock has been taken before. Everybody waits for it, so what a call takes of it is
-// measured.
+// LockCount returns how often the lock was taken before. All requests contend for the lock, so tests measure how often
+// a call takes it.
 func (h *Hub) LockCount() uint64 {
 	defer h.lock().unlock()
 	return h.taken - 1
 }
 
-// checkInvariants is set by tests. It is the check of every hub that is made from then on: unlock calls it after each
-// critical section, and it returns what is inconsistent in the hub, or "".
+// checkInvariants is set by tests. It is the check of every hub that is made from then on. unlock calls it after each
+// critical section. It returns what is inconsistent in the hub, or "".
 var checkInvariants func(*Hub) string
 
-// unlock ends a critical section; it is deferred. A panic in the section may have left the state half changed: a
-// request that nobody ends, a server that nothing stops. Nothing above may recover it and go on, as gRPC's recovery
-// does, so the process ends here, with the lock still held. Only a test's Options.Fatal returns.
+// unlock ends a critical section. It must be deferred. A panic in the section may have left the state half changed,
+// with a request that nobody ends, or a server that nothing stops. A caller that recovers, as gRPC does, must not go on
+// with that state. So the process ends here, with the lock still held. Only a test's Options.Fatal returns.
 func (st *state) unlock() {
 	h := st.hub
 	if p := recover(); p != nil {
@@ -97,8 +97,8 @@ func (h *Hub) broken(text string) {
 		"the process ends, so that nothing goes on with it", text))
 }
 
-// crash is Options.Fatal when there is none. The panic is on a goroutine of its own: there nobody recovers it, and the
-// runtime writes it to the standard error.
+// crash is the default of Options.Fatal. It panics on a goroutine of its own, where nobody recovers the panic, so that
+// the runtime writes it to the standard error.
 func crash(text string) {
 	go panic(text)
 	select {}

@@ -4,8 +4,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// MuteServer makes the hub decline a server's questions (sampling and elicitation): the open ones, and new ones at
-// once. That holds until somebody starts, restarts or switches on the server, or calls MuteServer again. Calls go on.
+// MuteServer makes the hub decline a server's questions (sampling and elicitation): the open ones now, and new ones as
+// they come. That holds until somebody starts, restarts or switches on the server, or unmutes it. Calls go on.
 func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
 	st := h.lock()
 	defer st.unlock()

@@ -23,19 +23,19 @@ import (
 // MaxRequestID bounds a request id that the host chooses, in bytes.
 const MaxRequestID = 128
 
-// outgoing is what a host or a window asks for.
+// outgoing is a request of a host or a window.
 type outgoing struct {
 	*CallRequest
 	method, tool, subject string
 	given                 string // the arguments as JSON text, "" = none
-	ofWindow              bool   // a window asked for it: what comes of it is told by its events
+	ofWindow              bool   // a window asked for it, and learns the outcome from the events
 }
 
-// sender sends a request that may go; tool is that of a tool call.
+// sender sends a request that may be sent. tool is nil unless the request is a tool call.
 type sender func(s *mcp.Session, tool *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error)
 
-// accept makes what a host or a window asks for a request, which can be cancelled from then on; meta is what goes with
-// it. It waits for nothing. Whoever has got a request must carry it through.
+// accept registers a request of a host or a window, which can be cancelled from then on. The map is the _meta to send
+// with it. accept does not block. Its caller must carry the request through.
 func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) {
 	meta, err := checkOutgoing(o)
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) 
 	return r, meta, nil
 }
 
-// carryThrough takes a request to its end, in the caller's goroutine. The end of ctx cancels it, with the cause of ctx
+// carryThrough runs a request to its end, in the caller's goroutine. The end of ctx cancels it, with the cause of ctx
 // if that is an *event.CancelCause, else with origin host.
 func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest,
 	send sender) (*CallResult, error) {
@@ -98,7 +98,7 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, c *CallRequest,
 	return session, result, err
 }
 
-// checkOutgoing refuses what cannot be a request, before anything is known of it.
+// checkOutgoing returns an error for what cannot be a request. Otherwise it returns the _meta of the caller.
 func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 	if len(o.ID) > MaxRequestID {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
@@ -159,19 +159,19 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
 	s.allowance.Called()
 	st.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
-	if o.ID != "" { // nobody can have meant an id that did not exist
+	if o.ID != "" { // a cancel cannot have meant an id that the hub made only now
 		if early := st.takeEarly(id, s.name); early != nil {
 			st.cancel(r, early)
 		}
 	}
 	if o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID) {
-		// its end was too early for this one, and does not come again
+		// the window's end came before this request, and will not come again
 		st.cancel(r, ownerClosed)
 	}
 	return r, nil
 }
 
-// preview is what tells the request from others of the same kind.
+// preview returns a line of c's arguments, by which people tell the request from others of the same kind.
 func (h *Hub) preview(c *CallRequest) string {
 	if c.McpPrompt != "" {
 		return preview.Members(c.PromptArguments, h.redactor)
@@ -179,7 +179,7 @@ func (h *Hub) preview(c *CallRequest) string {
 	return preview.Arguments(c.Arguments, h.redactor)
 }
 
-// progressed is a sign of life of r.
+// progressed records progress of r, which is a sign of life.
 func (h *Hub) progressed(r *request, p mcp.Progress) {
 	st := h.lock()
 	defer st.unlock()
@@ -198,7 +198,7 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 	st.emitProgress(r)
 }
 
-// tasked shows how the server's task stands that carries out r.
+// tasked records the state of the server's task that carries out r, and tells the windows.
 func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 	st := h.lock()
 	defer st.unlock()
@@ -211,13 +211,13 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 	if r.cancellation != nil {
 		return
 	}
-	// While a person is asked the call waits for that; resume shows the task again.
+	// While a person is asked, r stays in the state of waiting for that; resume moves it back.
 	if !first || r.state != event.StateRunning || !st.moveTo(r, event.StateTaskWorking) {
 		st.emitProgress(r)
 	}
 }
 
-// conclude ends r with what came of it, and gives the caller the same. Exactly one of result and err is set.
+// conclude ends r with its outcome, and returns that for the caller. Exactly one of result and err is set.
 func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
 	st := h.lock()
 	defer st.unlock()
@@ -242,7 +242,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}, nil
 	}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
-		// unless somebody here did it
+		// cancel changes nothing if r was cancelled here before
 		st.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bounds.Reason(tc.Message)})
 	}
 	if r.cancellation != nil {
@@ -252,15 +252,15 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		st.end(r, e)
 		return nil, errCancelled(r)
 	}
-	_, own := errors.AsType[*event.Error](err) // trouble before the call, whatever a server's error lies beneath it
+	_, own := errors.AsType[*event.Error](err) // a failure before the call, even if it wraps an error of a server
 	if we, ok := errors.AsType[*jsonrpc.Error](err); ok && !own {
 		me := &event.McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
 		st.end(r, ending{state: event.StateFailed, mcpError: me})
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
 	}
 	he := r.call().Error(err)
-	if r.task != nil && he.Meta["server_may_continue"] == "" { // whatever kept this side from following it
-		with := *he // others may have been told the same error
+	if r.task != nil && he.Meta["server_may_continue"] == "" { // the hub has lost track of the task
+		with := *he // other requests may have been given the same error
 		with.Meta = maps.Clone(he.Meta)
 		if with.Meta == nil {
 			with.Meta = map[string]string{}
@@ -272,7 +272,8 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	return nil, he
 }
 
-// noteSent lets a late response to r be named, if r was given up after it was sent. The hub's lock is held.
+// noteSent records a request that was given up after it was sent, so that a late response can be attributed to it. The
+// hub's lock is held.
 func noteSent(r *request, session *mcp.Session, err error) {
 	cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err)
 	if s := r.server; ok && session != nil && cancelled.Sent && s.Session() == session {

@@ -26,7 +26,7 @@ func panicText(p any) string {
 	return bounds.Printable(text)
 }
 
-// errPanicked is the error of a request that a fault of the hub has ended.
+// errPanicked returns the error of a request that a fault of the hub has ended.
 func errPanicked(mayContinue bool) *event.Error {
 	e := event.Fail(event.CodeInternal, "INTERNAL", nil, "internal error")
 	if mayContinue {
@@ -35,8 +35,8 @@ func errPanicked(mayContinue bool) *event.Error {
 	return e
 }
 
-// fellOver ends a request whose goroutine has panicked or exited early, so that the request does not stay open, or its
-// connection in use, for ever. It does not recover the panic.
+// fellOver ends a request whose goroutine has panicked or exited early. Otherwise the request would stay open, and its
+// connection in use, for ever. fellOver does not recover the panic.
 func (h *Hub) fellOver(r *request) {
 	var open, leaving, handed bool
 	h.update(func(st *state) {
@@ -44,6 +44,6 @@ func (h *Hub) fellOver(r *request) {
 		open, handed = st.requests[r.id] == r, r.handed
 	})
 	if open || leaving {
-		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is there to be told
+		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is left to get the result
 	}
 }

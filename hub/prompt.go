@@ -15,27 +15,27 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// prompt is one open question. It is open as long as it is in state.prompts; whoever removes it settles it.
+// prompt is one open question. It is open as long as it is in state.prompts. Whoever removes it settles it.
 type prompt struct {
 	info      event.PromptInfo
 	id        string
-	n         uint64 // order
+	n         uint64 // position in the order of all prompts
 	request   *request
 	withTools bool         // sampling that brings tools
 	asker     *connection  // the connection that asked; nil for the hub's own questions
 	agrees    *agreement   // what a yes to a tool approval holds for; nil for all others
 	launch    *grants.Form // what a yes to a launch holds for; nil for all others
-	// the servers whose requests it holds up; nil except for the hub's own questions about servers
+	// the servers whose requests wait for the answer; nil except for the hub's own questions about servers
 	about    []*server
-	settled  chan closing // buffered: the one that takes the prompt puts one in
+	settled  chan closing // buffered: closePrompt sends once, and does not block
 	deadline *time.Timer  // nil = none
-	holding  []*request   // the requests whose clocks it stops; those that end are taken out
-	outlived bool         // a call that it held has ended
-	// it names no call, and calls of its server were open when it came, so it may belong to one of them
+	holding  []*request   // the requests whose clocks the prompt stops; those that end are removed
+	outlived bool         // a call whose clocks it stopped has ended
+	// the question names no call, and calls of its server were open when it came, so it may belong to one of them
 	among      bool
 	candidates map[*request]struct{} // those calls, as far as they are still open
 	humanLimit time.Duration         // for the error text
-	caller     Caller                // the client that is asked as well; nil: only windows are
+	caller     Caller                // the client that is asked, too; nil: only windows are asked
 	question   *mcp.Question         // what caller is asked
 	tried      []*request            // the requests in whose course it was asked
 	hidden     bool                  // only caller is asked, and no window shows it
@@ -59,10 +59,10 @@ type closing struct {
 	refusal  *jsonrpc.Error  // the error that a caller answered with
 }
 
-// ask shows a question to the windows, and waits for the first answer or another end. Every question to a person goes
-// through it. open makes the prompt, with the lock held; if it returns nil, nobody is asked, and ask returns the zero
-// closing. over handles the end, with the lock held again, and its results are those of ask. A zero closing tells over
-// that ctx has ended; the prompt may still be open then.
+// ask shows a question to the windows, and waits for the first answer or another end. Every question to a person is
+// asked by it. open makes the prompt, with the lock held; if open returns nil, nobody is asked, and ask returns the
+// zero closing. over handles the end, with the lock held again, and its results are those of ask. If the closing that
+// over gets is zero, ctx has ended, and the prompt may still be open.
 func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 	over func(*state, *prompt, closing) (closing, error)) (c closing, err error) {
 	var p *prompt
@@ -130,7 +130,7 @@ func (st *state) heldBy(p *prompt) []*request {
 	r := p.request
 	held := []*request{r}
 	switch {
-	case p.about != nil: // everything of these servers waits for it, the start of a session too
+	case p.about != nil: // all requests to these servers wait for it, including the start of a session
 		for _, other := range st.requests {
 			if slices.Contains(p.about, other.server) && other.direction == event.Outgoing && other != r {
 				held = append(held, other)
@@ -154,16 +154,16 @@ func (st *state) callsOf(s *server) map[*request]struct{} {
 	return calls
 }
 
-// endAmong closes the questions that r was the last call for: whichever of its server's calls such a question belongs
-// to is over. A server that never withdraws would fill its places with them. r is not in the table any more, and has
-// ended with cause, which tells when not the call alone is over but its connection or the hub.
+// endAmong closes the questions for which r was the last candidate: all calls that such a question may belong to are
+// over. Otherwise a server that never withdraws a question would use up its places for questions. r was removed from
+// the table, and has ended with cause. The cause shows whether the connection or the hub has ended, too.
 func (st *state) endAmong(r *request, cause *event.CancelCause) {
 	if r.direction != event.Outgoing || len(st.prompts) == 0 {
 		return
 	}
 	c := closesWith(cause)
 	if c.cause == event.CauseParent {
-		c.reason = causeOver.Reason // of one of several: the reason of its cancel says nothing about the question
+		c.reason = causeOver.Reason // why one candidate was cancelled says nothing about the question
 	}
 	for _, p := range st.promptsInOrder() {
 		if _, may := p.candidates[r]; !may {
@@ -175,7 +175,7 @@ func (st *state) endAmong(r *request, cause *event.CancelCause) {
 	}
 }
 
-// waiting moves r, and the calls that caused it, to the state in which a person is awaited.
+// waiting moves r, and the calls that caused it, to StateAwaitingInput.
 func (st *state) waiting(r *request) {
 	for ; r != nil; r = r.parent {
 		if r.state == event.StateRunning || r.state == event.StateTaskWorking || r.state == event.StateQueued &&
@@ -185,8 +185,8 @@ func (st *state) waiting(r *request) {
 	}
 }
 
-// resume moves a call back to running once no open prompt holds it. The last prompt to hold it may be one that names no
-// call, so every prompt that closes looks at all requests that it held.
+// resume moves a call back to running, or to its task, once no open prompt holds it. The last prompt that holds it may
+// be one about its server, which names no call, so every prompt that closes calls resume for all requests that it held.
 func (st *state) resume(r *request) {
 	if r.state == event.StateAwaitingInput && r.direction == event.Outgoing && r.holds == 0 {
 		if r.task != nil {
@@ -228,8 +228,9 @@ func (st *state) closePrompt(p *prompt, c closing) bool {
 	return true
 }
 
-// promptTimeout closes a prompt whose human clock has run out, as dismissed, and cancels its request: the call of an
-// approval, the question of a server, or the one about a server. A question in a round of a call only closes.
+// promptTimeout closes a prompt whose human clock has run out, as dismissed. It also cancels the prompt's request,
+// which is the call of an approval, the question of a server, or the question about a server. For a question in a round
+// of a call it only closes the prompt.
 func (h *Hub) promptTimeout(p *prompt) {
 	st := h.lock()
 	defer st.unlock()

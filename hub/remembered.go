@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 )
 
-// Remembered returns the answers that the user has given for longer than once, oldest first; server "" means all
-// servers. It may read files.
+// Remembered returns the answers that the user has given for longer than once, oldest first. If server is "", it
+// returns those for all servers. It may read files.
 func (h *Hub) Remembered(server string) []event.Remembered {
 	h.grants.Refresh(grants.Call)
 	h.refreshLaunches()
@@ -24,8 +24,8 @@ func (h *Hub) Remembered(server string) []event.Remembered {
 	return list
 }
 
-// Forget deletes answers by their ids, so that the user is asked again. Running calls go on. It returns how many it
-// deleted. It may write files.
+// Forget deletes answers by their ids, so that the user is asked again. Running calls go on. It returns how many
+// answers it deleted. It may write files.
 func (h *Hub) Forget(ids []string) int {
 	wanted := map[string]bool{}
 	for _, id := range ids {

@@ -17,25 +17,26 @@ import (
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
-// request is one thing that can be cancelled. All fields but the first block are guarded by the hub's lock.
+// request is an operation that can be cancelled. The fields of the first block do not change once the request is
+// registered, except title and over. These two and all other fields are guarded by the hub's lock.
 type request struct {
 	id, tool, method string
-	subject          string // what is asked for, for the methods that have no tool
+	subject          string // the target, for methods without a tool
 	taskLabel, owner string
-	n                uint64 // order
+	n                uint64 // position in the order of all requests
 	server           *server
-	launch           string // the launch key of its server when it was made
+	launch           string // the launch key of its server when the request was made
 	direction        event.Direction
-	uncancellable    bool   // the start of a session
+	uncancellable    bool   // it is the start of a session
 	carried          bool   // a goroutine is in carryThrough with it
-	ofWindow         bool   // a window asked for it: its result is told by the event of its end
-	caller           Caller // that it is made for; nil: none that could be asked
+	ofWindow         bool   // a window asked for it, and gets the result by the event of its end
+	caller           Caller // the client for which it is made; nil: none that could be asked
 	callerName       string
-	arguments        string    // JSON text, to be kept at its end; "" = none
-	preview          string    // of them
-	title            string    // of its tool; untrusted
+	arguments        string    // JSON text, stored when the request ends; "" = none
+	preview          string    // of the arguments
+	title            string    // of the tool; untrusted
 	questions        Questions // who is asked what the server asks
-	expire           func()    // what happens when the total clock runs out; nil: the request is cancelled
+	expire           func()    // called when the total clock has run out; nil: the request is cancelled
 	ctx              context.Context
 	stop             context.CancelCauseFunc // called by cancel and end only
 	start            time.Time
@@ -45,31 +46,31 @@ type request struct {
 	children     map[*request]struct{}
 	prompts      map[*prompt]struct{}
 	state        event.RequestState
-	handed       bool      // to the engine, which may have sent it
-	leased       bool      // counts as a user of its server's connection
-	inHand       bool      // a question of the hub's own that a person has answered: its goroutine alone is awaited
-	since        time.Time // when state began
+	handed       bool      // given to the engine, which may have sent it
+	leased       bool      // it counts as a user of its server's connection
+	inHand       bool      // it is a question of the hub itself, and a person has answered; its goroutine still runs
+	since        time.Time // the start of state
 	timings      event.Timings
 	cancellation *event.Cancellation
 	cause        *event.CancelCause
 	wireID       string
-	resent       int // how often it was sent again, on a new session: see transport.Repeats
+	resent       int // how often it was sent again on a new session: see transport.Repeats
 	progress     *event.Progress
-	task         *event.TaskInfo // replaced, never changed
+	task         *event.TaskInfo // replaced as a whole, never changed
 	clock        clock.Clock
 	human        time.Duration // limit of one prompt, 0 = none
-	// open prompts that stop the clocks: its own, its children's, and those of its server that name no request
+	// number of open prompts that stop the clocks: its own, its children's, and those about its server
 	holds     int
 	inFlight  allowance.ResultHold
-	delivery  *outcome.Delivery // of its cancel, when that was on its way at its end
-	abandoned chan struct{}     // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
+	delivery  *outcome.Delivery // of its cancel, if that was still being sent when the request ended
+	abandoned chan struct{}     // set if StopWaiting has ended the request; closed when carryThrough has returned
 
-	trace *journal.Timeline // never nil once it is registered; not changed then
+	trace *journal.Timeline // not nil once the request is registered, and not changed after that
 	span  *telemetry.Span   // nil = no telemetry
 }
 
-// successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel
-// came has won.
+// successors lists the states that may follow each state of a request. A cancelling request may still end as done: then
+// the response was there when the cancel came, and wins.
 var successors = map[event.RequestState][]event.RequestState{
 	event.StateQueued: {event.StateAwaitingApproval, event.StateConnecting, event.StateRunning, event.StateAwaitingInput,
 		event.StateCancelling,
@@ -89,8 +90,9 @@ var successors = map[event.RequestState][]event.RequestState{
 	event.StateCancelling: {event.StateCancelled, event.StateDone},
 }
 
-// moveTo is the one place that changes a request's state: it accounts the time, starts or stops the clocks, and tells
-// the windows of the states that are not told by an event of their own. false: not a legal step, nothing changed.
+// moveTo changes a request's state; nothing else does. It accounts the time, starts or stops the clocks, and sends the
+// windows the states that have no event of their own. It returns false, and changes nothing, if the step is not
+// allowed.
 func (st *state) moveTo(r *request, to event.RequestState) bool {
 	if r.state == to || !slices.Contains(successors[r.state], to) {
 		return false
@@ -129,7 +131,7 @@ func (st *state) emitProgress(r *request) {
 		WireID: r.wireID, Task: r.task})
 }
 
-// mint makes a request id. A host may have chosen the same one.
+// mint returns a new request id. It avoids an id that a host has chosen for an open request.
 func (st *state) mint(prefix string) string {
 	id := st.ownID(prefix, st.begun+1)
 	for st.requests[id] != nil {
@@ -138,15 +140,15 @@ func (st *state) mint(prefix string) string {
 	return id
 }
 
-// ownID is an id that this hub gives out. A click on its way while a hub died and another took its place must find
-// nothing there: so the id names the hub as well.
+// ownID returns an id that names this hub, too. If a hub dies and another one takes its place, an answer or a cancel
+// that was meant for the old hub must not find anything in the new one.
 func (h *fixed) ownID(prefix string, n uint64) string {
 	var room [64]byte
 	id := append(append(append(append(room[:0], prefix...), '-'), h.mark...), '-')
 	return string(strconv.AppendUint(id, n, 10))
 }
 
-// register brings a request, whose id is free, into the table and tells the windows.
+// register adds a request, whose id is free, to the table, and tells the windows.
 func (st *state) register(ctx context.Context, r *request) {
 	st.begun++
 	r.n = st.begun
@@ -169,7 +171,7 @@ func (st *state) register(ctx context.Context, r *request) {
 	}
 	if r.direction == event.Outgoing {
 		for _, p := range st.prompts {
-			// who comes while a person is asked about the server waits for that, as those do who were there
+			// a request that comes while a person is asked about the server waits for the answer, as the earlier ones do
 			if slices.Contains(p.about, r.server) {
 				p.holding = append(p.holding, r)
 				r.holds++
@@ -182,14 +184,14 @@ func (st *state) register(ctx context.Context, r *request) {
 	}
 }
 
-// isOver is request.over of those that ended while nobody waited.
+// isOver is request.over of the requests that ended while nobody waited.
 var isOver = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// whenOver gives what is closed at r's end. The hub's lock is held.
+// whenOver returns a channel that is closed when r ends. The hub's lock is held.
 func (r *request) whenOver() <-chan struct{} {
 	if r.over == nil {
 		r.over = make(chan struct{})
@@ -203,29 +205,29 @@ type ending struct {
 	isError     bool
 	mcpError    *event.McpError
 	err         *event.Error
-	sending     event.Sending // of a cancel
-	mayContinue bool          // the server may go on all the same
-	result      string        // for the windows, "" = not told
-	raw         []byte        // the whole result, nil = none
+	sending     event.Sending // of the cancel
+	mayContinue bool          // the server may nevertheless go on
+	result      string        // for the windows; "" = not sent
+	raw         []byte        // the whole result; nil = none
 }
 
-// causeOver is why what a request has caused ends with it.
+// causeOver is the cause with which everything that a request has caused ends with the request.
 var causeOver = &event.CancelCause{Origin: event.OriginParent, Reason: "the request that caused it is over"}
 
-// end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it.
-// false: it had ended.
+// end removes the request from the table and emits its one terminal event. Its prompts and its children end with it. It
+// returns false if the request had ended.
 func (st *state) end(r *request, e ending) bool {
 	if st.requests[r.id] != r {
 		return false
 	}
 	switch {
 	case e.state == event.StateFailed && r.cancellation != nil:
-		e.state = event.StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
+		e.state = event.StateCancelled // whatever failed after a cancel was accepted, the request ends as cancelled
 	case e.state == event.StateCancelled && r.cancellation == nil:
 		st.cancel(r, &event.CancelCause{Origin: event.OriginTransport})
 	}
 	if e.state == event.StateCancelled && e.sending.Delivery == 0 {
-		e.sending.Delivery = event.DeliveryNotNeeded // a question of a server, or the start of one
+		e.sending.Delivery = event.DeliveryNotNeeded // r is a question of a server, or the start of a server
 	}
 	cause := causeOver
 	switch {
@@ -256,7 +258,7 @@ func (st *state) end(r *request, e ending) bool {
 	} else {
 		close(r.over)
 	}
-	if r.abandoned == nil || !r.leased { // else the connection is in use until carryThrough has left
+	if r.abandoned == nil || !r.leased { // otherwise carryThrough still uses the connection, and leftBehind releases it
 		r.server.Release(r)
 	}
 	if r.direction == event.Incoming {
@@ -285,8 +287,8 @@ func (st *state) end(r *request, e ending) bool {
 	return true
 }
 
-// unheld takes a request that has ended out of what the open prompts hold: one may stay open for long, while a host
-// tries again and again.
+// unheld removes a request that has ended from the lists of the requests that prompts hold. A prompt may stay open for
+// long, while a host makes one request after the other.
 func (st *state) unheld(r *request) {
 	if r.holds == 0 {
 		return
@@ -299,8 +301,8 @@ func (st *state) unheld(r *request) {
 	}
 }
 
-// takenBack ends what r caused and the server had taken back before r ends: the engine ends the context before it reads
-// on, the goroutine that waits for the answer is only not there yet.
+// takenBack ends the children of r that the server has withdrawn before r ends. The engine has ended their contexts
+// already, but the goroutines that wait for the answers have not run yet.
 func (st *state) takenBack(r *request) {
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
@@ -309,14 +311,14 @@ func (st *state) takenBack(r *request) {
 	}
 }
 
-// endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter.
+// endOffspring closes the prompts of r and of the server requests that r caused, and ends these requests.
 func (st *state) endOffspring(r *request, cause *event.CancelCause) {
 	c := closesWith(cause)
 	st.closePromptsUnder(r, c)
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		ends := &event.CancelCause{Origin: c.origin, Reason: cause.Reason}
-		// withdraw does the same when it learns of the end of the connection first. The windows hear one order in both
-		// cases.
+		// withdraw does the same if it sees the end of the connection first. So the windows get the events in the same order
+		// in both cases.
 		if c.cause == event.CauseServerGone {
 			child.stop(ends)
 			st.closePromptsUnder(child, c)
@@ -333,7 +335,7 @@ func (st *state) closePromptsUnder(r *request, c closing) {
 	}
 }
 
-// closesWith says how the prompts of a request close that ends with cause.
+// closesWith returns how the prompts of a request that ends with cause are closed.
 func closesWith(cause *event.CancelCause) closing {
 	c := closing{cause: event.CauseParent, origin: event.OriginParent, reason: cause.Reason, action: event.ActionDismiss}
 	switch cause.Origin {
@@ -345,7 +347,7 @@ func closesWith(cause *event.CancelCause) closing {
 	return c
 }
 
-// inOrder gives the members of a set, oldest first.
+// inOrder returns the members of a set, oldest first. n returns the position of a member.
 func inOrder[T comparable](set map[T]struct{}, n func(T) uint64) []T {
 	if len(set) == 0 {
 		return nil
@@ -353,12 +355,12 @@ func inOrder[T comparable](set map[T]struct{}, n func(T) uint64) []T {
 	return slices.SortedFunc(maps.Keys(set), func(a, b T) int { return cmp.Compare(n(a), n(b)) })
 }
 
-// requestsInOrder gives the open requests, oldest first.
+// requestsInOrder returns the open requests, oldest first.
 func (st *state) requestsInOrder() []*request {
 	return slices.SortedFunc(maps.Values(st.requests), func(a, b *request) int { return cmp.Compare(a.n, b.n) })
 }
 
-// Requests lists the open requests of one server, or of all when server is "", oldest first.
+// Requests lists the open requests of one server, or of all servers if server is "", oldest first.
 func (h *Hub) Requests(server string) []event.RequestInfo {
 	st := h.lock()
 	defer st.unlock()

@@ -14,8 +14,8 @@ type Root struct{ URI, Name string }
 // Timeouts are the clocks of a call; nil = from the config, 0 = no limit.
 type Timeouts struct{ Idle, Total, Human *time.Duration }
 
-// CallRequest is what CallTool, ReadResource and GetMcpPrompt ask a server for. Server and one of Tool, URI and
-// McpPrompt are needed.
+// CallRequest holds the parameters of CallTool, ReadResource and GetMcpPrompt. Server and one of Tool, URI and
+// McpPrompt are required.
 type CallRequest struct {
 	ID            string // host-chosen, at most 128 bytes; "" = minted
 	Server        string
@@ -25,36 +25,36 @@ type CallRequest struct {
 	OwnerWindowID string
 	Trace         telemetry.Context
 
-	Caller     Caller    // the MCP client that it is made for; nil: none
-	CallerName string    // for people: what the client calls itself, untrusted
-	Questions  Questions // who is asked what the server asks; with a Caller
-	AppOf      string    // the request whose view makes it (MCP Apps); "" = none
-	LogLevel   string    // from which on a modern server logs for this request, where no level is set; "" = none
+	Caller     Caller    // the MCP client for which the request is made; nil: none
+	CallerName string    // what the client calls itself, for people; untrusted
+	Questions  Questions // who is asked what the server asks; used with a Caller
+	AppOf      string    // the id of the tool call whose view makes the request (MCP Apps); "" = none
+	LogLevel   string    // the level from which on a modern server logs for this request, if no level is set; "" = none
 
-	Tool        string // to call
+	Tool        string // the tool to call
 	Arguments   string // its arguments: JSON text of an object, "" = none
-	Preapproved bool   // the host has asked the user itself
-	PreferTask  bool   // run as a task where the tool leaves that to the client
+	Preapproved bool   // the host has asked the user already
+	PreferTask  bool   // run as a task if the tool leaves that to the client
 
-	URI string // of the resource to read
+	URI string // the resource to read
 
-	McpPrompt       string // the template to fill
+	McpPrompt       string // the prompt template to fill
 	PromptArguments map[string]string
 }
 
-// CallResult is what a server answered: Result, or Error.
+// CallResult is the answer of a server: Result or Error.
 type CallResult struct {
 	RequestID        string
 	Result           json.RawMessage // JSON text as it came
 	Error            *event.McpError
 	IsError          bool
-	Rounds           int // requests sent; 0 for what was still fresh from an earlier one
+	Rounds           int // requests sent; 0 if an earlier result was still fresh
 	Timings          event.Timings
 	OutputViolations []string        // how the structured content breaks the output schema
-	Task             *event.TaskInfo // nil: none
+	Task             *event.TaskInfo // nil if there is none
 }
 
-// CancelScope says which requests to stop: exactly one field is set.
+// CancelScope selects the requests to cancel: exactly one field is set.
 type CancelScope struct {
 	Server, TaskLabel string
 	All               bool

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
-// What else servers offer than tools, as far as it is a request; the rest is offers.Offers.
+// What servers offer besides tools, as far as it is a request; offers.Offers has the rest.
 
 const (
 	methodReadResource = "resources/read"
@@ -53,7 +53,7 @@ func (h *Hub) beginFilling(c *CallRequest, ofWindow bool) (*request, map[string]
 	if len(c.PromptArguments) > 0 {
 		given, err := json.Marshal(c.PromptArguments)
 		if err != nil {
-			return nil, nil, event.AsError(err) // cannot be: strings marshal
+			return nil, nil, event.AsError(err) // cannot happen: strings marshal
 		}
 		c.Arguments = string(given)
 	}
@@ -73,7 +73,7 @@ func (h *Hub) runFilling(ctx context.Context, r *request, meta map[string]json.R
 		})
 }
 
-// Complete asks a server for values. What it answers, an error included, is in the result.
+// Complete asks a server for values. Its answer, which may be an error, is in the result.
 func (h *Hub) Complete(ctx context.Context, c offers.Completion) (*CallResult, error) {
 	result, refusal, err := h.Offers.Complete(ctx, c)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// server is one configured server: its life, its launch, and what it may cost. All fields but hub, name and allowance
-// are guarded by the hub's lock.
+// server is one configured server: its life, its launch, and its allowance. All fields but hub, name and allowance are
+// guarded by the hub's lock.
 type server struct {
 	*servers.Server
 	hub       *Hub
@@ -22,7 +22,7 @@ type server struct {
 	launch    *launch.Launch
 }
 
-// named returns the server of that name, nil when there is none.
+// named returns the server with that own name, nil if there is none.
 func (st *state) named(name string) *server {
 	for _, s := range st.servers {
 		if s.name == name {
@@ -32,9 +32,9 @@ func (st *state) named(name string) *server {
 	return nil
 }
 
-// server returns the server that name means: its name, or the address of its entry (config.Address); nil when there is
-// none. An address comes before the name of a workspace's server, so that a workspace cannot take the address of
-// another entry. Broken entries have no address.
+// server returns the server that name means: by its name, or by the address of its entry (config.Address); nil if there
+// is none. An address takes precedence over the name of a workspace's server, so that a workspace cannot take the
+// address of another entry. Broken entries have no address.
 func (st *state) server(name string) *server {
 	s := st.named(name)
 	if s != nil && !s.Conf().Origin.OfWorkspace() {
@@ -80,7 +80,7 @@ func (st *state) noServer(name string) *event.Error {
 	return servers.ErrNotFound(name, names...)
 }
 
-// info returns s as windows show it.
+// info returns s in the form that windows show.
 func (s *server) info() event.ServerInfo {
 	i := s.Info()
 	i.Muted = s.allowance.Muted()
@@ -88,8 +88,8 @@ func (s *server) info() event.ServerInfo {
 	return i
 }
 
-// changed sends the windows the present state of s. The removal of s is the last thing that they are sent about it: a
-// later entry of the same name is another server.
+// changed sends the windows the present state of s. After the removal of s they are sent nothing more about it: a later
+// entry of the same name is another server.
 func (st *state) changed(s *server) {
 	if s.gone {
 		return
@@ -125,13 +125,13 @@ func (h *Hub) order(name string, do func(*server) (event.ServerInfo, error)) (ev
 	return do(s)
 }
 
-// StartServer connects a server and waits until it is ready. It is tried at once, however often it failed before.
+// StartServer connects a server and waits until it is ready. It tries at once, however often the server failed before.
 func (h *Hub) StartServer(ctx context.Context, name string) (event.ServerInfo, error) {
 	return h.order(name, func(s *server) (event.ServerInfo, error) { return s.Start(ctx) })
 }
 
-// StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next
-// use.
+// StopServer ends the connection and the process. Open calls are cancelled with the reason. The server starts again on
+// the next use.
 func (h *Hub) StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {
 	return h.stopServer(ctx, name, event.OriginHost, reason)
 }
@@ -140,7 +140,7 @@ func (h *Hub) stopServer(ctx context.Context, name string, by event.Origin, reas
 	return h.order(name, func(s *server) (event.ServerInfo, error) { return s.Stop(ctx, by, reason) })
 }
 
-// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: the server stays stopped then,
+// RestartServer is StopServer followed by StartServer. If another StopServer comes meanwhile, the server stays stopped,
 // and the error says so.
 func (h *Hub) RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {
 	return h.restartServer(ctx, name, event.OriginHost, reason)

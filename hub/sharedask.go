@@ -20,7 +20,7 @@ func (st *state) pauseFor(t *shared, s *server, by int) {
 	}
 	s.Pause(time.Now(), by)
 	switch {
-	case st.prompts[p.id] != p: // it has closed, which released all
+	case st.prompts[p.id] != p: // it has closed, which released all clocks
 	case by > 0:
 		st.holdFor(p, s)
 	default:

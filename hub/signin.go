@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// SignIn signs in to a server and connects it. It asks the user even after a recent no.
+// SignIn signs in to a server and connects it. It asks the user even if the user has declined recently.
 func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error) {
 	s, conf, err := h.signInOf(name)
 	if err != nil {
@@ -21,7 +21,7 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	if refusal != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, refusal)
 	}
-	// the address may hold a secret, and be that of a workspace that the user does not trust
+	// the URL may hold a secret, and a workspace that the user does not trust may have set it
 	resolved, err := s.launch.Prepare(ctx, conf, true)
 	if err != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, s.StartError(ctx, err))
@@ -58,7 +58,7 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 	return s, conf, err
 }
 
-// known resolves the references of conf with what is known, and asks nobody.
+// known resolves the references of conf with the values that are known. It does not ask anybody.
 func (h *fixed) known(s *server, conf config.Server) (config.Server, error) {
 	values, err := h.inputs.Values(conf)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, q signin.Prompt, wanted 
 	return signin.ErrDismissed
 }
 
-// signInOver returns how the question of a sign-in closes that has ended.
+// signInOver returns how the question of a sign-in that has ended is closed.
 func signInOver(cause error) (c closing, cameBack bool) {
 	c.cause, c.origin, c.reason, cameBack = prompts.SignInOver(cause)
 	return c, cameBack

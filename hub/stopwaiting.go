@@ -7,7 +7,7 @@ import (
 )
 
 // StopWaiting cancels a request, if it is not cancelled already, and ends it at once for the caller and the windows,
-// whatever its goroutine still waits for. Parameters, outcomes and errors are those of [Hub.CancelRequest]; an unknown
+// whatever its goroutine still waits for. Parameters, outcomes and errors are those of [Hub.CancelRequest]. An unknown
 // id is remembered in the same way.
 func (h *Hub) StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error) {
 	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
@@ -21,9 +21,9 @@ func (w *Window) StopWaiting(id, reason string) (event.Outcome, error) {
 	return w.h.StopWaiting(id, "", reason, event.OriginUser)
 }
 
-// stopWaiting ends a request that is being cancelled, before its goroutine has returned. Until that finds the request
-// ended, in leftBehind, the request is in st.leaving. The delivery of the cancel is known only then, so it counts as
-// pending.
+// stopWaiting ends a request that is being cancelled, before its goroutine has returned. The request is in st.leaving
+// until that goroutine finds in leftBehind that the request has ended. Only then the delivery of the cancel is known,
+// so until then it counts as pending.
 func (st *state) stopWaiting(r *request) {
 	if r.carried {
 		r.abandoned = make(chan struct{})
@@ -36,12 +36,12 @@ func (st *state) stopWaiting(r *request) {
 	st.end(r, e)
 }
 
-// leftBehind runs at the end of carryThrough if stopWaiting has ended the request meanwhile. It discards what came of
+// leftBehind runs at the end of carryThrough if stopWaiting has ended the request meanwhile. It discards the outcome of
 // the request, and only tells the windows how the cancel was delivered.
 func (st *state) leftBehind(r *request, session *mcp.Session, err error) *event.Error {
 	noteSent(r, session, err)
 	if s, _ := r.call().Cancelled(session != nil, err); s.Delivery != event.DeliveryPending {
-		// else deliveries.Follow hears of it
+		// otherwise deliveries.Follow gets the outcome
 		st.deliveries.Settle(r.delivery, s)
 	}
 	delete(st.leaving, r)

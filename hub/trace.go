@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
-// Traces returns the timelines of all open requests, and of the latest that are over, oldest first.
+// Traces returns the timelines of all open requests, and of the latest ones that are over, oldest first.
 func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	want := func(id, server string) bool {
 		return (f.RequestID == "" || f.RequestID == id) && (f.Server == "" || f.Server == server)
@@ -27,8 +27,8 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	return journal.Read(all, f.Max, h.redactor)
 }
 
-// tracedInfo returns what a timeline shows of its request: neither arguments nor anything that the server has said. The
-// hub's lock is held.
+// tracedInfo returns what a timeline shows of its request. That includes neither arguments nor anything that the server
+// has said. The hub's lock is held.
 func tracedInfo(r *request) event.RequestInfo {
 	i := r.info()
 	i.Progress, i.Subject, i.Preview = nil, "", ""
@@ -38,7 +38,8 @@ func tracedInfo(r *request) event.RequestInfo {
 	return i
 }
 
-// newTrace makes the timeline of a request that a server may be sending. The method question attaches it to a request.
+// newTrace makes the timeline for a message of a server that may become a request. The method question attaches it to
+// the request.
 func (h *fixed) newTrace() any { return h.record.NewTimeline() }
 
 // tap observes the messages of all requests. It is called with locks of the engine held.

@@ -5,12 +5,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/outcome"
 )
 
-// TraceBundle gives what belongs into a bug report besides the timelines: JSON members of one object. It holds no
-// arguments, environment, headers and URLs with queries, and no words of a server; whatever secret got into it all the
-// same is taken out at the end.
+// TraceBundle returns what a bug report needs besides the timelines, as the JSON members of one object. It holds no
+// arguments, environments, headers or URLs with queries, and no text of a server. Secrets that are in it nevertheless
+// are removed at the end.
 func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()) }
 
-// about is that before secrets are taken out.
+// about returns the content of TraceBundle before the secrets are removed.
 func (h *Hub) about() map[string]any {
 	st := h.lock()
 	defer st.unlock()

@@ -6,12 +6,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// maxPages limits the pages of one connection that are remembered; the oldest are forgotten first.
+// maxPages limits how many pages of one connection are remembered; the oldest are forgotten first.
 const maxPages = 256
 
-// pages remembers, by elicitation id, who was sent to a page by a URL elicitation of the server, to tell them when the
-// server reports that it is complete. That may come long after the answer, and after the call. The zero value is ready;
-// it is safe for concurrent use.
+// pages remembers, by elicitation id, which client a URL elicitation of the server has sent to a page, so that the
+// client can be told when the server reports that the elicitation is complete. That may come long after the answer, and
+// after the call. The zero value is ready to use. It is safe for concurrent use.
 type pages struct {
 	mu    sync.Mutex
 	of    map[string]func(id string) // by the elicitation's id
@@ -19,7 +19,7 @@ type pages struct {
 }
 
 func (p *pages) sent(id string, tell func(id string)) {
-	if id == "" || len(id) > bounds.NameBytes { // who makes such an id is told of nothing
+	if id == "" || len(id) > bounds.NameBytes { // for such an id nobody is told of the completion
 		return
 	}
 	p.mu.Lock()
@@ -37,12 +37,13 @@ func (p *pages) sent(id string, tell func(id string)) {
 	p.of[id] = tell
 }
 
-// take returns, once, the function that tells whoever was sent to the page; nil if nobody was.
+// take returns the function that tells the client that was sent to the page. It returns nil if there is none, or if it
+// was taken before.
 func (p *pages) take(id string) (tell func(id string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if tell = p.of[id]; tell != nil {
-		p.of[id] = nil // it keeps its place in order, as a page that is done with
+		p.of[id] = nil // the id keeps its place in order, and later calls return nil
 	}
 	return tell
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// defaultWindowReturn is Options.WindowReturn of those who do not say.
+// defaultWindowReturn is the default of Options.WindowReturn.
 const defaultWindowReturn = 10 * time.Second
 
-// Window is what the user does in one attached view. Its methods may be called concurrently.
+// Window has the operations of the user in one attached view. Its methods may be called concurrently.
 type Window struct {
 	windows.Orders
 	h  *Hub
 	in *windows.Window
 }
 
-// Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a
+// Attach registers a window and returns its start in one step: the events that the sink gets follow the start without a
 // gap. Errors: UNAVAILABLE DRAINING, ALREADY_EXISTS WINDOW_ID_IN_USE.
 func (h *Hub) Attach(hello windows.Hello, sink windows.Sink) (*Window, *windows.Start, error) {
 	in, start, changed, err := h.enter(&hello, sink)
@@ -35,7 +35,7 @@ func (h *Hub) Attach(hello windows.Hello, sink windows.Sink) (*Window, *windows.
 	return &Window{Orders: in.Orders(), h: h, in: in}, start, nil
 }
 
-// enter brings a window into the table; changed tells that there are other workspace folders now.
+// enter adds a window to the table. changed reports whether the set of workspace folders is different now.
 func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window, start *windows.Start, changed bool,
 	err error) {
 	st := h.lock()
@@ -48,8 +48,8 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 		return nil, nil, false, err
 	}
 	h.grants.SetFolders(in.ID(), windows.Folders(in.Roots()))
-	st.closeUnshowable() // it may come back with fewer kinds
-	st.consentsChanged() // a yes may hold where its folders are open
+	st.closeUnshowable() // the window may have come back with fewer kinds of prompts
+	st.consentsChanged() // an approval may hold for its folders
 	h.table.Offer()
 	return in, start, !slices.Equal(before, st.allRoots()), nil
 }
@@ -59,7 +59,7 @@ func (w *Window) Cancel(id, reason string) (event.Outcome, error) {
 	return w.h.CancelRequest(id, "", reason, event.OriginUser)
 }
 
-// SetRoots replaces the workspace folders of this window; servers that list roots are told.
+// SetRoots replaces the workspace folders of this window. Servers that list roots are told.
 func (w *Window) SetRoots(roots []windows.Root) {
 	w.h.changeRoots(func(st *state) {
 		if w.in.Replace(roots) {
@@ -70,7 +70,7 @@ func (w *Window) SetRoots(roots []windows.Root) {
 	})
 }
 
-// changeRoots runs f with the lock, and tells the servers if there are other workspace folders after that.
+// changeRoots runs f with the lock, and tells the servers if the set of workspace folders is different after f.
 func (h *Hub) changeRoots(f func(st *state)) {
 	var changed bool
 	h.update(func(st *state) {
@@ -83,8 +83,8 @@ func (h *Hub) changeRoots(f func(st *state)) {
 	}
 }
 
-// SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not
-// before.
+// SetCapabilities replaces what this window can show. The window gets the open prompts that it can show now and could
+// not show before.
 func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	h := w.h
 	st := h.lock()
@@ -97,9 +97,9 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 	h.table.Offer()
 }
 
-// Detach ends the attachment, and what the user has asked for that is for this attachment alone. final says that the
-// window closed for good: the calls that it owns are cancelled and its approvals end at once; else that happens when it
-// has not come back within Options.WindowReturn. Idempotent.
+// Detach ends the attachment, and what the user has requested for this attachment only. If final, the window was closed
+// for good: the calls that it owns are cancelled, and its approvals end, at once. Otherwise that happens if the window
+// has not come back within Options.WindowReturn. Detach is idempotent.
 func (w *Window) Detach(final bool) {
 	h, parted := w.h, false
 	h.changeRoots(func(st *state) {
@@ -118,10 +118,10 @@ func (w *Window) Detach(final bool) {
 	}
 }
 
-// ownerClosed is why a call ends that belongs to a window which has closed for good.
+// ownerClosed is the cause with which a call ends whose owner, a window, has closed for good.
 var ownerClosed = &event.CancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
 
-// depart ends what belongs to a window that is detached, unless it has come back.
+// depart ends everything that belongs to a detached window, unless the window has come back.
 func (st *state) depart(in *windows.Window) {
 	if !in.Depart() {
 		return
@@ -137,11 +137,11 @@ func (st *state) depart(in *windows.Window) {
 	st.closeUnshowable()
 }
 
-// closeUnshowable ends the prompts that no window can show any more, also none that may come back: capabilities that
-// need a person must not wait for nobody.
+// closeUnshowable closes the prompts that no window can show, including the windows that may still come back. Nobody
+// could ever answer them.
 func (st *state) closeUnshowable() {
 	for _, p := range st.promptsInOrder() {
-		// whoever answered it may have gone right after
+		// while an answer is being compared, the window that gave it may have left
 		if p.checks == 0 && p.caller == nil && !st.windows.CanShow(p.info.Kind, p.withTools) {
 			st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
 				reason: "no window is left that can show it",
@@ -150,22 +150,22 @@ func (st *state) closeUnshowable() {
 	}
 }
 
-// screen is the hub as its windows see it.
+// screen is the hub as package windows sees it.
 type screen struct{ h *Hub }
 
 // Update runs f with the lock.
 func (s screen) Update(f func()) { s.h.within(f) }
 
-// MintWindow makes the id of a window.
+// MintWindow returns a new id for a window.
 func (s screen) MintWindow(n uint64) string { return s.h.ownID("window", n) }
 
-// WithTools tells whether a question is sampling that brings tools.
+// WithTools reports whether the prompt is a sampling question that brings tools.
 func (s screen) WithTools(promptID string) bool {
 	p := s.h.held().prompts[promptID]
 	return p != nil && p.withTools
 }
 
-// Prompts gives the open questions.
+// Prompts returns the open prompts that windows show, oldest first.
 func (s screen) Prompts() (list []windows.Prompt) {
 	for _, p := range s.h.held().promptsInOrder() {
 		if p.hidden {
@@ -176,7 +176,7 @@ func (s screen) Prompts() (list []windows.Prompt) {
 	return list
 }
 
-// Requests gives the open requests.
+// Requests returns the open requests, oldest first.
 func (s screen) Requests() (list []event.RequestInfo) {
 	for _, r := range s.h.held().requestsInOrder() {
 		list = append(list, r.info())
@@ -184,7 +184,7 @@ func (s screen) Requests() (list []event.RequestInfo) {
 	return list
 }
 
-// Servers gives the servers.
+// Servers returns the servers in config order, and the problems of the config.
 func (s screen) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
 	return s.h.held().serverInfos(), s.h.config.Problems()
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// CallTool calls a tool for the user. When it returns without an error, the call is a request like any other: it is
-// listed, it can be cancelled, it goes on when the window closes (unless that owns it) and ends with the hub. It runs
-// on a goroutine of the hub, which calls over with what [Hub.CallTool] would have given; the windows are told of its
-// result by the event of its end. An error says that nothing has begun; over is not called then.
+// CallTool calls a tool for the user. If it returns nil, the call is a request like any other: it is listed, it can be
+// cancelled, it goes on when the window closes (unless the window owns it), and it ends with the hub. It runs on a
+// goroutine of the hub, which calls over with the results that [Hub.CallTool] would have returned. The windows learn
+// its result from the event of its end. If CallTool returns an error, nothing has begun, and over is not called.
 func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 	if c.Preapproved {
 		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest,
@@ -32,7 +32,7 @@ func (w *Window) GetMcpPrompt(c CallRequest, over func(*CallResult, error)) erro
 	return w.carry(&c, w.h.beginFilling, w.h.runFilling, over)
 }
 
-// runner takes a request to its end.
+// runner runs a request to its end.
 type runner func(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult, error)
 
 func (w *Window) carry(c *CallRequest,
@@ -54,8 +54,8 @@ func (w *Window) carry(c *CallRequest,
 	return nil
 }
 
-// runRecovered is run on a goroutine of the hub, where a panic would end the process and every other call with it. No
-// context of the caller's ends it, but its own, by Drain at the latest.
+// runRecovered calls run on a goroutine of the hub, where a panic would end the process and with it every other call.
+// The request does not end with a context of its caller: Drain ends it at the latest.
 func (h *Hub) runRecovered(run runner, r *request, meta map[string]json.RawMessage,
 	c *CallRequest) (result *CallResult, err error) {
 	defer func() {

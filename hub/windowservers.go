@@ -6,8 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// A window's orders to servers, given by its user. They are the hub's methods of the same names, but what they cancel
-// has the origin user.
+// The orders that a user gives to servers in a window. They are the hub's methods of the same names, but their cancels
+// have the origin user.
 
 // StopServer is [Hub.StopServer] with origin user.
 func (w *Window) StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {

@@ -9,14 +9,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// What a window is subscribed to is its own: the page in it shows it, and it ends when the window has closed for good.
+// Each window has its own subscriptions, since the page in it shows them. They end when the window has closed for good.
 
-// unsubscribeLimit bounds how long servers are told of the end of the subscriptions of a window.
+// unsubscribeLimit bounds how long the hub tries to tell servers that the subscriptions of a window have ended.
 const unsubscribeLimit = 10 * time.Second
 
 var errNotUnsubscribed = errors.New("the server did not end the subscriptions of a window that is gone in time")
 
-// subscriber is the name of a window among those who are subscribed to resources.
+// subscriber returns the name under which a window is subscribed to resources.
 func subscriber(windowID string) string { return "window " + windowID }
 
 // SubscribeResource subscribes the window to a resource, until it unsubscribes or has closed for good.
@@ -25,19 +25,19 @@ func (w *Window) SubscribeResource(ctx context.Context, server, uri string) erro
 		return err
 	}
 	w.h.update(func(st *state) {
-		if st.windows.Gone(w.ID()) { // while the server was asked: nobody else takes it back
+		if st.windows.Gone(w.ID()) { // the window has gone while the server was asked, and nobody else ends the subscription
 			st.unsubscribe(w.ID())
 		}
 	})
 	return nil
 }
 
-// UnsubscribeResource takes that back; without a subscription there is nothing to do.
+// UnsubscribeResource ends a subscription of the window. Without a subscription it does nothing.
 func (w *Window) UnsubscribeResource(ctx context.Context, server, uri string) error {
 	return w.h.UnsubscribeFor(ctx, subscriber(w.ID()), server, uri)
 }
 
-// unsubscribe takes back what a window that is gone was subscribed to. The hub's lock is held.
+// unsubscribe ends the subscriptions of a window that is gone. The hub's lock is held.
 func (st *state) unsubscribe(windowID string) {
 	h := st.hub
 	if st.closed || len(st.subscriptions(windowID)) == 0 {
@@ -59,7 +59,7 @@ func (st *state) subscriptions(windowID string) (list []event.Subscription) {
 	return list
 }
 
-// Subscriptions gives what a window is subscribed to.
+// Subscriptions returns the subscriptions of a window.
 func (s screen) Subscriptions(windowID string) []event.Subscription {
 	return s.h.held().subscriptions(windowID)
 }

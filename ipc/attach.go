@@ -21,8 +21,8 @@ type editorService struct {
 
 type attachStream = grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 
-// Attach is one window from hello to its end. A clean half-close by the client ends it for good; a stream that breaks
-// leaves it time to come back.
+// Attach carries out one window's stream from hello to its end. A clean half-close by the client ends the window for
+// good. If the stream breaks, the window has some time to come back.
 func (s *editorService) Attach(stream attachStream) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
@@ -43,7 +43,7 @@ func (s *editorService) Attach(stream attachStream) error {
 	if err != nil {
 		return s.loggedStatus(stream.Context(), err)
 	}
-	defer w.Detach(false) // nothing after a Detach(true)
+	defer w.Detach(false) // has no effect after Detach(true)
 	defer box.abandon()
 	box.begin(s.opening(first, w.ID(), start))
 	return s.serve(stream, w, box)
@@ -52,7 +52,7 @@ func (s *editorService) Attach(stream attachStream) error {
 var errHelloExpected = &event.Error{Code: event.CodeInvalidArgument, Reason: reasonHelloExpected,
 	Message: "the first message of a window must be hello"}
 
-// opening is what a window is sent first, and the place in the stream that it has seen.
+// opening returns what a window is sent first, and the place in the stream up to which the window has seen events.
 func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *windows.Start) (position,
 	[]entry) {
 	var from position
@@ -87,12 +87,13 @@ type received struct {
 	err     error
 }
 
-// A half-close says that the window closed for good, a reset that it may come back. Node's HTTP/2 sends both, one right
-// behind the other, when a stream is reset: so a half-close counts once no reset has followed for this long.
+// A half-close says that the window was closed for good, a reset that it may come back. When a stream is reset, Node's
+// HTTP/2 sends both, one right after the other. So a half-close counts only if no reset has followed for this long.
 const resetFollows = 100 * time.Millisecond
 
-// serve carries out the window's messages, on the goroutine of the handler, in order of arrival. Its two helpers may be
-// stuck in Recv and Send when it returns; gRPC ends both with the context of the stream, which ends with the handler.
+// serve carries out the window's messages in order of arrival, on the goroutine of the handler. Its two other
+// goroutines may still be in Recv and Send when it returns. gRPC ends both with the context of the stream, which ends
+// with the handler.
 func (s *editorService) serve(stream attachStream, w window, box *outbox) error {
 	ctx := stream.Context()
 	inbox := make(chan received)
@@ -122,13 +123,13 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 			return ended(ctx, err)
 		case <-box.tooSlow:
 			return statusOf(box.failure())
-		case <-ctx.Done(): // receive may have seen that first and gone
+		case <-ctx.Done(): // receive may have returned without sending the error
 			return broken(ctx, ctx.Err())
 		}
 	}
 }
 
-// receive passes on the messages of the stream until it ends.
+// receive sends the messages of the stream to inbox until the stream ends.
 func receive(stream attachStream, inbox chan<- received) {
 	for {
 		r, err := stream.Recv()
@@ -143,7 +144,7 @@ func receive(stream attachStream, inbox chan<- received) {
 	}
 }
 
-// send runs the outbox. A panic in a goroutine of its own would end the process, past the recovery of the handler.
+// send runs the outbox. It recovers from a panic, which on this goroutine would end the process.
 func (s *editorService) send(stream attachStream, box *outbox, sent chan<- error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -164,7 +165,7 @@ func ended(ctx context.Context, err error) error {
 	return broken(ctx, err)
 }
 
-// broken returns the status of a stream that the other side has ended. A bare ctx.Err() would count as UNKNOWN.
+// broken returns the status of a stream that the other side has ended. A plain ctx.Err() would become UNKNOWN.
 func broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()

@@ -11,18 +11,18 @@ import (
 )
 
 // message is one message of a window while it is handled. A message with an id gets exactly one reply, unless the
-// stream has ended; an error of one without an id is only logged. No message ends the window.
+// stream has ended. The error of a message without an id is only logged. No message ends the window.
 type message struct {
 	s   *editorService
 	w   window
 	box *outbox
-	// what the window can give up
+	// the requests that the window can give up
 	waits *givable
 	*mcphubv1.AttachRequest
 }
 
-// carryOut does what the message asks for, or begins it. It waits for nothing, so that a Cancel right behind a call is
-// not held up.
+// carryOut carries out the message, or begins to. It does not block, so that a Cancel right after a call is not
+// delayed.
 func (m *message) carryOut() {
 	if err := m.Check(); err != nil {
 		m.answer(nil, invalid(err))
@@ -56,7 +56,7 @@ func (m *message) carryOut() {
 		traces, err := m.s.traces(order.GetTrace)
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)
 	case *mcphubv1.AttachRequest_PromptsInView:
-		m.answer(nil, nil) // for the host between the page and this hub; a page on a socket has none
+		m.answer(nil, nil) // meant for the host between the page and this hub; without one, a page gets an empty reply
 	case *mcphubv1.AttachRequest_ChooseBundle:
 		m.answer(nil, invalid(errOfRelays))
 	case *mcphubv1.AttachRequest_GiveUp:
@@ -74,15 +74,16 @@ var errOfHosts = errors.New(
 
 var errSecondHello = errors.New("hello: comes first and only once; set_roots and set_capabilities change what it said")
 
-// begin begins what takes time, on a goroutine of the hub. What is for this stream alone (a list, and the wait for a
-// start or a sign-in) ends with it. All else is carried out whatever becomes of the stream: half a restart is worse
-// than none. An order that changes a server has taken effect when this returns, so that the orders of one window do so
-// in their order, and a call behind them finds what they have made of it.
+// begin begins an operation that takes time, on a goroutine of the hub. Operations that only this stream needs (a list,
+// and the wait for a start or a sign-in) end with it. All others are carried out even if the stream ends: half a
+// restart is worse than none. An order that changes a server has taken effect when begin returns. So the orders of one
+// window take effect in their order, and a call that follows them finds the server as they have left it.
 func (m *message) begin() {
 	s, toEnd, attached := m.s, m.w.Go, m.w.GoAttached
 	switch order := m.GetMessage().(type) {
 	case *mcphubv1.AttachRequest_CallTool:
-		// Not the context of the stream: what came in its metadata is about the stream, and is not the parent of each call.
+		// Not with the context of the stream: the trace context in its metadata belongs to the stream, and is not the parent
+		// of each call.
 		call := callRequest(context.Background(), order.CallTool)
 		if o := order.CallTool; o.GetModelName() != "" || o.GetView() != nil || o.GetCaller() != "" {
 			m.answer(nil, invalid(errOfHosts))
@@ -92,12 +93,12 @@ func (m *message) begin() {
 			m.answer(nil, err)
 		}
 	case *mcphubv1.AttachRequest_ReadResource:
-		read := resourceRequest(context.Background(), order.ReadResource) // as for a call
+		read := resourceRequest(context.Background(), order.ReadResource) // see CallTool
 		if err := m.w.ReadResource(read, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
 			m.answer(nil, err)
 		}
 	case *mcphubv1.AttachRequest_GetMcpPrompt:
-		fill := mcpPromptRequest(context.Background(), order.GetMcpPrompt) // as for a call
+		fill := mcpPromptRequest(context.Background(), order.GetMcpPrompt) // see CallTool
 		if err := m.w.GetMcpPrompt(fill, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
 			m.answer(nil, err)
 		}
@@ -151,7 +152,7 @@ func (m *message) begin() {
 	}
 }
 
-// written makes an order that writes a config file.
+// written returns order as a function that answers with the result of writing a config file.
 func written[Q any](m *message, r Q,
 	order func(context.Context, string, Q) (sources.Written, error)) func(context.Context) (*mcphubv1.Reply, error) {
 	return func(ctx context.Context) (*mcphubv1.Reply, error) {
@@ -160,13 +161,14 @@ func written[Q any](m *message, r Q,
 	}
 }
 
-// by binds an order to who gives it.
+// by returns order with who as the one who gives it.
 func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context,
 	Q) (R, error) {
 	return func(ctx context.Context, r Q) (R, error) { return order(ctx, who, r) }
 }
 
-// withoutResponse makes an order whose result windows learn by events. Its reply only says whether it succeeded.
+// withoutResponse returns order as a function that answers only whether it succeeded. The windows get its result by
+// events.
 func withoutResponse[Q, R any](r Q,
 	order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply, error) {
 	return func(ctx context.Context) (*mcphubv1.Reply, error) {
@@ -181,7 +183,7 @@ func (m *message) run(on func(func(context.Context) (tell func())) error,
 	err := on(func(ctx context.Context) (tell func()) {
 		defer func() {
 			if p := recover(); p != nil {
-				_ = panicked(m.s.log, p) // logs it
+				_ = panicked(m.s.log, p) // for its log record
 				tell = func() { m.answer(nil, internalError) }
 			}
 		}()

@@ -62,7 +62,7 @@ func (c converter) configFile(f sources.File) *mcphubv1.ConfigFile {
 		IsDefault: f.Default, EnvironmentReference: f.EnvReference, TakesInputs: f.TakesInputs, TakesUrls: f.TakesURLs}
 }
 
-// entry converts an entry with its values. It is for a client that changes the entry, and for no other.
+// entry converts an entry with its values. The result is only for a client that changes the entry.
 func (c *services) entry(f edit.Found) *mcphubv1.ConfigEntry {
 	out := &mcphubv1.ConfigEntry{Server: c.convert.text(f.Name), Line: int32(f.Line), Dialect: f.Dialect,
 		EnvironmentReference: f.EnvReference, EntryJson: c.convert.text(f.JSON),
@@ -151,7 +151,7 @@ func entryInput(in *mcphubv1.EntryInput) config.Input {
 	return out
 }
 
-// errorPlace is where in a config file an error is.
+// errorPlace returns the place in a config file that an error is about, nil if there is none.
 func (c converter) errorPlace(e *event.Error) *mcphubv1.ConfigPlace {
 	if e.Meta["file"] == "" {
 		return nil

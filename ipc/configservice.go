@@ -20,7 +20,7 @@ type configService struct {
 	*services
 }
 
-// configFiles is what writes config files.
+// configFiles is the part of the hub that writes config files.
 type configFiles interface {
 	AddServer(ctx context.Context, to sources.Target, f edit.Form, set edit.Settings) (sources.Written, error)
 	UpdateServer(ctx context.Context, to sources.Target, u edit.Update) (sources.Written, error)
@@ -56,7 +56,7 @@ func (s *configService) UndoConfigWrite(ctx context.Context,
 	return reply(ctx, s.services, &mcphubv1.UndoConfigWriteResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
 }
 
-// What a host calls, and a window orders by its stream: windowID is "" for a host.
+// The operations that a host calls and that a window orders by its stream. windowID is "" for a host.
 
 func (c *services) addServer(ctx context.Context, windowID string,
 	r *mcphubv1.AddServerRequest) (sources.Written, error) {
@@ -95,8 +95,8 @@ func (c *services) undoConfigWrite(ctx context.Context, windowID string,
 	return c.domain.Config().Undo(ctx, r.GetUndoId(), configWriter(r.GetWrittenBy(), windowID))
 }
 
-// now returns the server of the entry that a write changed, or else the one of its name; nil when there is none, or the
-// write failed.
+// now returns the server of the entry that a write has changed, or else the server with its name. It returns nil if
+// there is none, or if the write failed.
 func (c *services) now(w sources.Written) (m *mcphubv1.Server) {
 	if w.File == "" {
 		return nil
@@ -117,7 +117,7 @@ func configTarget(server, file, by, windowID string) sources.Target {
 	return sources.Target{Server: server, File: file, By: configWriter(by, windowID)}
 }
 
-// configWriter names who writes; a window is named by what is known of it.
+// configWriter returns the name of who writes. A window that does not say its name is named by its id.
 func configWriter(by, windowID string) config.Writer {
 	name := "a host"
 	if windowID != "" {
@@ -150,7 +150,7 @@ func serverForm(f *mcphubv1.ServerForm) *edit.Entry {
 	return e
 }
 
-// policiesWritten has "" for what is taken out of an entry.
+// policiesWritten maps the policies to those of configs. Any other policy becomes "", which removes it from an entry.
 var policiesWritten = map[mcphubv1.ApprovalPolicy]config.Policy{
 	mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ALLOW: config.Allow,
 	mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ASK:   config.Ask,

@@ -19,10 +19,10 @@ func pairs[H, P comparable](to map[H]P) enum[H, P] {
 	return e
 }
 
-// proto returns the contract's constant, UNSPECIFIED for one without a counterpart.
+// proto returns the contract's constant, or UNSPECIFIED if h has no counterpart.
 func (e enum[H, P]) proto(h H) P { return e.to[h] }
 
-// hub returns the hub's constant, its zero value for UNSPECIFIED.
+// hub returns the hub's constant, or its zero value for UNSPECIFIED.
 func (e enum[H, P]) hub(p P) H { return e.from[p] }
 
 var directions = pairs(map[event.Direction]mcphubv1.RequestDirection{

@@ -100,10 +100,10 @@ type sharing struct {
 	latest  atomic.Pointer[sharedEvent]
 
 	once    sync.Once
-	waiting *bounds.Budget // written by once
+	waiting *bounds.Budget // account of all windows; made once
 }
 
-// account returns a window's account for the bytes that wait for it. All windows share one total.
+// account returns a window's account for the bytes that wait to be sent to it. All windows share one total.
 func (s *sharing) account() *bounds.Account {
 	s.once.Do(func() {
 		s.waiting = bounds.NewBudget("events that wait for windows", bounds.WindowsBytes, bounds.WindowBytes)
@@ -111,7 +111,7 @@ func (s *sharing) account() *bounds.Account {
 	return s.waiting.Account("")
 }
 
-// of returns the shared form of an event. It does not convert it, because it is called under the hub's lock.
+// of returns the shared form of an event. It does not convert the event, because it is called with the hub's lock held.
 func (s *sharing) of(e event.Event) *sharedEvent {
 	if latest := s.latest.Load(); latest != nil && latest.event.Body == e.Body && latest.event.Seq == e.Seq {
 		return latest
@@ -126,10 +126,10 @@ type sharedEvent struct {
 	convert converter
 	event   event.Event
 	once    sync.Once
-	message *mcphubv1.AttachResponse // written by once, read-only afterwards
+	message *mcphubv1.AttachResponse // set once, not changed after that
 }
 
-// numbered returns the message for one window: with a sequence of its own, sharing the rest.
+// numbered returns the message for one window. It has a sequence number of its own, and shares the rest.
 func (s *sharedEvent) numbered(sequence uint64) *mcphubv1.AttachResponse {
 	s.once.Do(func() {
 		s.message = s.convert.event(s.event.Body)

@@ -14,7 +14,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// From the contract to the hub. The messages have been validated.
+// Conversion from the contract to the hub. The messages have been validated.
 
 func callRequest(ctx context.Context, r *mcphubv1.CallToolRequest) hub.CallRequest {
 	return hub.CallRequest{
@@ -55,7 +55,7 @@ func clocks(t *mcphubv1.Timeouts) hub.Timeouts {
 	return hub.Timeouts{Idle: clock(t.GetIdle()), Total: clock(t.GetTotal()), Human: clock(t.GetHuman())}
 }
 
-// extensions reads what has been validated.
+// extensions parses a text that has been validated.
 func extensions(text string) map[string]json.RawMessage {
 	if text == "" {
 		return nil
@@ -67,7 +67,7 @@ func extensions(text string) map[string]json.RawMessage {
 	return of
 }
 
-// clock keeps apart what is absent (the config decides) and zero (no limit).
+// clock converts a duration. nil means that the config decides, and zero that there is no limit.
 func clock(d *durationpb.Duration) *time.Duration {
 	if d == nil {
 		return nil
@@ -80,12 +80,12 @@ func cancelScope(r *mcphubv1.CancelRequestsRequest) hub.CancelScope {
 	return hub.CancelScope{Server: r.GetServer(), TaskLabel: r.GetTaskLabel(), All: r.GetAll()}
 }
 
-// configSources gives nil for none: the same sources as last time.
+// configSources converts sources. It returns nil if there are none, which means the same sources as last time.
 func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 	return list(sources, func(s *mcphubv1.ConfigSource) hub.ConfigSource {
 		scope := s.GetScope()
 		if scope == "" {
-			scope = "workspace" // whose it is decides what it may do without a question, so silence gets the least
+			scope = "workspace" // what a file may do without a question depends on its scope; this one may do the least
 		}
 		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope, Trusted: s.GetTrusted(),
 			Dialect: s.GetDialect(), Folder: s.GetFolder(), MayBeMissing: s.GetMayBeMissing()}

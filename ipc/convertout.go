@@ -13,11 +13,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// converter turns the hub's words into the contract's. All text goes through it, because a protobuf string must be
-// valid UTF-8 and much of the text comes from servers.
+// converter converts the hub's types to those of the contract. It converts all text, because a protobuf string must be
+// valid UTF-8, and much of the text comes from servers.
 type converter struct{ onReplaced func() }
 
-// text gives s as it is, or with each run of invalid bytes replaced by U+FFFD, which is counted.
+// text returns s with each run of invalid bytes replaced by U+FFFD. It calls onReplaced if it has replaced any.
 func (c converter) text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -123,8 +123,8 @@ func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {
 	return m
 }
 
-// sameText is a result as a string, without a copy: it may have 64 MiB, and nobody writes into one that the hub has
-// given out.
+// sameText returns a result as a string without copying it: it may have 64 MiB, and nobody changes a result that the
+// hub has returned.
 func sameText(result []byte) string { return unsafe.String(unsafe.SliceData(result), len(result)) }
 
 func (c converter) mcpError(e *event.McpError) *mcphubv1.McpError {
@@ -134,7 +134,7 @@ func (c converter) mcpError(e *event.McpError) *mcphubv1.McpError {
 	return &mcphubv1.McpError{Code: e.Code, Message: c.text(e.Message), DataJson: c.text(e.Data)}
 }
 
-// hubError is the message form of what statusOf gives.
+// hubError converts an error to a message with the same content as the status of statusOf.
 func (c converter) hubError(e *event.Error) *mcphubv1.HubError {
 	if e == nil {
 		return nil
@@ -147,7 +147,7 @@ func timings(t event.Timings) *mcphubv1.Timings {
 		Human: durationpb.New(t.Human)}
 }
 
-// timestamp gives nil for the zero time.
+// timestamp returns nil for the zero time.
 func timestamp(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil

@@ -5,7 +5,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Prompts, from the hub to the contract.
+// Conversion of prompts from the hub to the contract.
 
 func (c converter) prompt(p event.PromptInfo) *mcphubv1.Prompt {
 	m := &mcphubv1.Prompt{

@@ -12,7 +12,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Timelines and what is remembered, from the hub to the contract.
+// Conversion of timelines and remembered answers from the hub to the contract.
 
 func (c converter) trace(t event.TraceInfo) *mcphubv1.Trace {
 	return &mcphubv1.Trace{Request: c.request(t.Request), Entries: list(t.Entries, c.traceEntry),
@@ -56,7 +56,7 @@ func (c converter) remembered(r event.Remembered) *mcphubv1.Remembered {
 	}
 }
 
-// traceBundle makes one JSON object for a bug report: what the hub says about itself, and the timelines.
+// traceBundle returns one JSON object for a bug report, with what the hub says about itself, and the timelines.
 func (c converter) traceBundle(about map[string]any, traces []*mcphubv1.Trace) (string, error) {
 	all := make([]json.RawMessage, 0, len(traces))
 	for _, t := range traces {
@@ -74,14 +74,14 @@ func (c converter) traceBundle(about map[string]any, traces []*mcphubv1.Trace) (
 	return c.text(string(text)), err
 }
 
-// maxTraceContext bounds each header of a caller's trace context, in bytes; W3C asks for 512 at least, and 8192 for
+// maxTraceContext bounds each header of a caller's trace context, in bytes. W3C requires at least 512, and 8192 for
 // baggage.
 const maxTraceContext = 8192
 
-// traceContext reads the W3C trace context out of a call's metadata.
+// traceContext returns the W3C trace context in a call's metadata.
 func traceContext(ctx context.Context) telemetry.Context {
 	of := func(name string) string {
-		values := metadata.ValueFromIncomingContext(ctx, name) // without a copy of all the others
+		values := metadata.ValueFromIncomingContext(ctx, name) // does not copy the other headers
 		if len(values) != 1 || len(values[0]) > maxTraceContext {
 			return ""
 		}

@@ -10,11 +10,11 @@ func (q *fifo[T]) len() int { return len(q.items) - q.head }
 
 func (q *fifo[T]) push(v T) { q.items = append(q.items, v) }
 
-// peek gives the oldest; the queue must not be empty.
+// peek returns the oldest item. The queue must not be empty.
 func (q *fifo[T]) peek() T { return q.items[q.head] }
 
-// pop takes the oldest; the queue must not be empty. Memory is given back once half of it is unused, so that each
-// operation costs the same over time.
+// pop removes and returns the oldest item. The queue must not be empty. Memory is freed once half of it is unused, so
+// that the average cost of an operation is constant.
 func (q *fifo[T]) pop() T {
 	v := q.items[q.head]
 	var zero T

@@ -9,7 +9,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// gateways is what the service needs of who holds them.
+// gateways is the part of a gateway.House that the service needs.
 type gateways interface {
 	Open(o gateway.Options, port int) (*gateway.Opened, error)
 	Close(id string) bool
@@ -50,7 +50,7 @@ func (s *gatewayService) ListGateways(context.Context,
 	return &mcphubv1.ListGatewaysResponse{Gateways: list(s.gateways.List(), s.gateway)}, nil
 }
 
-// The words of the options, and those of the contract.
+// The constants of the gateway's options, and those of the contract.
 var (
 	gatewayApprovals = map[mcphubv1.GatewayApproval]string{
 		mcphubv1.GatewayApproval_GATEWAY_APPROVAL_WINDOW: gateway.ApprovalWindow,

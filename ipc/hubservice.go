@@ -13,7 +13,7 @@ import (
 var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326,
 	mcp.Revision20241105}
 
-// features are the optional parts of the contract that are there. Later versions add names and take none away.
+// features are the optional parts of the contract that this hub has. Later versions add names and remove none.
 var features = []string{
 	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http",
 	"launch_consent", "mcp_prompts", "model_tools", "preapproved", "progress_rate", "prompts",
@@ -26,7 +26,7 @@ type hubService struct {
 	*services
 }
 
-// loggedStatus gives err as a status, and logs the text of what the host must not see.
+// loggedStatus returns err as a status. It logs the text of an error that the host must not see.
 func (c *services) loggedStatus(ctx context.Context, err error) error {
 	if e := hubErrorOf(err); e.Code == event.CodeInternal {
 		beneath := err
@@ -38,7 +38,7 @@ func (c *services) loggedStatus(ctx context.Context, err error) error {
 	return statusOf(err)
 }
 
-// reply is the answer to a unary call: resp, or err as a status.
+// reply returns the results of a unary call: resp, or err as a status.
 func reply[R any](ctx context.Context, c *services, resp *R, err error) (*R, error) {
 	if err != nil {
 		return nil, c.loggedStatus(ctx, err)

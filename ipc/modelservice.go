@@ -90,7 +90,7 @@ func (c converter) modelTool(t modeltools.Tool) *mcphubv1.ModelTool {
 	}
 }
 
-// named sets the server and tool of a call from a tool's name for models.
+// named sets the server and the tool of a call from the name that models use for the tool.
 func (c *services) named(ctx context.Context, call *hub.CallRequest, name string) error {
 	if name == "" {
 		return nil
@@ -100,7 +100,7 @@ func (c *services) named(ctx context.Context, call *hub.CallRequest, name string
 	return err
 }
 
-// view returns the text of a result for a model; nil when none was asked for.
+// view returns the text of a result for a model, nil if none was asked for or there is no result.
 func (c *services) view(r *mcphubv1.ViewRequest, result json.RawMessage) *mcphubv1.View {
 	if r == nil || result == nil {
 		return nil

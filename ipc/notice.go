@@ -4,7 +4,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// notice identifies an event that only tells windows to look again. A second one that is equal tells nothing more.
+// notice identifies an event that only makes windows look again. A second, equal one adds nothing.
 type notice struct{ kind, server, uri string }
 
 // noticeOf returns the notice of b; ok is false if b is another kind of event.

@@ -10,11 +10,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The operations that both a host requests (by a unary call) and a window (by a message of its stream), as one function
-// each. Who requests one decides the origin of what it cancels.
+// Operations that both a host (by a unary call) and a window (by a message of its stream) can request. The requester
+// decides the origin of what the operation cancels.
 
-// steering is who gives servers orders: the hub does it for the host, a hub.Window for its user. They differ in the
-// origin of what the order cancels.
+// steering gives orders to servers: the hub for the host, or a hub.Window for its user. The difference is the origin of
+// what the order cancels.
 type steering interface {
 	StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error)
 	RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error)

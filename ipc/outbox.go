@@ -15,59 +15,60 @@ import (
 // droppedEvery is the shortest interval between two notices of dropped messages.
 const droppedEvery = time.Second
 
-// outbox is what a window is still to be sent. It is the window's [windows.Sink]: it takes events under the hub's lock,
-// so it neither blocks nor converts. One goroutine, run, sends.
+// outbox holds what waits to be sent to a window. It is the window's [windows.Sink]: it takes events with the hub's
+// lock held, so it neither blocks nor converts them. One goroutine, run, sends them.
 //
-// Events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends,
-// and go out first. The rest gives way: progress to newer progress, log messages to a count, the notice of a change to
-// one that says the same and still waits. Once nothing waits that must be told, progress goes before logs, but for one
-// log message after some progress events. So logs hold up nothing, and progress does not silence them.
+// Replies, and events that a window must get, are queued up to a bound, and sent first. Beyond the bound the window is
+// too slow and is ended. Other events give way: progress to newer progress, log messages to a count, and the notice of
+// a change to an equal notice that still waits. When no event waits that the window must get, progress is sent before
+// log messages, except that after a few progress events one log message is sent. So log messages delay nothing, and
+// progress does not suppress them.
 //
-// What one server makes long is no reason to end a window. Questions do not count towards its bytes: the hub bounds
-// what all servers may have open, and one that closes before the window was told of it is not told at all. Each server
-// has a share of the log messages and of the notices; a result that does not fit is left out, as one that is too long
-// is.
+// A window must not be ended because a server sends long texts. Questions do not count towards the window's bytes: the
+// hub bounds what all servers may have open, and a question that closes before it was sent is not sent at all. Each
+// server has a share of the log messages and of the notices. A result that does not fit is left out, as is one that is
+// too long.
 type outbox struct {
 	sharing *sharing
-	tooSlow chan struct{} // closed when the window became too slow: run may be stuck in a send then
-	wake    chan struct{} // holds one token when there may be something new for run
+	tooSlow chan struct{} // closed when the window became too slow; run may then be blocked in a send
+	wake    chan struct{} // holds one token if there may be something new for run
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below, except position
 	queue   fifo[*entry]
-	queued  load              // of the queue without questions, notices and start
-	account *bounds.Account   // of what waits but questions and start; a share of what all windows may have
+	queued  load              // entries of the queue without questions, notices and start
+	account *bounds.Account   // account of what waits except questions and start; a share of the total of all windows
 	asked   map[string]*entry // questions in the queue, by prompt
-	voids   int               // places in the queue of questions that were taken back
+	voids   int               // number of places in the queue whose question was withdrawn
 	logs    shelf             // log messages
 	pace    pace
 	paced   int                           // progress events since the last log message
-	notices map[notice]struct{}           // of changes, in the queue
-	noticed shares                        // of them
-	dropped struct{ logs, notices int64 } // not told yet
-	tellAt  time.Time                     // when it may be told
-	start   int                           // messages of the start in the queue: nothing goes before them
+	notices map[notice]struct{}           // notices of changes in the queue
+	noticed shares                        // their shares
+	dropped struct{ logs, notices int64 } // counts that the window has not been sent yet
+	tellAt  time.Time                     // when these counts may be sent
+	start   int                           // number of messages of the start in the queue; nothing is sent before them
 	state   outboxState
-	err     error // what run gives once it is over
+	err     error // what run returns once the outbox is over
 
-	position position // where the stream stands; run alone uses it after begin
+	position position // place in the stream; after begin only run uses it
 }
 
-// outboxState is the state of an outbox. It only rises.
+// outboxState is the state of an outbox. It never goes back.
 type outboxState int
 
 const (
 	outboxOpen   outboxState = iota
-	outboxEnding             // nothing more comes in; what is there goes out
-	outboxOver               // nothing goes out any more
+	outboxEnding             // no new events are taken; the queued ones are sent
+	outboxOver               // nothing more is sent
 )
 
-// entry is one thing to send: an event or a ready message.
+// entry is one message to send: an event, or a message that is already converted.
 type entry struct {
 	event   *sharedEvent
 	message *mcphubv1.AttachResponse
 	class   class
 	size    int
-	counted bool // on the account
+	counted bool // its size is charged to the account
 }
 
 type class int
@@ -75,8 +76,8 @@ type class int
 const (
 	classMust     class = iota
 	classQuestion       // bounded by the hub
-	classNotice         // of a change
-	classStart          // what the window asked for by attaching; not bounded
+	classNotice         // notice of a change
+	classStart          // part of the start, which the window has asked for by attaching; not bounded
 )
 
 type load struct{ entries, bytes int }
@@ -84,8 +85,8 @@ type load struct{ entries, bytes int }
 func (l *load) add(size int)    { l.entries++; l.bytes += size }
 func (l *load) remove(size int) { l.entries--; l.bytes -= size }
 
-// newOutbox returns an outbox that collects. begin sets what is sent first, run sends. rate is the progress rate; 0
-// means 20 a second.
+// newOutbox returns an outbox that only collects events. begin sets what is sent first, and run sends. rate is the
+// progress rate; 0 means 20 a second.
 func newOutbox(s *sharing, rate int32) *outbox {
 	if rate <= 0 || rate > bounds.ProgressRate {
 		rate = bounds.ProgressRate
@@ -96,8 +97,8 @@ func newOutbox(s *sharing, rate int32) *outbox {
 	}
 }
 
-// begin puts the first messages before those delivered since the window was registered. from is the place that the
-// window has seen. It is called once, before run.
+// begin puts the first messages before those that were delivered since the window was registered. from is the place up
+// to which the window has seen events. It is called once, before run.
 func (o *outbox) begin(from position, first []entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,11 +126,11 @@ func (o *outbox) Deliver(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.RequestProgressed:
 		if !o.pace.put(b.RequestID, shared) {
-			return // run knows
+			return // run need not be woken
 		}
 	case *event.LogMessage:
 		o.log(shared)
-	case *event.RequestCancelling: // progress from before it would show the request as running again
+	case *event.RequestCancelling: // progress from before the cancel would show the request as running again
 		o.must(o.pace.take(b.RequestID))
 		o.must(shared)
 	case *event.RequestCancelled:
@@ -165,7 +166,7 @@ func (o *outbox) ask(id string, e *sharedEvent) {
 	if o.asked == nil {
 		o.asked = make(map[string]*entry)
 	}
-	asked := &entry{event: e, class: classQuestion} // of no size: see outbox
+	asked := &entry{event: e, class: classQuestion} // without a size: see outbox
 	if o.add(asked) {
 		o.asked[id] = asked
 	}
@@ -221,7 +222,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 
 // Closed implements [windows.Sink]: run sends what is queued, and then ends with err.
 func (o *outbox) Closed(err *event.Error) {
-	if err == nil { // a nil *hub.Error in an error would not be nil
+	if err == nil { // a nil *event.Error in an error would not be nil
 		o.finish(nil)
 		return
 	}
@@ -252,7 +253,7 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 	defer o.mu.Unlock()
 	if o.state == outboxOpen {
 		if size > bounds.WindowBytes/16 && !o.room(size, bounds.WindowBytes) {
-			// long is only what servers have made long: lists
+			// only lists of servers make a reply long
 			r = &mcphubv1.Reply{MessageId: r.GetMessageId(), Error: o.sharing.convert.hubError(errReplyTooLong(size))}
 			size = proto.Size(r)
 		}
@@ -268,15 +269,15 @@ func errReplyTooLong(size int) *event.Error {
 			bounds.Bytes(size), bounds.Bytes(bounds.WindowBytes))}
 }
 
-// must queues an event that may not be dropped; nil is none. o.mu is held.
+// must queues an event that may not be dropped. It ignores nil. o.mu is held.
 func (o *outbox) must(e *sharedEvent) {
 	if e != nil {
 		o.add(&entry{event: e, size: event.PayloadSize(e.event.Body)})
 	}
 }
 
-// room reports whether size more bytes fit, with those that wait, within limit and within the share of this window.
-// o.mu is held.
+// room reports whether size more bytes fit within limit and within the share of this window, together with those that
+// wait. o.mu is held.
 func (o *outbox) room(size, limit int) bool {
 	if o.queued.bytes+size > limit || o.account.Take(size) != nil {
 		return false
@@ -285,8 +286,8 @@ func (o *outbox) room(size, limit int) bool {
 	return true
 }
 
-// add queues e, or ends a window that is too slow. A single event is taken however large it is: the window could never
-// get it otherwise. o.mu is held.
+// add queues e, or ends the window because it is too slow. A single event is queued however large it is, since
+// otherwise the window could never get it. o.mu is held.
 func (o *outbox) add(e *entry) bool {
 	if o.state == outboxOver {
 		return false
@@ -304,8 +305,8 @@ func (o *outbox) add(e *entry) bool {
 	return true
 }
 
-// log queues a log message, or counts it as dropped. A message of the hub's that reports dropped messages is counted as
-// those are. o.mu is held.
+// log queues a log message, or counts it as dropped. If a message of the hub that reports dropped messages is itself
+// dropped, the messages that it reports are counted. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
 	if o.logs.put(e, o.account) {
 		return
@@ -317,7 +318,7 @@ func (o *outbox) log(e *sharedEvent) {
 	o.dropped.logs += n
 }
 
-// over moves the outbox to its last state. o.mu is held.
+// over moves the outbox to its last state, and frees what it holds. o.mu is held.
 func (o *outbox) over(err error) {
 	if o.state == outboxOver {
 		return

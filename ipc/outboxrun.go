@@ -7,8 +7,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// run sends until the outbox is over. It returns nil after a plain finish, or the error of finish, of the overflow, or
-// of send. Events are converted here, outside the hub's lock.
+// run sends until the outbox is over. It returns nil after finish(nil), otherwise the error of finish, of the overflow,
+// or of send. It converts the events, since it runs without the hub's lock.
 func (o *outbox) run(send func(*mcphubv1.AttachResponse) error) error {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
@@ -25,7 +25,7 @@ func (o *outbox) run(send func(*mcphubv1.AttachResponse) error) error {
 			}
 			continue
 		}
-		if e.event != nil { // left out for want of a number
+		if e.event != nil { // not sent, because there is no number for it
 			continue
 		}
 		var due <-chan time.Time
@@ -41,8 +41,8 @@ func (o *outbox) run(send func(*mcphubv1.AttachResponse) error) error {
 	}
 }
 
-// next returns what is to be sent now. If there is nothing, wait is the time until it is to be called again, 0 for when
-// woken; more is false when the outbox is over.
+// next returns what is to be sent now. If there is nothing, wait is the time after which next is to be called again, 0
+// if only after a wake-up. more is false if the outbox is over.
 func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -86,13 +86,13 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 	return entry{}, wait, true
 }
 
-// progressPerLog is how many progress events go out before a log message that waits.
+// progressPerLog is how many progress events are sent before a log message that waits.
 const progressPerLog = 4
 
-// lost reports whether something was dropped and the window has not been told. o.mu is held.
+// lost reports whether something was dropped that the window has not been told about. o.mu is held.
 func (o *outbox) lost() bool { return o.dropped.logs > 0 || o.dropped.notices > 0 }
 
-// pop removes the oldest of the queue; nil if that was withdrawn. o.mu is held.
+// pop removes and returns the oldest entry of the queue, nil if its question was withdrawn. o.mu is held.
 func (o *outbox) pop() *entry {
 	e := o.queue.pop()
 	if e.event == nil && e.message == nil {
@@ -122,7 +122,7 @@ func (o *outbox) pop() *entry {
 	return e
 }
 
-// message returns the numbered message for e; nil if there is nothing to send.
+// message returns the numbered message for e, nil if there is nothing to send.
 func (o *outbox) message(e entry) *mcphubv1.AttachResponse {
 	if e.event == nil {
 		return e.message

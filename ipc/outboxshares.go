@@ -5,14 +5,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// shares counts what waits for a window, by server. A server may have at most as much as is left free for others, so
-// that there is room for whoever comes next (package bounds, rule 3). The zero value is empty.
+// shares counts what waits for a window, by server. A server may have at most as much as is then left free for others,
+// so that there is always room for another server (package bounds, rule 3). The zero value is empty.
 type shares struct {
 	all load
 	of  map[string]load
 }
 
-// take counts one more for a server, and returns false if that exceeds its share.
+// take counts one more entry of a server. It returns false, and counts nothing, if that exceeds the server's share.
 func (s *shares) take(server string, size, maxEntries, maxBytes int) bool {
 	mine := s.of[server]
 	if mine.entries >= maxEntries-s.all.entries || mine.entries > 0 && mine.bytes+size > maxBytes-s.all.bytes ||
@@ -62,7 +62,7 @@ func (l *shelf) put(e *sharedEvent, on *bounds.Account) bool {
 	return true
 }
 
-// next removes and returns the oldest message, nil when there is none.
+// next removes and returns the oldest message, nil if there is none.
 func (l *shelf) next(on *bounds.Account) *sharedEvent {
 	if l.queue.len() == 0 {
 		return nil

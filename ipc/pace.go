@@ -2,31 +2,31 @@ package ipc
 
 import "time"
 
-// pace coalesces the progress of one window: the newest of a request wins, the first goes out at once, and between two
-// of one request lies at least the interval. Every operation costs the same however many requests there are, and none
-// of them needs a timer of its own: requests become due in the order in which they were last sent, so that one queue is
-// sorted by itself.
+// pace coalesces the progress of one window. The newest progress of a request wins, the first is sent at once, and
+// between two of one request there is at least the interval. The cost of an operation does not depend on the number of
+// requests, and no request needs a timer: requests become due in the order in which they were last sent, so one queue
+// is always sorted.
 //
-// Not safe for concurrent use: it belongs to an outbox and is guarded by its lock.
+// It is not safe for concurrent use: it belongs to an outbox, and is guarded by the outbox's lock.
 type pace struct {
 	every   time.Duration
 	slots   map[string]*slot
-	ready   fifo[*slot] // may be sent now
-	cooling fifo[*slot] // were sent; by due time
-	held    int         // slots in cooling with something to send
+	ready   fifo[*slot] // slots that may be sent now
+	cooling fifo[*slot] // slots that were sent, by due time
+	held    int         // number of slots in cooling with something to send
 }
 
-// slot is one request. A dead slot is no longer in the map, but still in a queue.
+// slot is one request. A dead slot was removed from the map, but is still in a queue.
 type slot struct {
 	id      string
-	pending *sharedEvent // newest, nil when everything was sent
+	pending *sharedEvent // the newest progress, nil if everything was sent
 	cooling bool
-	due     time.Time // set while cooling
+	due     time.Time // when it may be sent again; set while cooling
 	dead    bool
 }
 
-// put keeps e as the newest progress of its request. news tells whether the sender has to be woken: in a storm, most
-// events only replace one that waits already.
+// put keeps e as the newest progress of its request. news reports whether the sender has to be woken: when there is
+// much progress, most events only replace one that waits.
 func (p *pace) put(id string, e *sharedEvent) (news bool) {
 	s := p.slots[id]
 	if s == nil {
@@ -45,7 +45,8 @@ func (p *pace) put(id string, e *sharedEvent) (news bool) {
 	return news
 }
 
-// take removes the progress that waits for a request, nil when there is none. Later progress of it keeps the interval.
+// take removes and returns the progress of a request that waits, nil if there is none. The interval still holds for
+// later progress of the request.
 func (p *pace) take(id string) *sharedEvent {
 	s := p.slots[id]
 	if s == nil || s.pending == nil {
@@ -59,7 +60,7 @@ func (p *pace) take(id string) *sharedEvent {
 	return e
 }
 
-// end removes the progress that waits for a request, and forgets the request.
+// end removes and returns the progress of a request that waits, and forgets the request.
 func (p *pace) end(id string) *sharedEvent {
 	e := p.take(id)
 	if s := p.slots[id]; s != nil {
@@ -69,7 +70,7 @@ func (p *pace) end(id string) *sharedEvent {
 	return e
 }
 
-// next removes what may be sent at now, nil when there is nothing. all ignores the interval.
+// next removes and returns progress that may be sent at now, nil if there is none. all ignores the interval.
 func (p *pace) next(now time.Time, all bool) *sharedEvent {
 	for p.cooling.len() > 0 && (all || !p.cooling.peek().due.After(now)) {
 		s := p.cooling.pop()
@@ -99,8 +100,8 @@ func (p *pace) next(now time.Time, all bool) *sharedEvent {
 	return nil
 }
 
-// due returns when next may return something; ok is false if it will not before the next put. It is called after next
-// has returned nil.
+// due returns when next may return something; ok is false if it will return nothing until the next put. due must be
+// called after next has returned nil.
 func (p *pace) due() (at time.Time, ok bool) {
 	if p.held == 0 {
 		return time.Time{}, false

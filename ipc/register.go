@@ -19,14 +19,14 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Options of the services. The zero value is usable.
+// Options are the options of the services. The zero value is usable.
 type Options struct {
-	// Logger takes one line for each finished call, and troubles. Never payloads. Nil: nothing is logged.
+	// Logger gets one record for each finished call, and records of problems, but never payloads. Nil: nothing is logged.
 	Logger *slog.Logger
-	// OnReplaced is told of each text that was no valid UTF-8 and was repaired on its way to a host; protobuf strings can
-	// carry nothing else. It is called from any goroutine and must not block. Nil: nobody is told.
+	// OnReplaced is called for each text that was not valid UTF-8 and was repaired on its way to a host, since protobuf
+	// strings can carry nothing else. It may be called concurrently, and must not block. Nil: it is not called.
 	OnReplaced func()
-	// Gateways holds those that hosts open. Nil: hosts open none. Whoever makes it closes it.
+	// Gateways holds the gateways that hosts open. Nil: hosts cannot open any. The caller of Register closes it.
 	Gateways *gateway.House
 }
 
@@ -37,7 +37,7 @@ func (o Options) logger() *slog.Logger {
 	return o.Logger
 }
 
-// Register puts the services of the contract over h on s. The server should be made with [ServerOptions].
+// Register registers the services of the contract for h with s. The server should be made with [ServerOptions].
 func Register(s grpc.ServiceRegistrar, h *hub.Hub, o Options) { register(s, wholeHub{h}, o) }
 
 func register(s grpc.ServiceRegistrar, d domain, o Options) {
@@ -54,7 +54,7 @@ func register(s grpc.ServiceRegistrar, d domain, o Options) {
 	}
 }
 
-// services is what the services share.
+// services holds what all services need.
 type services struct {
 	domain  domain
 	convert converter
@@ -62,7 +62,7 @@ type services struct {
 	sharing sharing
 }
 
-// domain is what the services need of the hub.
+// domain is the part of the hub that the services need.
 type domain interface {
 	steering
 	MuteServer(name string, muted bool) (event.ServerInfo, error)
@@ -106,7 +106,7 @@ type domain interface {
 	Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error)
 }
 
-// window is what the services need of an attached window.
+// window is the part of an attached window that the services need.
 type window interface {
 	steering
 	ID() string
@@ -127,7 +127,7 @@ type window interface {
 	Detach(final bool)
 }
 
-// wholeHub is the real domain: it only hides the type of the hub's windows.
+// wholeHub is the real domain. It only replaces the type of the hub's windows by the interface.
 type wholeHub struct{ *hub.Hub }
 
 func (h wholeHub) Config() configFiles { return h.Hub.Config() }

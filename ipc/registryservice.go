@@ -17,7 +17,7 @@ type registryService struct {
 	*services
 }
 
-// serverCatalog is what finds servers.
+// serverCatalog is the part of the hub that finds servers.
 type serverCatalog interface {
 	Search(ctx context.Context, base string, q registry.Query) (registry.Page, error)
 	Server(ctx context.Context, base, name, version string) (registry.Server, []catalog.Offer, error)
@@ -51,7 +51,7 @@ func (s *registryService) FillProposal(ctx context.Context,
 	return reply(ctx, s.services, resp, err)
 }
 
-// What a host calls, and a window orders by its stream.
+// The operations that a host calls and that a window orders by its stream.
 
 func (c *services) searchRegistry(ctx context.Context,
 	r *mcphubv1.SearchRegistryRequest) (*mcphubv1.SearchRegistryResponse, error) {
@@ -115,7 +115,7 @@ func (c *services) fillProposal(r *mcphubv1.FillProposalRequest) (*mcphubv1.Fill
 		Missing: e.Missing}, nil
 }
 
-// unpackFor unpacks the bundle that an entry refers to. undo removes it again.
+// unpackFor unpacks the bundle that an entry refers to. undo removes what was unpacked.
 func (c *services) unpackFor(ctx context.Context, r *mcphubv1.AddServerRequest) (undo func(), err error) {
 	if r.GetProposalId() == "" || r.GetPreview() {
 		return func() {}, nil
@@ -207,7 +207,8 @@ func (g *givable) giveUp(id string) {
 	}
 }
 
-// hold makes a message one that can be given up, until release is called; given ends when it is.
+// hold registers a message as one that can be given up, until release is called. given ends when the window gives it
+// up.
 func (g *givable) hold(id string) (given context.Context, release func()) {
 	given, cancel := context.WithCancelCause(context.Background())
 	g.mu.Lock()
@@ -227,7 +228,7 @@ func (g *givable) hold(id string) (given context.Context, release func()) {
 	}
 }
 
-// find begins a search for servers.
+// find begins the search for servers that the message asks for.
 func (m *message) find() {
 	s := m.s
 	switch order := m.GetMessage().(type) {

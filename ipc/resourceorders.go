@@ -7,8 +7,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What a host asks for by a call and a window by a message of its stream, as in orders.go: resources, prompt templates
-// and completion.
+// Operations that a host requests by a call and a window by a message of its stream, as in orders.go: resources, prompt
+// templates and completion.
 
 func (c *services) listResources(ctx context.Context,
 	r *mcphubv1.ListResourcesRequest) (*mcphubv1.ListResourcesResponse, error) {
@@ -58,7 +58,7 @@ func (c *services) expandURITemplate(
 	return &mcphubv1.ExpandUriTemplateResponse{Uri: uri}, nil
 }
 
-// searched is a request for some of a list.
+// searched is a request for a part of a list.
 type searched interface {
 	GetQuery() string
 	GetLimit() int32
@@ -68,7 +68,7 @@ func search(r searched) offers.Search {
 	return offers.Search{Query: r.GetQuery(), Limit: int(r.GetLimit())}
 }
 
-// windowEntries limits the entries of a list that a window is sent. The window is told how many more there are, and can
+// windowEntries limits how many entries of a list a window is sent. The window learns how many more there are, and can
 // search.
 const windowEntries = 1000
 
@@ -79,7 +79,7 @@ func ofWindow(limit int32) int32 {
 	return min(limit, windowEntries)
 }
 
-// browse begins what a window asks about resources and prompt templates. Lists and completions end with the stream.
+// browse begins a request of a window about resources and prompt templates. Lists and completions end with the stream.
 func (m *message) browse() {
 	s := m.s
 	switch order := m.GetMessage().(type) {

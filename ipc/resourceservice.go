@@ -6,7 +6,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The part of McpServerService about resources, prompt templates, completion and sign-in.
+// The methods of McpServerService for resources, prompt templates, completion and sign-in.
 
 func (s *serverService) ListResources(ctx context.Context,
 	r *mcphubv1.ListResourcesRequest) (*mcphubv1.ListResourcesResponse, error) {

@@ -15,29 +15,29 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// maxReceive bounds one message from a host: gRPC's own 4 MiB is too small for the arguments of a tool that takes a
-// file, and no bound lets one host fill the memory.
+// maxReceive bounds one message from a host. gRPC's default of 4 MiB is too small for the arguments of a tool that
+// takes a file. Without a bound, one host could fill the memory.
 const maxReceive = 64 << 20
 
-// streamWorkers is how many goroutines wait for calls. A call needs a stack of 8 KiB, and a fresh goroutine comes to
-// that in steps, each of which copies what it has; one that has carried a call has it. When all are at work (endless
-// streams keep theirs), a call gets a fresh goroutine.
+// streamWorkers is how many goroutines wait for calls. A call needs a stack of 8 KiB. A new goroutine grows its stack
+// to that in steps, and copies it in each; a goroutine that has carried a call has such a stack. If all of them are
+// busy (endless streams keep theirs), a call gets a new goroutine.
 const streamWorkers = 8
 
-// Flow control windows of what a host sends. gRPC would measure the line instead, with a PING at every message that
-// comes: on a local socket there is nothing to learn from it, and each costs the host a wake-up and an answer, 7 % of a
-// short call through Node.
+// Flow control windows for what a host sends. Without them, gRPC would measure the line with a PING at every message
+// that it receives. On a local socket there is nothing to learn from that, and each PING costs the host a wake-up and
+// an answer: 7 % of a short call through Node.
 const (
-	streamWindow     = 1 << 20  // of one call; what is longer waits for the reader, as it must
-	connectionWindow = 16 << 20 // of all
+	streamWindow     = 1 << 20  // of one call; a longer message waits for the reader, as it must
+	connectionWindow = 16 << 20 // of all calls together
 )
 
-// ServerOptions are the options of a gRPC server that carries the services: logging, validation and recovery, in this
-// order from the outside in, and the size of a message from a host. What is sent has no bound, and there is no
-// keepalive: a local socket ends with its peer.
+// ServerOptions returns the options of a gRPC server that carries the services: logging, validation and recovery, in
+// this order from the outside in, and the largest size of a message from a host. Messages to a host have no bound, and
+// there is no keepalive, since a local socket ends with its peer.
 //
-// go-plugin puts services of its own on the same server; logging and validation leave them alone, because some of them
-// are endless streams.
+// go-plugin registers services of its own with the same server. Logging and validation ignore these, because some of
+// them are endless streams.
 func ServerOptions(o Options) []grpc.ServerOption {
 	oursAlone := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
 		return ours(c.Service)
@@ -45,7 +45,7 @@ func ServerOptions(o Options) []grpc.ServerOption {
 	log := o.logger()
 	lines := callLogger(log)
 	options := []logging.Option{
-		logging.WithLogOnEvents(logging.FinishCall), // the payload events would log tool arguments
+		logging.WithLogOnEvents(logging.FinishCall), // the payload events would log the arguments of tools
 		logging.WithLevels(levelOf),
 		logging.WithErrorFields(func(err error) logging.Fields {
 			if reason := reasonOf(err); reason != "" {
@@ -80,8 +80,8 @@ func ServerOptions(o Options) []grpc.ServerOption {
 // ours reports whether a service, or a full method name, belongs to this package.
 func ours(service string) bool { return strings.HasPrefix(strings.TrimPrefix(service, "/"), "mcphub.") }
 
-// callLogger writes the middleware's lines with slog, without two fields: the peer's address says nothing on a local
-// socket, and the text of an error may quote what a server or a user wrote.
+// callLogger returns a logger that writes the middleware's records with slog, without two fields: the peer's address
+// says nothing on a local socket, and the text of an error may quote what a server or a user wrote.
 func callLogger(log *slog.Logger) logging.Logger {
 	return logging.LoggerFunc(func(ctx context.Context, level logging.Level, msg string, fields ...any) {
 		l := slog.Level(level)
@@ -98,7 +98,7 @@ func callLogger(log *slog.Logger) logging.Logger {
 	})
 }
 
-// levelOf logs at a low level what is ordinary: calls that succeeded, and cancels.
+// levelOf returns the level for a call that ended with code. It is low for ordinary ends: success and cancels.
 func levelOf(code codes.Code) logging.Level {
 	switch code {
 	case codes.OK:
@@ -109,7 +109,7 @@ func levelOf(code codes.Code) logging.Level {
 	return logging.DefaultServerCodeToLevel(code)
 }
 
-// panicked logs a panic with its stack and gives the error that hides both from the host.
+// panicked logs a panic with its stack, and returns an error that hides both from the host.
 func panicked(log *slog.Logger, p any) error {
 	log.Error("panic", "value", bound(panicText(p)), "stack", string(debug.Stack()))
 	return statusOf(internalError)

@@ -16,17 +16,17 @@ import (
 // errorDomain is the domain of every ErrorInfo detail.
 const errorDomain = "mcphub"
 
-// Reasons that the services give themselves.
+// Reasons of errors that the services make themselves.
 const (
 	reasonHelloExpected = "HELLO_EXPECTED"
 	reasonInternal      = "INTERNAL"
 )
 
-// maxErrorText bounds a message or a metadata value, in runes. They travel in HTTP/2 header fields, the message twice;
-// Node's default limit for all of them is 16 KiB.
+// maxErrorText bounds a message or a metadata value, in runes. They are sent in HTTP/2 header fields, the message
+// twice. Node's default limit for all header fields is 16 KiB.
 const maxErrorText = 1024
 
-// grpcCodes is the one mapping of the hub's codes.
+// grpcCodes maps the hub's codes to those of gRPC.
 var grpcCodes = map[event.Code]codes.Code{
 	event.CodeNotFound:           codes.NotFound,
 	event.CodeAlreadyExists:      codes.AlreadyExists,
@@ -40,15 +40,15 @@ var grpcCodes = map[event.Code]codes.Code{
 	event.CodeInternal:           codes.Internal,
 }
 
-// internalError is what a host gets for any error that is no *event.Error.
+// internalError is what a host gets for any error that is not an *event.Error.
 var internalError = &event.Error{Code: event.CodeInternal, Reason: reasonInternal, Message: "internal error"}
 
-// statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL
-// and loses its text, but for the end of a context.
+// statusOf returns err as a gRPC status with an ErrorInfo detail, nil for nil. An error that is not an *event.Error
+// becomes INTERNAL and loses its text, except the end of a context.
 //
-// Metadata is for programs and keeps its text word for word, control characters too: a cancel's reason is what its
-// author wrote, and whoever shows it escapes it. It travels in the detail, which is binary (grpc-status-details-bin).
-// The message is for people and becomes one line.
+// Metadata is for programs and keeps its text word for word, including control characters: the reason of a cancel is
+// what its author wrote, and has to be escaped where it is shown. It is sent in the detail, which is binary
+// (grpc-status-details-bin). The message is for people and becomes one line.
 func statusOf(err error) error {
 	if err == nil {
 		return nil
@@ -102,7 +102,7 @@ func explained(err error) error {
 	return detailed(s, &errdetails.ErrorInfo{Reason: event.ReasonInvalidRequest, Domain: errorDomain})
 }
 
-// reasonOf returns the reason of a status that this package made, "" when it has none.
+// reasonOf returns the reason of a status that this package has made, "" if it has none.
 func reasonOf(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == errorDomain {
@@ -112,14 +112,14 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// invalid is INVALID_ARGUMENT with INVALID_REQUEST.
+// invalid returns err as INVALID_ARGUMENT with the reason INVALID_REQUEST.
 func invalid(err error) *event.Error {
 	return &event.Error{Code: event.CodeInvalidArgument, Reason: event.ReasonInvalidRequest, Message: err.Error()}
 }
 
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// bound cuts s and replaces its control characters: it goes to a header field and to logs.
+// bound cuts s and replaces its control characters, since it is sent in a header field and is logged.
 func bound(s string) string {
 	return cut(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -129,7 +129,7 @@ func bound(s string) string {
 	}, s))
 }
 
-// cut bounds s by whole code points.
+// cut bounds s, in whole code points.
 func cut(s string) string {
 	n := 0
 	for i := range s {

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// unaryCalls does for unary calls what a chain of interceptors would do. In a chain, each interceptor stays on the
-// stack of a call, with what it has gathered, for as long as a tool works, and ten thousand calls may be open. So only
-// the recovery surrounds the handler here; the others run before and after it.
+// unaryCalls does for unary calls what a chain of interceptors would do. In a chain, each interceptor keeps its frame
+// and its data on the stack of a call for as long as a tool works, and ten thousand calls may be open. So only the
+// recovery wraps the handler here. The others run before and after it.
 type unaryCalls struct {
 	log                          *slog.Logger
 	logged, validated, recovered grpc.UnaryServerInterceptor
@@ -37,13 +37,13 @@ func (u *unaryCalls) intercept(ctx context.Context, req any, info *grpc.UnarySer
 	return resp, err
 }
 
-// accepted is the handler of what is only looked at.
+// accepted is a handler for the validating interceptor that does nothing.
 func accepted(context.Context, any) (any, error) { return nil, nil }
 
-// callBegan is the key for the time at which a call that is over began.
+// callBegan is the context key of the time at which a finished call began.
 type callBegan struct{}
 
-// tell writes the line of a call that is over.
+// tell logs a call that has ended.
 //
 //go:noinline
 func (u *unaryCalls) tell(ctx context.Context, req any, info *grpc.UnaryServerInfo, start time.Time, err error) {
@@ -52,7 +52,8 @@ func (u *unaryCalls) tell(ctx context.Context, req any, info *grpc.UnaryServerIn
 	})
 }
 
-// began gives the value of a field of a line. The middleware's own clock has started only when the call was over.
+// began returns the value of a field of a log record. For fields that depend on the start of the call it uses the time
+// in ctx, since the middleware's own clock has started only when the call was over.
 func began(ctx context.Context, field, value any) any {
 	start, ok := ctx.Value(callBegan{}).(time.Time)
 	switch {

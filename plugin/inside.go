@@ -16,16 +16,16 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// InsideOptions say how a hub is held by its own process.
+// InsideOptions are the options of a hub inside its own process.
 type InsideOptions struct {
 	Version  string
 	StateDir string       // "" = nowhere
 	Logger   *slog.Logger // nil = discard
-	// Guard is the argument by which this executable becomes the guard of the hub's servers; see ServeHub.
+	// Guard holds the arguments with which this executable becomes the guard of the hub's servers; see ServeHub.
 	Guard []string
 }
 
-// Inside is a hub in this very process, for a program that is no plugin: its services are reached in memory.
+// Inside is a hub in this process, for a program that is not a plugin. Its services are reached in memory.
 type Inside struct {
 	Conn *grpc.ClientConn // to the services of the contract
 
@@ -34,11 +34,11 @@ type Inside struct {
 	served chan struct{}
 }
 
-// memoryBuffer is how many bytes wait on their way to the services.
+// memoryBuffer is the size in bytes of the buffer of the connection in memory.
 const memoryBuffer = 64 << 10
 
-// OpenInside makes a hub in this process. Like Serve it hides the process's environment from its servers, and lets them
-// inherit nothing. It must be closed.
+// OpenInside opens a hub in this process. Like Serve it hides the environment of the process from the hub's servers,
+// and prevents them from inheriting anything. The caller must close it.
 func OpenInside(o InsideOptions) (*Inside, error) {
 	l := o.Logger
 	if l == nil {
@@ -57,7 +57,7 @@ func OpenInside(o InsideOptions) (*Inside, error) {
 	listener := bufconn.Listen(memoryBuffer)
 	go func() { // Close waits for it
 		defer close(i.served)
-		_ = i.server.Serve(listener) // ends with Close alone
+		_ = i.server.Serve(listener) // returns only after Close
 	}()
 	var err error
 	i.Conn, err = grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -70,7 +70,7 @@ func OpenInside(o InsideOptions) (*Inside, error) {
 	return i, nil
 }
 
-// OpenGateway opens a gateway to the hub. Whoever opens it closes it, before the hub.
+// OpenGateway opens a gateway to the hub. The caller must close it before the hub.
 func (i *Inside) OpenGateway(o gateway.Options) (*gateway.Gateway, error) {
 	o.Logger = i.hub.hub.Logger()
 	return gateway.New(i.hub.hub, o)

@@ -8,20 +8,20 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// lifeline decides when a hub has been left alone: no connection for a grace period and the parent process gone, or
-// nobody connected in the first place. A missing connection alone is no death: idle channels close, debuggers attach
-// anew. A dead parent alone is none either: a launcher may have left after it started the hub for somebody else. And a
-// host that dies may be one that restarts and has said that it would come back.
+// lifeline decides when a hub is abandoned: if there has been no connection for a grace period and the parent process
+// is gone, or if nobody has connected at all. A missing connection alone is not enough, since idle channels close and
+// debuggers connect again. A dead parent alone is not enough either: a launcher may have exited after it started the
+// hub for another program. And a host that dies may be restarting, and may have said that it will come back.
 //
-// It is a stats.Handler of the server, which tells it about connections: the kernel closes those of a dead host on
-// every system. (Standard input would be no sign: go-plugin's Go host passes its own on.)
+// It is a stats.Handler of the server, which calls it for each connection: on every system, the kernel closes the
+// connections of a dead host. (The end of standard input would be no sign: go-plugin's Go host passes on its own.)
 type lifeline struct {
-	grace      time.Duration // without a connection before the parent is looked at
-	back       time.Duration // for a host that was connected to come back, though the parent is gone
-	poll       time.Duration // between two looks at the parent
-	first      time.Duration // for the first connection to come
+	grace      time.Duration // how long there must be no connection before the parent is checked
+	back       time.Duration // how long a host that was connected may have no connection, even if the parent is gone
+	poll       time.Duration // the time between two checks of the parent
+	first      time.Duration // how long the first connection may take to come
 	parentGone func() bool
-	changed    chan struct{} // buffered; a connection came or went
+	changed    chan struct{} // buffered; gets a token when a connection came or went
 
 	mu    sync.Mutex
 	open  int       // guarded by mu
@@ -41,14 +41,14 @@ func newLifeline(parentGone func() bool, back time.Duration) *lifeline {
 	}
 }
 
-// watch waits until the hub is abandoned, and returns why and true. It returns false when ctx ends before.
+// watch waits until the hub is abandoned, and returns the reason and true. It returns false if ctx ends first.
 func (l *lifeline) watch(ctx context.Context) (why string, over bool) {
 	for {
 		why, again := l.verdict(time.Now())
 		if why != "" {
 			return why, true
 		}
-		var timer <-chan time.Time // nil while connected: nothing to look at
+		var timer <-chan time.Time // nil while there is a connection, since nothing has to be checked then
 		if again > 0 {
 			timer = time.After(again)
 		}
@@ -61,7 +61,7 @@ func (l *lifeline) watch(ctx context.Context) (why string, over bool) {
 	}
 }
 
-// verdict returns why the hub is abandoned at this time, or when to look again (0: not before a connection opens or
+// verdict returns why the hub is abandoned at now, or after which time to check again (0: when a connection opens or
 // closes).
 func (l *lifeline) verdict(now time.Time) (why string, again time.Duration) {
 	l.mu.Lock()
@@ -108,7 +108,7 @@ func (l *lifeline) connection(delta int) {
 	l.mu.Unlock()
 	select {
 	case l.changed <- struct{}{}:
-	default: // a look is due already
+	default: // a check is due already
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 const (
 	// levelOff is above every level that is logged.
 	levelOff = slog.Level(1 << 10)
-	// hclog's own time format, with microseconds.
+	// logTime is hclog's own time format, with microseconds.
 	logTime = "2006-01-02T15:04:05.000000Z07:00"
 )
 
-// logLevel reads the value of MCPHUB_LOG; a value that it does not know counts as info and is told of.
+// logLevel parses the value of MCPHUB_LOG. An unknown value counts as info, and problem says so.
 func logLevel(value string) (level slog.Level, problem string) {
 	switch strings.ToLower(value) {
 	case "trace", "debug":
@@ -34,8 +34,8 @@ func logLevel(value string) (level slog.Level, problem string) {
 	return slog.LevelInfo, handshake.EnvLog + " should be debug, info, warn, error or off; info is used"
 }
 
-// newLogger writes one line of JSON for each record, in the shape of hclog: a Go host reads @level, @message and
-// @timestamp from it, and demands that each is a string.
+// newLogger returns a logger that writes one line of JSON for each record, in the format of hclog: a Go host reads
+// @level, @message and @timestamp, and requires that each of them is a string.
 func newLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: hclogShape}))
 }
@@ -44,8 +44,8 @@ func hclogShape(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) > 0 {
 		return a
 	}
-	// Only slog's own attributes have these kinds of value under these keys; an attribute that a caller happens to name
-	// so keeps its name, or stays a string at least.
+	// Only slog's own attributes have these kinds of values under these keys. An attribute of a caller with the same name
+	// keeps that name, or at least stays a string.
 	switch a.Key {
 	case slog.TimeKey:
 		if a.Value.Kind() == slog.KindTime {
@@ -77,8 +77,8 @@ func levelName(l slog.Level) string {
 	return "error"
 }
 
-// newPluginLogger is for go-plugin itself: its few lines, through the same writer. Its debug lines interest nobody but
-// somebody who debugs.
+// newPluginLogger returns a logger for go-plugin, which writes through the same writer. The debug lines of go-plugin
+// are logged only at debug level.
 func newPluginLogger(w io.Writer, level slog.Level) hclog.Logger {
 	l := hclog.Info
 	switch {

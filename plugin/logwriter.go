@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// maxLogBacklog bounds the bytes that wait for a host that does not read: more than any burst of a hub at work.
+// maxLogBacklog bounds the bytes that wait for a host that does not read. No burst of log lines in normal operation is
+// as long.
 const maxLogBacklog = 1 << 20
 
-// logWriter stands between the loggers and the host's end of standard error. A host that stops reading (a debugger
-// holds it, say) must not hold up the hub, which logs while calls are under way: Write never blocks; what does not fit
-// is dropped and counted, and the count is logged once there is room again.
+// logWriter is between the loggers and the standard error that the host reads. A host that stops reading (in a
+// debugger, for example) must not block the hub, which logs during calls: Write never blocks. Lines that do not fit are
+// dropped and counted, and the count is logged once there is room again.
 //
-// One Write is one line, as slog and hclog do it.
+// One Write is one line, as slog and hclog write it.
 type logWriter struct {
 	out  io.Writer
 	wake chan struct{} // buffered
 
 	mu      sync.Mutex
 	queue   [][]byte      // guarded by mu
-	size    int           // guarded by mu; bytes in queue and in the write under way
+	size    int           // guarded by mu; bytes in queue and in the running write
 	dropped int           // guarded by mu; lines since the last report
-	idle    chan struct{} // guarded by mu; closed while nothing waits and nothing is being written
+	idle    chan struct{} // guarded by mu; closed while nothing waits and no write is running
 }
 
-// newLogWriter starts the one goroutine that writes. It lives as long as the process: it may hang in a write for ever.
+// newLogWriter starts the only goroutine that writes. It is never stopped, since a write may block for ever.
 func newLogWriter(out io.Writer) *logWriter {
 	w := &logWriter{out: out, wake: make(chan struct{}, 1), idle: make(chan struct{})}
 	close(w.idle)
@@ -34,7 +35,7 @@ func newLogWriter(out io.Writer) *logWriter {
 	return w
 }
 
-// Write takes a copy of one line. It never fails and never blocks.
+// Write queues a copy of one line. It never fails and never blocks.
 func (w *logWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,13 +65,13 @@ func (w *logWriter) run() {
 			if line == nil {
 				break
 			}
-			_, _ = w.out.Write(line) // a host that is gone reads no logs; the lifeline notices
+			_, _ = w.out.Write(line) // fails if the host is gone, which the lifeline notices
 			w.written(len(line))
 		}
 	}
 }
 
-// next takes the oldest line out of the queue, nil when there is none.
+// next removes and returns the oldest line of the queue, nil if there is none.
 func (w *logWriter) next() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +83,7 @@ func (w *logWriter) next() []byte {
 	return line
 }
 
-// written notes that a line is out, and reports what was dropped once everything is.
+// written records that a line was written, and reports the dropped lines once all lines are written.
 func (w *logWriter) written(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +103,7 @@ func (w *logWriter) written(n int) {
 	close(w.idle)
 }
 
-// flush waits until everything is written, but not longer than d.
+// flush waits until everything is written, but at most d.
 func (w *logWriter) flush(d time.Duration) {
 	w.mu.Lock()
 	idle := w.idle

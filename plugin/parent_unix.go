@@ -11,12 +11,12 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// parentAtStart is read as early as Go code can, since the parent may die while this process starts.
+// parentAtStart is read as early as Go code can run, since the parent may die while this process starts.
 var parentAtStart = os.Getppid()
 
-// newParent returns a function that tells whether the process that spawned this one is gone. An orphan gets another
-// parent: init, or the nearest subreaper. A parent that died before parentAtStart was read is missed by that; a host
-// that named its process is looked up as well.
+// newParent returns a function that reports whether the process that spawned this one is gone. An orphan gets another
+// parent: init, or the nearest subreaper. That does not reveal a parent that died before parentAtStart was read, so if
+// the host has named its process, that process is checked, too.
 func newParent() func() bool {
 	host, err := strconv.Atoi(os.Getenv(handshake.EnvHostPID))
 	named := err == nil && host > 0

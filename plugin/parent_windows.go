@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// newParent returns a function that tells whether the process that spawned this one is gone. On Windows a process keeps
-// the number of its dead parent, so the parent is held by a handle, which is signalled when it ends. The handle is
-// never closed: it lives as long as this process.
+// newParent returns a function that reports whether the process that spawned this one is gone. On Windows a process
+// keeps the id of its dead parent, so this process opens a handle to the parent, which is signalled when the parent
+// ends. The handle is never closed: it is needed as long as this process lives.
 func newParent() func() bool {
 	parent, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(os.Getppid()))
 	if err != nil {
-		// ERROR_INVALID_PARAMETER: there is no such process any more. Anything else says nothing about its life.
+		// ERROR_INVALID_PARAMETER: the process no longer exists. Any other error does not say whether it lives.
 		gone := errors.Is(err, windows.ERROR_INVALID_PARAMETER)
 		return func() bool { return gone }
 	}

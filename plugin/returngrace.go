@@ -7,11 +7,11 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// maxReturnGrace limits the wait for a host to return: a hub that nobody returns to keeps its servers running.
+// maxReturnGrace limits the wait for a host to return, since a hub to which nobody returns keeps its servers running.
 const maxReturnGrace = 5 * time.Minute
 
-// returnGrace returns how long the hub waits for a host to return, 0 for not at all. A problem with the setting is for
-// the log; the hub does not wait then.
+// returnGrace returns how long the hub waits for a host to return, 0 for not at all. problem is a problem with the
+// setting, for the log; the hub does not wait then.
 func returnGrace(lookup func(string) (string, bool)) (grace time.Duration, problem string) {
 	text, set := lookup(handshake.EnvReturnGrace)
 	if !set || text == "" {

@@ -19,10 +19,10 @@ import (
 
 // Exit statuses of a hub process.
 const (
-	// ExitOK: the hub closed in time, whoever asked for it.
+	// ExitOK: the hub closed in time, whatever the reason.
 	ExitOK = 0
-	// ExitBroken: a fault of the hub may have damaged what it knows; the last line of the log says so. Go's own status of
-	// a panic.
+	// ExitBroken: a fault of the hub may have damaged its state; the last line of the log says so. It is the status with
+	// which Go ends after a panic.
 	ExitBroken = 2
 	// ExitFailed: the start failed, nobody ever connected, or the hub could not close within its time.
 	ExitFailed = 1
@@ -34,27 +34,29 @@ const (
 type Hub interface {
 	// Register adds the services to the server. It is called once, before the server starts.
 	Register(s grpc.ServiceRegistrar)
-	// ServerOptions are options for the server that carries the services and go-plugin's own.
+	// ServerOptions returns options for the server that carries the services and those of go-plugin.
 	ServerOptions() []grpc.ServerOption
-	// Close ends all work and all children. It must kill what is left when ctx ends, and return soon after. It is called
-	// once, also when a Drain call came before.
+	// Close ends all work and all child processes. When ctx ends, it must kill what is left, and return soon after. It is
+	// called once, even if a Drain call came before.
 	Close(ctx context.Context) error
 }
 
-// Options of Serve.
+// Options are the options of Serve.
 type Options struct {
-	// New makes the hub. It is called once, after it is sure that the process may start and before anybody can connect.
+	// New makes the hub. It is called once, after the checks that the process may serve, and before anybody can connect.
 	// The logger writes to the host and never blocks.
 	New func(l *slog.Logger) (Hub, error)
-	// Stderr is where logs go. Default: os.Stderr as it is when Serve is called; that variable is exchanged soon after.
+	// Stderr is where logs are written. Default: the value of os.Stderr when Serve is called; go-plugin replaces that
+	// variable soon after.
 	Stderr io.Writer
 }
 
 // Serve serves the hub to the host that spawned this process, until the host shuts it down, SIGTERM (or SIGHUP) comes,
-// or the host is gone, and closes the hub. It returns the exit status of the process, for os.Exit: one of the Exit
+// or the host is gone. Then it closes the hub. It returns the exit status of the process, for os.Exit: one of the Exit
 // constants.
 //
-// It takes over the process's standard output and error, SIGTERM, SIGHUP, SIGINT and SIGPIPE; call it once, from main.
+// It takes over the process's standard output and error, and SIGTERM, SIGHUP, SIGINT and SIGPIPE. It must be called
+// once only, from main.
 func Serve(o Options) int {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
@@ -62,7 +64,7 @@ func Serve(o Options) int {
 	return serve(o.Stderr, func(l *slog.Logger, _ func(string)) (Hub, error) { return o.New(l) })
 }
 
-// serve is Serve for a hub that may want to end the process at once (fatal), with a last line in the log.
+// serve is Serve for a hub that may need to end the process at once. fatal does that, with a last line in the log.
 func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string)) (Hub, error)) int {
 	out := newLogWriter(stderr)
 	defer out.flush(flushTime)
@@ -166,7 +168,7 @@ func (d *door) run() int {
 // stopServer closes the listener, and with it the socket file, and waits up to stopTime for serve to return.
 func (d *door) stopServer() {
 	if s := d.server.Load(); s != nil {
-		s.Stop() // never GracefulStop: an attached window would hold it up for ever
+		s.Stop() // never GracefulStop: it would wait for ever for an attached window
 		select {
 		case <-d.returned:
 		case <-time.After(stopTime):
@@ -174,14 +176,14 @@ func (d *door) stopServer() {
 	}
 }
 
-// removeSocketDir removes the directory of the socket, which a host that died has left. The directory was made for this
-// hub alone; when it does not look like that, it is not removed.
+// removeSocketDir removes the directory of the socket, if a host that died has left it. The directory was made for this
+// hub alone. If it does not look so, it is not removed.
 func removeSocketDir(dir string) {
 	info, err := os.Lstat(dir)
 	if dir == "" || err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 		return
 	}
-	_ = os.Remove(dir) // fails when something else is in there, as it should
+	_ = os.Remove(dir) // fails if there is anything else in it, as it should
 }
 
 // serve runs go-plugin until the server has stopped.

@@ -16,16 +16,16 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// EnvironmentCommand is the argument by which the executable of ServeHub prints its environment: see userenv.Print,
+// EnvironmentCommand is the argument with which the executable of ServeHub prints its environment: see userenv.Print,
 // which gets the next argument as its mark.
 const EnvironmentCommand = "__environment"
 
-// ServeHub serves the real hub; see Serve. Version is that of the binary. By the arguments in guard this executable
-// becomes the guard of the hub's servers, which calls transport.RunGuard; none: there is no guard, and the login shell
-// is not asked for the user's environment, which needs EnvironmentCommand.
+// ServeHub serves the real hub; see Serve. version is that of the binary. guard holds the arguments with which this
+// executable becomes the guard of the hub's servers: it must then call transport.RunGuard. Without guard there is no
+// guard, and the login shell is not asked for the user's environment, since that needs EnvironmentCommand.
 func ServeHub(version string, guard ...string) int {
 	return serve(os.Stderr, func(l *slog.Logger, fatal func(string)) (Hub, error) {
-		slog.SetDefault(l) // a library's stray log line becomes one of ours
+		slog.SetDefault(l) // so that log lines of libraries are written in the same format
 		dir, err := stateDir(runtime.GOOS, os.LookupEnv)
 		if err != nil {
 			l.Warn("nothing will be remembered over restarts: no place for it", "error", err)
@@ -35,7 +35,7 @@ func ServeHub(version string, guard ...string) int {
 	})
 }
 
-// newRealHub makes the hub that this executable serves, with its gateways.
+// newRealHub returns the hub that this executable serves, with its gateways.
 func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(string)) realHub {
 	var environment []string
 	if executable, err := os.Executable(); err == nil && len(guard) > 0 {
@@ -45,7 +45,7 @@ func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(
 		guard = nil
 	}
 	t := openTelemetry(os.LookupEnv, version, l)
-	back, _ := returnGrace(os.LookupEnv) // serve has told of a problem; the windows of a host come back with it
+	back, _ := returnGrace(os.LookupEnv) // serve logs a problem with it; windows get as long to come back as their host
 	h := hub.New(hub.Options{
 		Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
 		WindowReturn: max(back, 10*time.Second), EnvironmentCommand: environment,
@@ -55,7 +55,7 @@ func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(
 	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}
 }
 
-// realHub is the hub with its gateways, as the Hub of Serve.
+// realHub implements the Hub of Serve: the hub with its gateways.
 type realHub struct {
 	hub      *hub.Hub
 	ipc      ipc.Options
@@ -67,11 +67,11 @@ type realHub struct {
 func (r realHub) Register(s grpc.ServiceRegistrar)   { ipc.Register(s, r.hub, r.ipc) }
 func (r realHub) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(r.ipc) }
 
-// Close ends the gateways and the hub, and then sends the spans that ended with it, if there is time left for that. A
-// collector that does not take them is no failure of the hub.
+// Close ends the gateways and the hub. Then it sends the last spans, if there is time left. It is not a failure of the
+// hub if a collector does not accept them.
 func (r realHub) Close(ctx context.Context) error {
 	closed := make(chan struct{})
-	go func() { // whoever is served by a gateway ends with the hub at the latest
+	go func() { // the clients of the gateways lose their hub when it closes, at the latest
 		defer close(closed)
 		r.gateways.CloseAll()
 	}()
@@ -84,15 +84,15 @@ func (r realHub) Close(ctx context.Context) error {
 	return err
 }
 
-// stateDir is where the hub keeps what it remembers: what MCPHUB_STATE_DIR says, which may be nowhere (""), else the
-// system's place for the state of programs. It need not exist.
+// stateDir returns the folder in which the hub keeps its state: the value of MCPHUB_STATE_DIR, which may be "" for
+// none, else the folder that the system provides for the state of programs. The folder need not exist.
 func stateDir(goos string, lookup func(string) (string, bool)) (string, error) {
 	if dir, ok := lookup(handshake.EnvStateDir); ok {
 		return dir, nil
 	}
 	if goos != "windows" && goos != "darwin" {
-		// The XDG base directory specification has a directory for state beside the one for settings; it demands an
-		// absolute path.
+		// The XDG base directory specification has a directory for state as well as one for settings. It requires an absolute
+		// path.
 		if dir, ok := lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
 			return filepath.Join(dir, "mcphub"), nil
 		}

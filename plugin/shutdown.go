@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// road is a reason for the end of the process. All close the hub in the same way, but within different budgets.
+// road is a reason for the end of the process. For each the hub is closed in the same way, but with another time
+// budget.
 type road struct {
 	why    string
-	budget time.Duration // what Close gets
+	budget time.Duration // the time that Close gets
 }
 
 var (
-	// A Go host kills the process 2 s after it asked for shutdown, so that budget and slack together stay below.
+	// A Go host kills the process 2 s after it asked for shutdown. Budget and slack together are less than that.
 	roadShutdown = road{"the host shut the hub down", 1500 * time.Millisecond}
-	// Whoever sends SIGTERM waits longer than that: service managers and shells take 5 s and more.
+	// Senders of SIGTERM wait longer than that: service managers and shells wait 5 s or more.
 	roadSignal = road{"a signal asked for it", 5 * time.Second}
-	// With the grace of the lifeline before it, everything is gone within 5 s of the host's death.
+	// Together with the grace period of the lifeline, everything has ended within 5 s after the host's death.
 	roadOrphaned = road{"the host is gone", 3 * time.Second}
-	// Nothing ran yet.
+	// Nothing was running yet.
 	roadFailed = road{"the start failed", 1500 * time.Millisecond}
 )
 
@@ -30,7 +31,7 @@ const (
 	stopTime = 500 * time.Millisecond
 	// flushTime limits the wait for the last log lines to be written, since the host may no longer read them.
 	flushTime = 100 * time.Millisecond
-	// fatalFlushTime is flushTime for a hub that cannot go on: its last line is all that a host learns.
+	// fatalFlushTime is flushTime for a hub that cannot go on: its last log line is all that a host learns.
 	fatalFlushTime = time.Second
 )
 

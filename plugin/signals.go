@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// signalWatch turns signals into the two things that they can mean here.
+// signalWatch turns signals into the two events that they may mean for the hub.
 type signalWatch struct {
 	end   chan os.Signal // the first SIGTERM or SIGHUP; buffered
 	again chan struct{}  // closed at the second SIGTERM
@@ -16,14 +16,14 @@ type signalWatch struct {
 	ended chan struct{}
 }
 
-// watchSignals starts to watch. The caller stops it.
+// watchSignals starts to watch signals. The caller must stop it.
 //
-// SIGHUP counts like SIGTERM, unless the process was started with it ignored (nohup): when a terminal closes, the hub's
-// children are in groups of their own and would not hear of it. It never counts as the second signal, for some senders
-// send both in a row.
+// SIGHUP counts like SIGTERM, unless the process was started with SIGHUP ignored (nohup). When a terminal closes, the
+// hub's child processes get no SIGHUP, because they are in process groups of their own. SIGHUP never counts as the
+// second signal, since some senders send both signals in a row.
 //
 // SIGPIPE on standard output or error would end the process before any clean-up, at the first log line after the host's
-// death. It is caught and not read rather than ignored, since an ignored signal would be inherited by every MCP server.
+// death. The signal is caught and not read. It is not ignored, since every MCP server would inherit an ignored signal.
 func watchSignals() *signalWatch {
 	w := &signalWatch{
 		end:   make(chan os.Signal, 1),
@@ -63,7 +63,7 @@ func (w *signalWatch) run() {
 	}
 }
 
-// stop gives SIGTERM and SIGHUP back their meaning. SIGPIPE stays caught: what is left of the process may still log.
+// stop restores the default action of SIGTERM and SIGHUP. SIGPIPE stays caught, since the process may still log.
 func (w *signalWatch) stop() {
 	signal.Stop(w.in)
 	close(w.quit)

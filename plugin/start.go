@@ -7,8 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// StartedByHost reports whether a host spawned this process as a plugin. A binary that is also a command for people
-// asks this first, and prints its usage otherwise.
+// StartedByHost reports whether a host spawned this process as a plugin. An executable that is also a command for
+// people calls it first, and prints its usage if it returns false.
 func StartedByHost() bool {
 	return os.Getenv(handshake.CookieKey) == handshake.CookieValue
 }
@@ -25,17 +25,17 @@ func startProblem(goos string, getenv func(string) string) string {
 	cert := getenv(handshake.EnvClientCert)
 	if cert == "" {
 		switch {
-		case goos == "windows": // it listens on TCP there, where every local user could call
+		case goos == "windows": // on Windows the hub listens on TCP, where every local user could call it
 			return handshake.EnvClientCert +
 				" is not set; on Windows a hub is served over TLS only, switch AutoMTLS on in the host"
-		case getenv(handshake.EnvPlaintext) != "1": // a host that forgot it, and whose socket may be in a directory for all
+		case getenv(handshake.EnvPlaintext) != "1": // the host may have forgotten it, and others may reach the socket
 			return handshake.EnvClientCert +
 				" is not set; switch AutoMTLS on in the host, or, where nobody else reaches the socket, set " +
 				handshake.EnvPlaintext + "=1 to be served without TLS"
 		}
 		return ""
 	}
-	// It could be served all the same, and would refuse every connection.
+	// With another text the hub would start, but refuse every connection.
 	if !x509.NewCertPool().AppendCertsFromPEM([]byte(cert)) {
 		return handshake.EnvClientCert + " is no certificate in PEM; the host must pass it whole, line breaks included"
 	}

@@ -5,6 +5,6 @@ import (
 	"runtime"
 )
 
-// StateDir gives the directory where a hub of this user keeps what it remembers, "" for nowhere. It need not exist. The
-// error says that the system names no place for it.
+// StateDir returns the directory in which a hub of this user keeps its state, "" for none. It need not exist. The error
+// says that the system has no place for it.
 func StateDir() (string, error) { return stateDir(runtime.GOOS, os.LookupEnv) }

@@ -19,21 +19,21 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// telemetryFlush bounds how long the end of the hub waits for the last spans to be taken.
-// With the rest of the end it has to stay within what the host waits: see roadShutdown.
+// telemetryFlush bounds how long the end of the hub waits for the collector to accept the last spans. Together with the
+// rest of the end it must be shorter than the host waits: see roadShutdown.
 const telemetryFlush = time.Second
 
 var errFlushTooLong = errors.New("the collector did not take the last spans in time")
 
-// telemetry sends the spans of the hub somewhere. nil: it is off.
+// telemetry exports the spans of the hub. It is nil if telemetry is off.
 type telemetry struct {
 	provider *sdktrace.TracerProvider
 	log      *slog.Logger
 }
 
-// openTelemetry switches telemetry on when the host has asked for it by MCPHUB_TELEMETRY=otlp. Where to, and how often,
-// say the variables of OpenTelemetry itself (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_RESOURCE_ATTRIBUTES), which the
-// exporter reads. Whatever is wrong is logged, and it is off.
+// openTelemetry switches telemetry on if the host has set MCPHUB_TELEMETRY=otlp. The variables of OpenTelemetry
+// (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_RESOURCE_ATTRIBUTES), which the exporter reads, set the destination and the
+// rate. If there is a problem, openTelemetry logs it, and telemetry is off.
 func openTelemetry(lookup func(string) (string, bool), version string, l *slog.Logger) *telemetry {
 	switch mode, _ := lookup(handshake.EnvTelemetry); mode {
 	case "", "off":
@@ -45,13 +45,13 @@ func openTelemetry(lookup func(string) (string, bool), version string, l *slog.L
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if protocol, _ := lookup(name); protocol == "http/protobuf" {
-			break // that for traces counts more
+			break // the variable for traces takes precedence
 		} else if protocol != "" {
 			l.Warn("telemetry is off: " + name + " is not http/protobuf, and nothing else is spoken here")
 			return nil
 		}
 	}
-	exporter, err := otlptracehttp.New(context.Background()) // connects with the first spans, not now
+	exporter, err := otlptracehttp.New(context.Background()) // it connects when the first spans are sent
 	if err != nil {
 		l.Warn("telemetry is off: its exporter could not be made", "error", exportTrouble(err))
 		return nil
@@ -63,8 +63,8 @@ func openTelemetry(lookup func(string) (string, bool), version string, l *slog.L
 	return sendingTo(exporter, version, l)
 }
 
-// sendingTo collects spans and sends them in batches, from a goroutine of its own. When they come faster than they are
-// taken, they are dropped: nobody who makes one ever waits.
+// sendingTo collects spans and sends them in batches, from a goroutine of its own. If spans come faster than the
+// collector accepts them, they are dropped: code that makes a span never waits.
 func sendingTo(exporter sdktrace.SpanExporter, version string, l *slog.Logger) *telemetry {
 	about, err := resource.New(context.Background(), resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "mcphub"), attribute.String("service.version", version)),
@@ -76,7 +76,7 @@ func sendingTo(exporter sdktrace.SpanExporter, version string, l *slog.Logger) *
 		log: l}
 }
 
-// tracer is what the hub makes spans with; nil when telemetry is off.
+// tracer returns what the hub makes spans with, nil if telemetry is off.
 func (t *telemetry) tracer() trace.TracerProvider {
 	if t == nil {
 		return nil
@@ -84,7 +84,7 @@ func (t *telemetry) tracer() trace.TracerProvider {
 	return t.provider
 }
 
-// close sends what is left, for a bounded time.
+// close sends the remaining spans, for a bounded time.
 func (t *telemetry) close(ctx context.Context) {
 	if t == nil {
 		return
@@ -96,7 +96,8 @@ func (t *telemetry) close(ctx context.Context) {
 	}
 }
 
-// exportTrouble names what is wrong without addresses, and without what a collector says: both may hold what is secret.
+// exportTrouble returns a description of err without addresses and without text of a collector, since both may hold
+// secrets.
 func exportTrouble(err error) string {
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"

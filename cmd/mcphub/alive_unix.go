@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// processAlive tells whether a process still runs. One that has ended but was not reaped yet does not: where Linux can
-// tell, a zombie is dead.
+// processAlive reports whether a process still runs. A process that has ended but was not reaped yet (a zombie) counts
+// as dead, if /proc shows its state.
 func processAlive(pid int) bool {
 	if err := syscall.Kill(pid, 0); err == syscall.ESRCH {
 		return false
@@ -19,7 +19,7 @@ func processAlive(pid int) bool {
 	if err != nil {
 		return !os.IsNotExist(err) || !procMounted()
 	}
-	// pid (name) state ...: the name may hold anything, so the state is looked for after its last parenthesis.
+	// pid (name) state ...: the name may hold any characters, so the state is searched for after the last parenthesis.
 	after := stat[bytes.LastIndexByte(stat, ')')+1:]
 	state := bytes.TrimSpace(after)
 	return len(state) == 0 || (state[0] != 'Z' && state[0] != 'X')

@@ -2,7 +2,7 @@ package main
 
 import "golang.org/x/sys/windows"
 
-// processAlive tells whether a process still runs.
+// processAlive reports whether a process still runs.
 func processAlive(pid int) bool {
 	handle, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// asker asks a person on the terminal, one question at a time, in the order in which they came. It belongs to the
-// goroutine that reads the window.
+// asker asks a person on the terminal, one question at a time, in the order in which the questions came. It belongs to
+// the goroutine that reads the window.
 type asker struct {
 	env    environment
 	queue  []*mcphubv1.Prompt // the first one is being asked
 	typist *typist            // nil until something was asked
-	// awaited tells that a line was wanted and has not come. stale: its question has closed, so that it answers nothing; a
-	// yes that was meant for one thing must not allow another.
+	// awaited says that a line was requested and has not come. stale says that its question has closed, so the line
+	// answers nothing: a yes that was meant for one question must not allow another.
 	awaited, stale bool
 	over           bool // the input has ended
 }
 
-// ask puts a question, after those that wait.
+// ask queues a question, and asks it if no other is being asked.
 func (a *asker) ask(p *mcphubv1.Prompt) (answers []*mcphubv1.PromptAnswer) {
 	a.queue = append(a.queue, p)
 	if len(a.queue) > 1 {
@@ -29,7 +29,7 @@ func (a *asker) ask(p *mcphubv1.Prompt) (answers []*mcphubv1.PromptAnswer) {
 	return a.next()
 }
 
-// closed forgets a question that has closed.
+// closed removes a question that has closed.
 func (a *asker) closed(promptID string) (answers []*mcphubv1.PromptAnswer) {
 	i := slices.IndexFunc(a.queue, func(p *mcphubv1.Prompt) bool { return p.GetPromptId() == promptID })
 	if i < 0 {
@@ -46,7 +46,7 @@ func (a *asker) closed(promptID string) (answers []*mcphubv1.PromptAnswer) {
 	return a.next()
 }
 
-// lines is where the typed lines come from; nil while none is wanted.
+// lines returns the channel of the typed lines, nil if no line is requested.
 func (a *asker) lines() <-chan typed {
 	if !a.awaited {
 		return nil
@@ -54,7 +54,7 @@ func (a *asker) lines() <-chan typed {
 	return a.typist.lines
 }
 
-// typed takes a line. It answers the question that was asked with it, and puts the next one.
+// typed handles a typed line. The line answers the question that was asked, and the next one is asked.
 func (a *asker) typed(line typed) (answers []*mcphubv1.PromptAnswer) {
 	a.awaited = false
 	a.over = a.over || line.over
@@ -64,7 +64,7 @@ func (a *asker) typed(line typed) (answers []*mcphubv1.PromptAnswer) {
 	}
 	p := a.queue[0]
 	if isSecret(p) {
-		a.env.say("") // the end of the line was not shown either
+		a.env.say("") // a secret line is typed without its line end being shown
 	}
 	answer, wrong := answerTyped(p, line)
 	if wrong != "" {
@@ -75,7 +75,7 @@ func (a *asker) typed(line typed) (answers []*mcphubv1.PromptAnswer) {
 	return append([]*mcphubv1.PromptAnswer{answer}, a.next()...)
 }
 
-// next asks the first question of the queue. When nobody can answer any more, all of them are declined.
+// next asks the first question of the queue. If the input has ended, it declines all of them.
 func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
 	if a.over {
 		for _, p := range a.queue {
@@ -101,7 +101,7 @@ func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
 	return nil
 }
 
-// close ends the asking, whatever is open.
+// close stops the typist, even if questions are open.
 func (a *asker) close() {
 	if a.typist != nil {
 		a.typist.close()
@@ -110,7 +110,7 @@ func (a *asker) close() {
 
 func isSecret(p *mcphubv1.Prompt) bool { return p.GetConfigInput().GetSecret() }
 
-// signFor is what a person answers to.
+// signFor returns the text in front of the typed answer.
 func signFor(p *mcphubv1.Prompt) string {
 	switch q := p.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ServerLaunch:
@@ -131,7 +131,7 @@ func signFor(p *mcphubv1.Prompt) string {
 	return "Allow this call? [y/N]"
 }
 
-// answerTyped is the answer that a line gives. wrong says why it gives none. The end of the input is a no.
+// answerTyped returns the answer that a line gives, or in wrong why it gives none. The end of the input is a no.
 func answerTyped(p *mcphubv1.Prompt, line typed) (answer *mcphubv1.PromptAnswer, wrong string) {
 	id := p.GetPromptId()
 	if q := p.GetConfigInput(); q != nil {
@@ -146,7 +146,7 @@ func answerTyped(p *mcphubv1.Prompt, line typed) (answer *mcphubv1.PromptAnswer,
 	return decline(id, "denied on the terminal"), ""
 }
 
-// answerInput takes a line as a value. Options are chosen by their number; an empty line is the default, and a no where
+// answerInput reads a line as a value. Options are chosen by their number. An empty line means the default, or a no if
 // there is none.
 func answerInput(id string, q *mcphubv1.ConfigInput, line typed) (answer *mcphubv1.PromptAnswer, wrong string) {
 	text := line.text

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// flushTime bounds the wait for the last events after the window has said goodbye.
+// flushTime bounds the wait for the last events after the window has been finished.
 const flushTime = 2 * time.Second
 
 // runRequest carries out the commands that make one request: call, read and prompt.
@@ -55,36 +55,36 @@ type call struct {
 	options  *callOptions
 	terminal bool
 	tell     *teller
-	live     *liveLine // nil where nothing can be redrawn
+	live     *liveLine // nil if the terminal cannot redraw a line
 	client   *hubClient
 	window   *window
 
-	cancelTimer <-chan time.Time        // --cancel-after, once the server works on the request
-	asker       asker                   // what only a person can answer
+	cancelTimer <-chan time.Time        // for --cancel-after; set once the server works on the request
+	asker       asker                   // asks a person what the flags do not answer
 	cancelled   bool                    // a cancel was sent
 	counting    bool                    // cancelTimer was set
-	stopLooking context.CancelCauseFunc // ends the look at the tool's schema that comes before the call
-	interrupted bool                    // the user has asked once to stop
-	undelivered bool                    // the request has ended, and its cancel is still on its way to the server
+	stopLooking context.CancelCauseFunc // ends the look-up of the tool's schema before the call
+	interrupted bool                    // the user has interrupted once
+	undelivered bool                    // the request has ended, but its cancel is still being sent to the server
 }
 
-// deliveryWait is how long the end of a cancelled call waits for what becomes of the cancel. An interrupt ends that.
+// deliveryWait is how long the end of a cancelled call waits for the outcome of the cancel. An interrupt ends the wait.
 const deliveryWait = 5 * time.Second
 
-// answer is what the hub answers to a request for a server: its result or its error.
+// answer is the answer of a server to a request: its result or its error.
 type answer interface {
 	proto.Message
 	GetResultJson() string
 	GetError() *mcphubv1.McpError
 }
 
-// ending is what the request came to: exactly one field is set.
+// ending is how the request has ended: exactly one field is set.
 type ending struct {
 	response answer
 	failure  *failure
 }
 
-// run opens the hub, calls, and closes the hub.
+// run opens the hub, makes the call, and closes the hub.
 func (c *call) run(sources []*mcphubv1.ConfigSource, signals <-chan os.Signal) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -124,7 +124,7 @@ func (c *call) run(sources []*mcphubv1.ConfigSource, signals <-chan os.Signal) i
 	return status
 }
 
-// prepare opens the hub with its config, and a window on it.
+// prepare opens the hub with its config, and attaches a window.
 func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) error {
 	client, err := openHub(ctx, c.env)
 	if err != nil {
@@ -143,8 +143,8 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 	return nil
 }
 
-// callAndWatch makes the call and does what the flags and the user say until it has ended and every event was shown.
-// hurried tells that the user did not want to wait for that.
+// callAndWatch makes the call, and does what the flags and the user demand, until the call has ended and every event
+// was shown. hurried reports that the user did not want to wait for that.
 func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end ending, hurried bool) {
 	ctx, leave := context.WithCancelCause(ctx)
 	ready, notReady := context.WithCancelCause(ctx)
@@ -177,7 +177,7 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 				if events = nil; over {
 					return end, false
 				}
-				// The call goes on without a window; its end says what happened to the hub.
+				// The call goes on without a window; how it ends shows what happened to the hub.
 				c.note("the window ended: %v", orDone(c.window.err))
 				continue
 			}
@@ -193,7 +193,7 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 			}
 			lingered = time.After(c.options.linger)
 		case <-lingered:
-			if c.undelivered { // once more, so that what is said of the cancel is how it ended
+			if c.undelivered { // wait once more, to learn the outcome of the cancel
 				c.undelivered, lingered = false, time.After(deliveryWait)
 				continue
 			}
@@ -227,11 +227,11 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 	}
 }
 
-// act does what the flags say to an event.
+// act does what the flags demand for an event.
 func (c *call) act(event *mcphubv1.AttachResponse) {
 	switch e := event.GetEvent().(type) {
 	case *mcphubv1.AttachResponse_McpRequestProgressed:
-		// The clock of --cancel-after starts once the request is at the server: an earlier cancel would never reach it.
+		// The time of --cancel-after starts once the server has the request: an earlier cancel would never reach it.
 		p := e.McpRequestProgressed
 		if p.GetRequestId() == c.options.requestID && c.options.cancelAfter != nil && !c.counting && atServer(p) {
 			c.cancelTimer, c.counting = time.After(*c.options.cancelAfter), true
@@ -241,7 +241,7 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 			c.undelivered = e.McpRequestCancelled.GetDelivery() == mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING
 		}
 	case *mcphubv1.AttachResponse_Snapshot:
-		// A server that starts with the config may ask before this window is there.
+		// A server that starts with the config may ask before this window is attached.
 		for _, p := range e.Snapshot.GetPrompts() {
 			if !c.options.json {
 				c.repeat(p)
@@ -253,7 +253,7 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 	case *mcphubv1.AttachResponse_PromptClosed:
 		c.answer(c.asker.closed(e.PromptClosed.GetPromptId()))
 	case *mcphubv1.AttachResponse_Reply:
-		// A form that does not fit its schema leaves the prompt open; nobody is here to correct it.
+		// If a form does not fit its schema, the prompt stays open; nobody is there to correct the form.
 		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
 			c.note("the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
 			c.window.answer("dismiss "+id, dismiss(id))
@@ -261,7 +261,7 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 	}
 }
 
-// atServer tells whether the request has been sent to its server.
+// atServer reports whether the request has been sent to its server.
 func atServer(p *mcphubv1.McpRequestProgressed) bool {
 	switch p.GetState() {
 	case mcphubv1.RequestState_REQUEST_STATE_RUNNING, mcphubv1.RequestState_REQUEST_STATE_AWAITING_INPUT,
@@ -271,7 +271,7 @@ func atServer(p *mcphubv1.McpRequestProgressed) bool {
 	return false
 }
 
-// opened answers a question by the flags, or asks the person.
+// opened answers a question according to the flags, or asks the person.
 func (c *call) opened(p *mcphubv1.Prompt) {
 	answer, note, ask := c.options.answers.answerTo(p, c.terminal)
 	if c.options.json && (ask || p.GetSignIn() != nil) {
@@ -288,20 +288,20 @@ func (c *call) opened(p *mcphubv1.Prompt) {
 	}
 }
 
-// repeat tells a question to the person who is to act on it: under --json it went to stdout, for a program.
+// repeat shows a question to the person who has to answer it: with --json it was written to stdout, for a program.
 func (c *call) repeat(p *mcphubv1.Prompt) {
 	for _, line := range c.tell.question(p) {
 		c.note("%s", line)
 	}
 }
 
-// cancel cancels the request from the window, as a user would; without a window, as a host.
+// cancel cancels the request by the window, as a user would. Without a window it cancels as a host.
 func (c *call) cancel(ctx context.Context, reason string) {
 	c.cancelled = true
 	c.stopLooking(errors.New(reason))
 	select {
 	case <-c.window.ended:
-		// Once the stream is gone only a unary call is left; what came of it shows in the end of the call.
+		// Without the stream only a unary call is left. Its outcome shows in the end of the call.
 		ctx, done := context.WithTimeoutCause(ctx, flushTime, errors.New("the hub did not answer"))
 		defer done()
 		if _, err := c.client.Hub.CancelRequest(ctx, &mcphubv1.CancelRequestRequest{RequestId: c.options.requestID,
@@ -320,5 +320,5 @@ func (c *call) answer(answers []*mcphubv1.PromptAnswer) {
 	}
 }
 
-// note says something for people on stderr.
+// note writes an indented line for people to stderr.
 func (c *call) note(format string, args ...any) { c.env.tell("  "+format, args...) }

@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// answers are what the flags say to prompts.
+// answers are the answers to prompts that the flags give.
 type answers struct {
 	approve string // allow, deny, hang, or "": ask
 	elicit  string // accept, decline, dismiss, hang
 	content string // JSON object of an accepted form
 	sample  string // decline, hang, or the text of a completion
 	signIn  string // print, decline, hang, or "": print on a terminal, else decline
-	launch  string // ask, allow, deny, or "": ask. Asking without a terminal is a no
+	launch  string // ask, allow, deny, or "": ask. Without a terminal, ask means no
 	inputs  inputFlags
 }
 
@@ -29,7 +29,7 @@ func (a *answers) registerStart(set *pflag.FlagSet) {
 	a.inputs.register(set)
 }
 
-// checkStart finds what is wrong with them.
+// checkStart returns an error if these flags are wrong.
 func (a *answers) checkStart() error {
 	if err := a.checkSignIn(); err != nil {
 		return err

@@ -13,26 +13,26 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// errNothingChosen is the end of a form that the person left.
+// errNothingChosen is returned if the person ended the input of a form.
 var errNothingChosen = errors.New("nothing was chosen")
 
-// maxChoices bounds what is listed to choose from; a name can be typed all the same.
+// maxChoices bounds how many choices are listed. A name that is not listed can still be typed.
 const maxChoices = 200
 
-// form lets a person on a terminal say what the command line did not: the server, the tool, and its arguments. It
-// belongs to one goroutine, and has the input for itself while it runs.
+// form lets a person on a terminal choose what the command line does not name: the server, the tool, and its arguments.
+// It belongs to one goroutine, and no other may read the input while it runs.
 type form struct {
 	env environment
-	ask func(question string) (string, error) // a typed line
+	ask func(question string) (string, error) // asks for a typed line
 }
 
-// wantsForm tells whether a person is to say which tool: there is one, and the command line has not said it.
+// wantsForm reports whether a person is to choose the tool: there is a terminal, and the command line names no tool.
 func (o *callOptions) wantsForm(env environment) bool {
 	return o.command == "call" && o.tool == "" && !o.json && isTerminal(env.stdin) && isTerminal(env.stderr)
 }
 
-// fillForm asks the person. The tools come from a hub of their own, which is gone before the first question: nothing
-// runs while somebody thinks, and Ctrl-C simply leaves.
+// fillForm asks the person. It gets the tools from a hub that it closes before the first question: nothing runs while
+// the person thinks, and Ctrl-C can end the process at once.
 func (o *callOptions) fillForm(env environment) (status int) {
 	if err := o.sourceFlags.check(); err != nil {
 		return usageError(env, "call", err)
@@ -85,12 +85,12 @@ func (o *callOptions) fillForm(env environment) (status int) {
 		break
 	}
 	if o.single() != "" {
-		o.server = "" // which flags say already
+		o.server = "" // the flags that describe the server suffice
 	}
 	return exitOK
 }
 
-// leftForm gives the exit status of a form that was not filled.
+// leftForm returns the exit status for a form that was not filled.
 func leftForm(env environment, err error) int {
 	if errors.Is(err, errBack) || errors.Is(err, errLeft) {
 		env.say("nothing was called")
@@ -99,7 +99,7 @@ func leftForm(env environment, err error) int {
 	return usageError(env, "call", err)
 }
 
-// listTools gets the tools of the server from a hub that is gone afterwards.
+// listTools returns the tools of the server, which it gets from a hub that it then closes.
 func (o *callOptions) listTools(env environment) (tools []*mcphubv1.Tool, status int) {
 	list := listOptions{sourceFlags: o.sourceFlags, answers: o.answers}
 	status = list.withHub(env, "call", o.server, func(ctx context.Context, client *hubClient) int {
@@ -113,7 +113,7 @@ func (o *callOptions) listTools(env environment) (tools []*mcphubv1.Tool, status
 	return tools, status
 }
 
-// fill chooses among tools and sets the arguments. It prints the command line that says the same.
+// fill chooses a tool and sets its arguments. It prints a command line for the same call.
 func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 	if len(tools) == 0 {
 		return fmt.Errorf("server %q has no tools", o.server)
@@ -151,13 +151,13 @@ func (f *form) fill(o *callOptions, tools []*mcphubv1.Tool) (err error) {
 	for _, p := range o.pairs {
 		words = append(words, "-a", p)
 	}
-	o.pairs = nil // they are in args now
+	o.pairs = nil // args has them now
 	f.env.say("\nThe same again:\n  %s\n", shellLine(words))
 	return nil
 }
 
-// choose lists names with numbers and takes a number, a name, or a part of names, which narrows the list; a part of one
-// name alone is that name.
+// choose lists names with numbers, and accepts a number, a name, or a part of names. A part narrows the list, or
+// chooses the name if there is only one with this part.
 func (f *form) choose(what string, names, abouts []string) (string, error) {
 	all := make([]int, len(names))
 	for i := range names {
@@ -194,7 +194,7 @@ func (f *form) choose(what string, names, abouts []string) (string, error) {
 	}
 }
 
-// list shows the names at these places, each with its number.
+// list shows the names with the given indexes, each with its number.
 func (f *form) list(names, abouts []string, places []int) {
 	width := helpWidth(f.env.stderr)
 	shown := places[:min(len(places), maxChoices)]
@@ -215,8 +215,8 @@ func (f *form) list(names, abouts []string, places []int) {
 	}
 }
 
-// arguments asks for each argument of a schema. Enter alone leaves out what may be left out; errBack of a question
-// leads to the one before, and of the first one out of here.
+// arguments asks for each argument of a schema. Enter alone leaves out an argument that is not required. If a question
+// returns errBack, the one before is asked again; for the first question, arguments returns errBack.
 func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 	given := make([]string, len(schema.properties))
 	for i := 0; i < len(given); {
@@ -240,7 +240,7 @@ func (f *form) arguments(schema *argument, prefix string) ([]string, error) {
 	return pairs, nil
 }
 
-// argument asks for one argument, and gives it as NAME=VALUE; "": it is left out.
+// argument asks for one argument, and returns it as NAME=VALUE, or "" if it is left out.
 func (f *form) argument(a *argument, prefix string) (string, error) {
 	name := prefix + a.name
 	if a.description != "" {
@@ -279,7 +279,7 @@ func (f *form) argument(a *argument, prefix string) (string, error) {
 	}
 }
 
-// choices are the values that the schema names, as they are typed: a text without its quotes.
+// choices returns the values that the schema lists, in the form in which they are typed: a string without its quotes.
 func (a *argument) choices() []string {
 	choices := make([]string, len(a.enum))
 	for i, e := range a.enum {
@@ -290,7 +290,7 @@ func (a *argument) choices() []string {
 	return choices
 }
 
-// choice gives the value that a number stands for; what is a value itself stays.
+// choice returns the value with the typed number, or typed itself if it is a value.
 func (a *argument) choice(typed string) string {
 	choices := a.choices()
 	if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(choices) && !slices.Contains(choices, typed) {

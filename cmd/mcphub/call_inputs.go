@@ -12,11 +12,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// inputFlags are the values of inputs that the command line gives. They may be secret, so no message holds one: package
-// flag quotes a value that its function refuses, so they are checked later.
+// inputFlags are the values of inputs that the command line gives. They may be secret, so no message quotes one.
+// Package flag quotes a value that its function refuses, so the values are checked later.
 type inputFlags struct {
 	given  []string
-	values map[string]string // once checked, by id
+	values map[string]string // by id; set by check
 }
 
 func (f *inputFlags) register(set *pflag.FlagSet) {
@@ -51,7 +51,7 @@ func (f *inputFlags) check() error {
 	return nil
 }
 
-// answerTo says what the flags answer to a question for a value; ask, that a person is to.
+// answerTo returns the flags' answer to a question for a value. ask reports that a person has to answer.
 func (f *inputFlags) answerTo(promptID string, q *mcphubv1.ConfigInput,
 	terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
 	value, given := f.values[q.GetInputId()]

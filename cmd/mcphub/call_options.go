@@ -23,23 +23,23 @@ import (
 type callOptions struct {
 	sourceFlags
 	command     string
-	tool, args  string // args: of a tool, or of a prompt template
+	tool, args  string // args: of a tool, or of a prompt template, as JSON
 	task        bool
-	uri         string            // read
-	name        string            // prompt: of the template
-	values      map[string]string // prompt: args, once checked
+	uri         string            // for read
+	name        string            // for prompt: the name of the template
+	values      map[string]string // for prompt: args, after the check
 	server      string
 	requestID   string
-	cancelAfter *time.Duration // of the work of the server; nil: never
-	cancelAt    *time.Duration // of the command; nil: never
+	cancelAfter *time.Duration // since the server works on it; nil: never
+	cancelAt    *time.Duration // since the start of the command; nil: never
 	began       time.Time
-	pairs       []string // --arg
+	pairs       []string // from --arg
 	reason      string
 	answers     answers
-	idle, total *time.Duration // nil: from the config; 0: no limit
+	idle, total *time.Duration // nil: as in the config; 0: no limit
 	linger      time.Duration
 	json        bool
-	trace       string // file for the timeline, "" = none
+	trace       string // the file for the timeline, "" = none
 }
 
 func (o *callOptions) flags(command string) *pflag.FlagSet {
@@ -91,7 +91,7 @@ func (o *callOptions) flags(command string) *pflag.FlagSet {
 	return set
 }
 
-// optionalDuration defines a duration flag that can tell 0 from absent.
+// optionalDuration defines a duration flag that distinguishes 0 from a flag that is not given.
 func optionalDuration(set *pflag.FlagSet, to **time.Duration, name, usage string) {
 	set.Func(name, usage, func(v string) error {
 		d, err := time.ParseDuration(v)
@@ -106,7 +106,8 @@ func optionalDuration(set *pflag.FlagSet, to **time.Duration, name, usage string
 	})
 }
 
-// take reads the words that are no flags: config files, the server unless a flag says it, and what is asked of it.
+// take reads the words that are not flags: config files, the server unless a flag names it, and the tool, URI or
+// template.
 func (o *callOptions) take(words []string) error {
 	names := o.sourceFlags.take(words)
 	subject, flag := &o.tool, "--tool"
@@ -135,8 +136,8 @@ func (o *callOptions) take(words []string) error {
 	return nil
 }
 
-// namesSubject tells whether a word that stands alone is what is asked of a server, and not the server: a URI, or a
-// name that none of the servers has.
+// namesSubject reports whether a single word means the tool, URI or template, and not the server: it is a URI, or a
+// name that no server has.
 func (o *callOptions) namesSubject(word string) bool {
 	if o.command == "read" {
 		return strings.Contains(word, "://")
@@ -145,7 +146,7 @@ func (o *callOptions) namesSubject(word string) bool {
 	return len(names) > 0 && !slices.Contains(names, word)
 }
 
-// readArguments puts what --args points to in its place.
+// readArguments replaces the value of --args by the content that it refers to.
 func (o *callOptions) readArguments(stdin io.Reader) error {
 	in, what := stdin, "the input"
 	switch file, isFile := strings.CutPrefix(o.args, "@"); {
@@ -169,7 +170,7 @@ func (o *callOptions) readArguments(stdin io.Reader) error {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return fmt.Errorf("--args: %s is UTF-16, as Windows PowerShell writes with >; save it as UTF-8", what)
 	}
-	// Editors on Windows put a mark before UTF-8, and end lines with two characters.
+	// Editors on Windows put a byte order mark before UTF-8.
 	o.args = strings.TrimSpace(strings.TrimPrefix(string(text), "\uFEFF"))
 	return nil
 }
@@ -211,7 +212,7 @@ func (o *callOptions) check() error {
 	return o.answers.check()
 }
 
-// checkSubject finds what is wrong with the flags that say what is asked for.
+// checkSubject returns an error if the flags for the tool, the URI or the template are wrong.
 func (o *callOptions) checkSubject() error {
 	switch o.command {
 	case "read":
@@ -234,8 +235,8 @@ func (o *callOptions) checkSubject() error {
 	return nil
 }
 
-// ask makes the request and waits for its end.
-// What a call needs before it can be made is looked for until ready ends.
+// ask makes the request and waits for its end. If a call needs the tool's schema first, ask looks it up, until ready
+// ends.
 func (o *callOptions) ask(ctx, ready context.Context, client *hubClient) (answer, error) {
 	switch o.command {
 	case "read":

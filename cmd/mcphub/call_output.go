@@ -10,7 +10,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// show prints an event in the form that was asked for.
+// show prints an event in the format that the flags demand.
 func (c *call) show(event *mcphubv1.AttachResponse) {
 	if !c.options.json {
 		p := event.GetMcpRequestProgressed()
@@ -21,14 +21,14 @@ func (c *call) show(event *mcphubv1.AttachResponse) {
 		colour := colourOf(event)
 		for _, line := range c.tell.lines(event) {
 			c.note("%s", c.live.paint(colour, line))
-			colour = "" // what follows is to be copied or compared: an address, a command, arguments
+			colour = "" // the other lines are to be copied or compared: an address, a command, arguments
 		}
 		return
 	}
 	printJSON(c.env.stdout, event)
 }
 
-// report prints how the request ended, and gives the exit status.
+// report prints how the request has ended, and returns the exit status.
 func (c *call) report(end ending) int {
 	c.live.clear()
 	if held := c.tell.held; !c.options.json && held != "" && (end.failure == nil || !strings.Contains(end.failure.Message,
@@ -54,7 +54,7 @@ func (c *call) report(end ending) int {
 	return exitOfResponse(end.response)
 }
 
-// answerName is the name of the last line under --json: the message's own, as proto3 JSON spells a field of it.
+// answerName returns the name of the last line under --json: that of the message, spelled as a field in proto3 JSON.
 func answerName(r answer) string {
 	name := string(r.ProtoReflect().Descriptor().Name())
 	return strings.ToLower(name[:1]) + name[1:]
@@ -88,7 +88,7 @@ func (c *call) reportResponse(r answer) {
 	}
 }
 
-// noteOthers names the parts of a result that are no text.
+// noteOthers lists the parts of a result that are not text.
 func (c *call) noteOthers(others []string) {
 	if len(others) == 0 {
 		return
@@ -102,7 +102,7 @@ func (c *call) noteOthers(others []string) {
 	}
 }
 
-// answeredPrompt gives the prompt that a reply is about.
+// answeredPrompt returns the prompt that a reply belongs to.
 func answeredPrompt(messageID string) (promptID string, ok bool) {
 	return strings.CutPrefix(messageID, "answer ")
 }
@@ -115,8 +115,8 @@ func isYes(line string) bool {
 	return false
 }
 
-// readLines delivers the lines of r and closes the channel at its end. A read from a terminal cannot be called off: the
-// goroutine lives until the input ends or the process does.
+// readLines sends the lines of r on the channel, and closes it at the end of r. A read from a terminal cannot be
+// interrupted: the goroutine lives until the input or the process ends.
 func readLines(r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {

@@ -6,21 +6,22 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// noTerminal is the reason of a denial that nobody chose. Allowing would be the wrong default: a script that forgot the
-// flag must not run what it did not mean to.
+// noTerminal is the reason for a denial if nobody could be asked. It would be wrong to allow the call: a script that
+// lacks the flag must not run a tool by mistake.
 const noTerminal = "no terminal to ask on; --approve allow lets the tool run"
 
-// noBrowser is the reason of a sign-in that nobody refused: an address that nobody reads would only hold up a script.
+// noBrowser is the reason for declining a sign-in if nobody could be asked: nobody would read the address, and a script
+// would wait for ever.
 const noBrowser = "no terminal to show the page's address on; --sign-in print shows it and waits"
 
-// noAgreement is the reason of a launch that nobody agreed to, and noValue that of an input that nobody gave.
+// noAgreement is the reason for declining a launch if nobody could be asked, and noValue that for an input.
 const (
 	noAgreement = "no terminal to ask on; --launch allow starts what the workspace file says"
 	noValue     = "no terminal to ask on; --input %s=VALUE gives one"
 )
 
-// answerTo says what the flags answer to a prompt. It gives nil when the prompt is left open, and ask when a person is
-// to decide. A note is for stderr.
+// answerTo returns the flags' answer to a prompt, or nil if the prompt is left open. ask reports that a person has to
+// decide. note is a text for stderr.
 func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
 	id := p.GetPromptId()
 	switch q := p.GetQuestion().(type) {
@@ -52,7 +53,7 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 		answer, note = a.answerSignIn(id, q.SignIn, terminal)
 		return answer, note, false
 	case *mcphubv1.Prompt_ServerLaunch:
-		// --approve is about tools: who lets a tool run has not agreed to a command line that was never seen.
+		// --approve is about tools: it is not a consent to a command line that the user has never seen.
 		switch {
 		case a.launch == "allow":
 			return acceptLaunch(id, q.ServerLaunch), "agreed to by --launch allow", false
@@ -65,7 +66,7 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 	case *mcphubv1.Prompt_ConfigInput:
 		return a.inputs.answerTo(id, q.ConfigInput, terminal)
 	}
-	// A kind that is newer than this command, and that its window did not declare.
+	// The kind is newer than this command, and its window has not declared it.
 	return dismiss(id), "dismissed: a question of an unknown kind", false
 }
 
@@ -84,7 +85,7 @@ func (a *answers) answerElicitation(id, content, url string) (answer *mcphubv1.P
 	return dismiss(id), "dismissed; --elicit accept:JSON would answer it", false
 }
 
-// answerSignIn accepts once the page's address has been printed: that a person opens it there is the consent. The
+// answerSignIn accepts once the page's address has been printed: the consent is that a person opens the address. The
 // question that waits for the browser closes by itself.
 func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn,
 	terminal bool) (answer *mcphubv1.PromptAnswer, note string) {
@@ -101,7 +102,7 @@ func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn,
 	return decline(id, noBrowser), "declined: " + noBrowser
 }
 
-// completion gives the sampling result that says text (MCP 2025-11-25, client/sampling: CreateMessageResult).
+// completion returns a sampling result with the given text (MCP 2025-11-25, client/sampling: CreateMessageResult).
 func completion(text string) string {
 	type content struct {
 		Type string `json:"type"`

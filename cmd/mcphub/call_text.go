@@ -11,14 +11,14 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Bounds of what is laid out for a person: a server chooses how much it is, and blanks grow with the depth.
+// Bounds of JSON that is indented for people: the server decides how much it is, and the indents grow with the depth.
 const (
 	maxLaidOut      = 64 << 10 // bytes of JSON; more is shown as it came
 	maxLaidOutDepth = 32
-	maxNamedBlocks  = 20 // parts of a result that are no text
+	maxNamedBlocks  = 20 // parts of a result that are not text
 )
 
-// answerText gives the text of a result, and names what else is in it.
+// answerText returns the text of a result, and names for its other parts.
 func answerText(r answer) (text string, others []string) {
 	result := []byte(r.GetResultJson())
 	var texts []string
@@ -30,7 +30,7 @@ func answerText(r answer) (text string, others []string) {
 		}
 	}
 	switch r.(type) {
-	case *mcphubv1.ReadResourceResponse: // a blob is no text, whatever its type says
+	case *mcphubv1.ReadResourceResponse: // a blob is not text, whatever its type says
 		jsontext.Elements(jsontext.Get(result, "contents"), func(b json.RawMessage) bool {
 			add(b, true, "")
 			return true
@@ -46,7 +46,7 @@ func answerText(r answer) (text string, others []string) {
 			return true
 		})
 	}
-	if texts == nil { // the JSON says more than nothing
+	if texts == nil { // then the JSON is better than nothing
 		return string(result), others
 	}
 	return strings.Join(texts, "\n"), others
@@ -54,8 +54,8 @@ func answerText(r answer) (text string, others []string) {
 
 func blockType(b []byte) string { return jsontext.String(jsontext.Get(b, "type")) }
 
-// blockName names a content block that is no text (2025-11-25 server/tools, "Tool Result"), or the contents of a
-// resource: what it is, of which type, and how large.
+// blockName describes a content block that is not text (2025-11-25 server/tools, "Tool Result"), or the contents of a
+// resource: its kind, its type, and its size.
 func blockName(b []byte, ofResource bool) string {
 	kind, of := blockType(b), b
 	switch {
@@ -88,8 +88,8 @@ func blockName(b []byte, ofResource bool) string {
 	return strings.Join(append(parts, bounds.Bytes(size)), ", ")
 }
 
-// textForTerminal gives what a person reads of a result with that text and these other parts, which are named apart: of
-// a picture nobody reads the JSON.
+// textForTerminal returns what a person is shown of a result with this text and these other parts. The other parts are
+// listed separately: nobody reads the JSON of a picture.
 func textForTerminal(r answer, text string, others []string) string {
 	result := r.GetResultJson()
 	if text == result && len(others) > 0 {
@@ -104,10 +104,10 @@ func textForTerminal(r answer, text string, others []string) string {
 	return shown
 }
 
-// forTerminal makes a result fit for a person's eyes: JSON is laid out, and nothing in it moves the cursor.
+// forTerminal returns text in a form for people: JSON is indented, and nothing in the text can move the cursor.
 func forTerminal(text string) string { return escapeBut(laidOut(text), "\n\t") }
 
-// laidOut gives JSON with a line for each member, and any other text as it is.
+// laidOut returns JSON with a line for each member, and any other text unchanged.
 func laidOut(text string) string {
 	b := bytes.TrimSpace([]byte(text))
 	if len(b) == 0 || len(b) > maxLaidOut || b[0] != '{' && b[0] != '[' || !jsontext.Valid(b) ||
@@ -121,7 +121,7 @@ func laidOut(text string) string {
 	return out.String()
 }
 
-// depthOf is how deep arrays and objects are nested in valid JSON.
+// depthOf returns how deep arrays and objects are nested in valid JSON.
 func depthOf(b []byte) int {
 	depth, deepest, quoted := 0, 0, false
 	for i := 0; i < len(b); i++ {
@@ -141,7 +141,8 @@ func depthOf(b []byte) int {
 	return deepest
 }
 
-// structured gives the structured content of a tool's result that its text does not say already, "" when there is none.
+// structured returns the structured content of a tool's result, unless its text says the same. It returns "" if there
+// is none.
 func structured(result, text string) string {
 	content := jsontext.Get([]byte(result), "structuredContent")
 	if content == nil || text == result {
@@ -162,8 +163,8 @@ func structured(result, text string) string {
 	return string(content)
 }
 
-// spells tells whether a text is this compact JSON, blanks apart. A shorter text is not looked at: a server chooses how
-// many lines there are.
+// spells reports whether text is this compact JSON, apart from white space. A text that is shorter cannot be, and is
+// not parsed: the server decides how many lines there are.
 func spells(text string, compact []byte) bool {
 	var b bytes.Buffer
 	return len(text) >= len(compact) && json.Compact(&b, []byte(text)) == nil && bytes.Equal(b.Bytes(), compact)

@@ -9,7 +9,7 @@ const serveAlone = `mcphub serve is what a host (an editor extension) spawns: it
 its host knows. A Go host opens it with package plugin/host; by hand, try mcphub demo.
 `
 
-// Groups of the commands, in the order of the overview.
+// Groups of the commands, in the order in which the overview shows them.
 const (
 	groupTry  = "See it"
 	groupUse  = "Use servers"
@@ -35,7 +35,7 @@ is given with --input ID=@NAME, as the environment variable NAME, cannot. (A val
 const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed
 out, 5 denied, 6 server trouble.`
 
-// addCommands puts every command into the tree.
+// addCommands adds all commands to the tree.
 func (l *commandLine) addCommands() {
 	l.addTrial()
 	l.addRequests()
@@ -46,7 +46,7 @@ func (l *commandLine) addCommands() {
 	l.addMore()
 }
 
-// addTrial: the hub with servers made for it, and the page.
+// addTrial adds the commands that try the hub with demo servers, and the page.
 func (l *commandLine) addTrial() {
 	var demo demoOptions
 	l.add(l.root, spec{
@@ -85,7 +85,7 @@ const sourceHelp = `The servers are those of the config files that are named, as
 file when it has a path separator in it or ends in .json, .jsonc or .toml.
 `
 
-// addRequests: the commands that make one request.
+// addRequests adds the commands that make one request.
 func (l *commandLine) addRequests() {
 	request := func(name, use, short, page, example string) {
 		o := new(callOptions)
@@ -153,7 +153,7 @@ says the same.
 `, "")
 }
 
-// addLists: the commands that list.
+// addLists adds the commands that list.
 func (l *commandLine) addLists() {
 	list := func(name, use, short, page string, run func(environment, *listOptions, []string) int) {
 		o := new(listOptions)
@@ -229,7 +229,7 @@ be left out.
 `, runPrompts)
 }
 
-// addConfig: mcphub config and what is below it.
+// addConfig adds mcphub config and its subcommands.
 func (l *commandLine) addConfig() {
 	var o configOptions
 	set := o.flags()
@@ -280,7 +280,7 @@ Exit status: 0 all can be used, warnings or not; 1 something is broken, or with 
 	l.addConfigWrites(c, &o)
 }
 
-// addMore: the rest.
+// addMore adds the other commands.
 func (l *commandLine) addMore() {
 	var trace traceOptions
 	l.add(l.root, spec{

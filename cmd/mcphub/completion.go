@@ -15,10 +15,10 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// completer gives the words that may stand at a place of a command line.
+// completer returns the words that may follow args on a command line.
 type completer func(args []string) []string
 
-// completeValues is what a shell is told of the values of flags. Nothing is started for it.
+// completeValues sets the completion of the values of flags. It starts no server.
 func completeValues(c *cobra.Command, set *pflag.FlagSet, source *sourceFlags, server func(args []string) string) {
 	set.VisitAll(func(f *pflag.Flag) {
 		var words completer
@@ -43,7 +43,7 @@ func completeValues(c *cobra.Command, set *pflag.FlagSet, source *sourceFlags, s
 		case strings.Contains(form, "|"):
 			words = func([]string) []string { return choices(form) }
 		case form == "FILE":
-			return // files, as shells do by themselves
+			return // files, which shells complete by default
 		default:
 			words = func([]string) []string { return nil }
 		}
@@ -52,20 +52,20 @@ func completeValues(c *cobra.Command, set *pflag.FlagSet, source *sourceFlags, s
 }
 
 func completeFlag(c *cobra.Command, name string, words completer, directive cobra.ShellCompDirective) {
-	// The error tells of a second function for the same flag, which is a mistake of the program that tests would find.
+	// The error means that the flag has a completion already, which is a bug that tests would find.
 	_ = c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, args []string, _ string) ([]string,
 		cobra.ShellCompDirective) {
 		return harmless(words(args)), directive
 	})
 }
 
-// harmless leaves out what a shell would read as something else, a line or a tab say: names come from servers and
-// folders.
+// harmless removes words that a shell would misread, such as those with a line end or a tab: servers and folders choose
+// their names.
 func harmless(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return escape(w) != w })
 }
 
-// choices are the words among the alternatives of a form: those in capitals stand for something else.
+// choices returns the literal words among the alternatives of a form. Words in capitals stand for something else.
 func choices(form string) []string {
 	var words []string
 	for word := range strings.SplitSeq(form, "|") {
@@ -78,7 +78,8 @@ func choices(form string) []string {
 	return words
 }
 
-// serverNames are the names in the config that the command line has named so far. One that cannot be read has none.
+// serverNames returns the names in the config that the command line names so far. A config that cannot be read has
+// none.
 func serverNames(s *sourceFlags) []string {
 	if s.single() != "" {
 		return nil
@@ -92,7 +93,8 @@ func serverNames(s *sourceFlags) []string {
 	return slices.Compact(names)
 }
 
-// toolNames are the tools that a server listed last to a command like this one; server "" means those of all.
+// toolNames returns the tools that a server has last listed to a command like this one. If server is "", it returns
+// those of all servers.
 func toolNames(server string) []string {
 	dir, chosen := os.LookupEnv(handshake.EnvStateDir)
 	if !chosen {

@@ -13,10 +13,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// exitBroken is the status of config check when something cannot be used.
+// exitBroken is the exit status of config check if something cannot be used.
 const exitBroken = 1
 
-// check prints the verdict on every entry of the files, or of those in known places.
+// check prints the verdict on every entry of the files, or of the files in known places if files is empty.
 func (o *configOptions) check(env environment, files []string) int {
 	sources := o.origins.sources(files)
 	report := judge(sources)
@@ -45,10 +45,10 @@ func (o *configOptions) check(env environment, files []string) int {
 func printConfigJSON(w io.Writer, value any) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // a reader that has gone wants no status either
+	_ = encoder.Encode(value) // if the write fails, output records it
 }
 
-// print tells the report to a person, file by file, each problem in the form of a compiler's message.
+// print prints the report for people, file by file, with each problem in the format of a compiler's message.
 func (r *configReport) print(w io.Writer, verbose bool) {
 	count := map[string]int{}
 	for i, f := range r.Files {
@@ -99,7 +99,7 @@ func (s *serverReport) row() []string {
 		timeouts...), s.told())
 }
 
-// printFields tells where each field of the normal form comes from.
+// printFields prints where each field of the normal form comes from.
 func (r *configReport) printFields(w io.Writer, file string) {
 	for _, s := range r.Servers {
 		if s.Origin.File != file || len(s.Fields) == 0 {
@@ -113,7 +113,7 @@ func (r *configReport) printFields(w io.Writer, file string) {
 	}
 }
 
-// line shows the problem as the other commands do.
+// line returns the problem in the format of the other commands.
 func (p problemReport) line() string {
 	return problemLine(&mcphubv1.ConfigProblem{
 		File: p.File, Line: int32(p.Line), Column: int32(p.Column), Server: p.Server, Key: p.Key, Message: p.Message,
@@ -128,7 +128,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// placeReport is a place in which an application keeps servers.
+// placeReport is a place where an application keeps servers.
 type placeReport struct {
 	File    string `json:"file"`
 	Scope   string `json:"scope"`
@@ -137,7 +137,7 @@ type placeReport struct {
 	Exists  bool   `json:"exists"`
 }
 
-// places lists the known places, the weakest first.
+// places lists the known places, those with the lowest precedence first.
 func (o *configOptions) places(env environment) int {
 	list := []placeReport{}
 	for _, src := range config.Candidates(o.origins.knownPlaces()) {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dialects are the names that --dialect takes.
+// dialects are the names that --dialect accepts.
 var dialects = []string{
 	config.DialectVSCode, config.DialectPortable, config.DialectRoo, config.DialectCline, config.DialectDesktop,
 	config.DialectCursor,
@@ -27,8 +27,8 @@ type configOptions struct {
 	origins originFlags
 	verbose bool
 	json    bool
-	try     bool    // start the servers
-	answers answers // to what they need for that
+	try     bool    // --start: start the servers
+	answers answers // answers to the questions of these starts
 }
 
 func (o *configOptions) flags() *pflag.FlagSet {
@@ -43,8 +43,8 @@ func (o *configOptions) flags() *pflag.FlagSet {
 
 var errNoConfigCommand = errors.New("what of it? config check, places, add, set, remove or undo")
 
-// runConfigCheck gives the verdict on config files. No hub is spawned, and nothing that a file names is run or
-// connected to; where a program is not found without it, the login shell is asked for its PATH, as a start does.
+// runConfigCheck prints a verdict on config files. It spawns no hub, and neither runs nor connects to anything that a
+// file names. Only if a program is not found, it asks the login shell for its PATH, as a start does.
 func runConfigCheck(env environment, o *configOptions, files []string) int {
 	if err := o.origins.check(); err != nil {
 		return usageError(env, "config check", err)
@@ -58,7 +58,7 @@ func runConfigCheck(env environment, o *configOptions, files []string) int {
 	return o.check(env, files)
 }
 
-// runConfigPlaces lists the places in which applications keep their config files.
+// runConfigPlaces lists the places where applications keep their config files.
 func runConfigPlaces(env environment, o *configOptions) int {
 	if err := o.origins.check(); err != nil {
 		return usageError(env, "config places", err)
@@ -69,7 +69,7 @@ func runConfigPlaces(env environment, o *configOptions) int {
 	return o.places(env)
 }
 
-// originFlags say what is not in a config file itself: whose it is, in which dialect, and which folder it is about.
+// originFlags hold what a config file itself does not say: its scope, its dialect, and the folder that it belongs to.
 type originFlags struct {
 	folder, scope, dialect string
 }
@@ -100,7 +100,7 @@ func (o *originFlags) check() error {
 	return nil
 }
 
-// workspace gives the folder as an absolute path, "" when not even the current one is known.
+// workspace returns the folder as an absolute path, "" if not even the current folder is known.
 func (o *originFlags) workspace() string {
 	folder, err := filepath.Abs(o.folder)
 	if err != nil {
@@ -109,7 +109,7 @@ func (o *originFlags) workspace() string {
 	return folder
 }
 
-// knownPlaces is where this user's applications, and those of the folder, keep their servers.
+// knownPlaces returns where this user's applications keep their servers, and those for the folder.
 func (o *originFlags) knownPlaces() config.Places {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -122,8 +122,8 @@ func (o *originFlags) knownPlaces() config.Places {
 	return p
 }
 
-// sources are the files to check. A named one that is in a known place is read as what it is there, but for what the
-// flags say.
+// sources returns the files to check. A named file that is in a known place is read as the file of that place, except
+// for what the flags say.
 func (o *originFlags) sources(files []string) []config.Source {
 	known := o.knownPlaces()
 	if len(files) == 0 {

@@ -17,9 +17,9 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// bench is a house without a hub: what the login shell needs to be asked.
+// bench is the house of a userenv.User without a hub: it provides what asking the login shell needs.
 type bench struct {
-	mu    sync.Mutex // guards what a User changes through Update
+	mu    sync.Mutex // held while a User's update runs
 	tasks sync.WaitGroup
 }
 
@@ -33,8 +33,8 @@ func (b *bench) Go(f func()) { b.tasks.Go(f) }
 
 func (b *bench) Draining() bool { return false }
 
-// judges looks at entries as their start would, with the login shell's answer where a program is not found without it.
-// done ends the shell.
+// judges returns a function that examines an entry as its start would. It asks the login shell if a program is not
+// found. done ends the shell.
 func judges(sources []config.Source) (judge func(config.Server) []config.Problem, done func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var house bench
@@ -57,7 +57,7 @@ func judges(sources []config.Source) (judge func(config.Server) []config.Problem
 	}
 }
 
-// tryStarts adds to the report what the starts of the entries that count would find.
+// tryStarts adds to the report the problems that the starts of the entries that count would find.
 func (r *configReport) tryStarts(sources []config.Source, servers []config.Server) {
 	judge, done := judges(sources)
 	defer done()
@@ -75,8 +75,8 @@ func (r *configReport) tryStarts(sources []config.Source, servers []config.Serve
 	}
 }
 
-// add gives an entry what its start would find. What the reader has said of the same key is not said again, and a start
-// that fails for that key says it in its place.
+// add adds to an entry the problems that its start would find. A problem that the reader has reported for the same key
+// is not reported again. If a key makes the start fail, that problem replaces the one of the reader.
 func (r *configReport) add(s *serverReport, found []config.Problem) {
 	read := slices.Clone(s.Problems)
 	for _, f := range found {

@@ -19,10 +19,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/sources"
 )
 
-// proposalOptions are the flags of config add for what others offer.
+// proposalOptions are the flags of config add for servers of registries and bundles.
 type proposalOptions struct {
 	registryOptions
-	server string // of a registry
+	server string // name of a server in a registry
 	bundle string
 	kind   string
 	yes    bool
@@ -47,7 +47,7 @@ func (o *proposalOptions) register(set *pflag.FlagSet) {
 	set.BoolVar(&o.yes, "yes", false, "add it without a question")
 }
 
-// offered tells whether what is to be added comes from others.
+// offered reports whether the server to add is from a registry or a bundle.
 func (o *proposalOptions) offered() bool { return o.server != "" || o.bundle != "" }
 
 // addOffered adds a server of a registry or of a bundle.
@@ -105,7 +105,7 @@ func (l *commandLine) addOffered(o *writeOptions, f *sources.Files, to sources.T
 	return written, err
 }
 
-// find gives the proposal that is meant.
+// find returns the proposal that the flags mean.
 func (p *proposalOptions) find(ctx context.Context, c *catalog.Catalog) (catalog.Offer, error) {
 	if p.bundle != "" {
 		file, err := filepath.Abs(p.bundle)
@@ -152,7 +152,7 @@ func cannotAdd(why string) error {
 
 var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// values are those of --input, by the ids of inputs. No error holds one, as it may be secret.
+// values returns the values of --input, by the ids of inputs. No error quotes a value, since it may be secret.
 func (p *proposalOptions) values(of *proposal.Proposal) (map[string][]string, error) {
 	given := map[string][]string{}
 	for _, text := range p.inputs {
@@ -184,7 +184,7 @@ func (p *proposalOptions) values(of *proposal.Proposal) (map[string][]string, er
 	return given, nil
 }
 
-// askFor has a person at a terminal type what is needed and was not given.
+// askFor asks a person at a terminal for required values that were not given.
 func (l *commandLine) askFor(p *proposal.Proposal, given map[string][]string) error {
 	if !isTerminal(l.env.stdin) || !isTerminal(l.env.stderr) {
 		return nil
@@ -222,7 +222,7 @@ func (l *commandLine) askFor(p *proposal.Proposal, given map[string][]string) er
 	return nil
 }
 
-// agree shows the whole of what would be run, and asks whether it may be written. Secrets are not shown.
+// agree shows everything that would be run, except secrets, and asks whether the entry may be written.
 func (l *commandLine) agree(o catalog.Offer, given map[string][]string, yes bool) error {
 	shown := map[string][]string{}
 	for id, values := range given {

@@ -21,27 +21,27 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The names of the servers that --stdio and --url describe are those of the flags.
+// The names of the servers that --stdio and --url describe.
 const (
 	stdioServer = "stdio"
 	urlServer   = "url"
 )
 
-// sourceFlags say where the servers come from: config files, one command, one address, or, when nothing of it is said,
-// the files in which this user's applications keep their servers.
+// sourceFlags say where the servers come from: config files, one command, one URL, or, if there is no such flag, the
+// files in which this user's applications keep their servers.
 type sourceFlags struct {
 	configs []string
-	origins originFlags // of the config files
+	origins originFlags // for the config files
 	stdio   string
 	env     []string // NAME=VALUE, for the one server
 	remote  urlFlags
 	era     string
-	connect *time.Duration // nil: what the config says
+	connect *time.Duration // nil: as in the config
 }
 
-// take parts the words of a command line that are no flags into config files, which it keeps, and names. What a word is
-// shows in its spelling alone: a path has a separator in it or ends as config files do, and the URI of a resource is
-// none.
+// take divides the words of a command line that are not flags into config files, which it keeps, and names, which it
+// returns. Only the spelling decides: a path has a separator or ends as config files do, and the URI of a resource is
+// not a path.
 func (s *sourceFlags) take(words []string) (names []string) {
 	for _, w := range words {
 		if isPath(w) {
@@ -72,7 +72,7 @@ func (s *sourceFlags) register(set *pflag.FlagSet) {
 	set.Func("env",
 		"NAME=VALUE\tset this variable for the one server, over what its entry says; other users of this machine can "+
 			"see it here; NAME alone passes that of the environment; may be repeated", func(v string) error {
-			s.env = append(s.env, v) // a refusal here would quote the value
+			s.env = append(s.env, v) // not checked here, since an error would quote the value
 			return nil
 		})
 	s.remote.register(set)
@@ -81,7 +81,7 @@ func (s *sourceFlags) register(set *pflag.FlagSet) {
 		"DUR\tgive a server this long to start; 0: no limit; default: what the config says")
 }
 
-// single gives the name of the one server that the command line itself describes, "" when config files do.
+// single returns the name of the only server if the command line itself describes it, "" if config files do.
 func (s *sourceFlags) single() string {
 	switch {
 	case s.stdio != "":
@@ -92,7 +92,7 @@ func (s *sourceFlags) single() string {
 	return ""
 }
 
-// check finds what is wrong with the flags themselves.
+// check returns an error if the flags themselves are wrong.
 func (s *sourceFlags) check() error {
 	switch {
 	case s.own() && (s.origins.scope != "" || s.origins.dialect != ""):
@@ -129,22 +129,22 @@ func (s *sourceFlags) check() error {
 	return nil
 }
 
-// errNoServer says that nobody has named a server, and that the user's own files have none.
+// errNoServer is returned if no server is named and the user's own files have none.
 var errNoServer = errors.New("no server is known: no application of yours keeps any where mcphub config places looks; " +
 	"name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
 
-// noFileError refuses a config file that is not there.
+// noFileError is the error for a config file that does not exist.
 type noFileError struct{ file string }
 
 func (e *noFileError) Error() string {
 	return fmt.Sprintf("--config %s: there is no such file", e.file)
 }
 
-// own tells that the servers are those of the user's own files.
+// own reports whether the servers are those of the user's own files.
 func (s *sourceFlags) own() bool { return len(s.configs) == 0 && s.single() == "" }
 
-// files are the config files, with what they are. Who names a file here is the user, at the terminal or in a script of
-// theirs, so it counts as theirs unless --scope says that it is a workspace's.
+// files returns the config files with their scopes and dialects. The user has named them, at the terminal or in a
+// script, so they count as the user's unless --scope says that they are a workspace's.
 func (s *sourceFlags) files() []config.Source {
 	if s.own() {
 		return s.origins.sources(nil)
@@ -157,7 +157,7 @@ func (s *sourceFlags) files() []config.Source {
 	return sources
 }
 
-// ofOneServer names the flags that are set in the entry of one server.
+// ofOneServer returns the names of the given flags that change the entry of one server.
 func (s *sourceFlags) ofOneServer() string {
 	var names []string
 	for name, given := range map[string]bool{"--env": len(s.env) > 0, "--era": s.era != "",
@@ -170,7 +170,7 @@ func (s *sourceFlags) ofOneServer() string {
 	return strings.Join(names, " and ")
 }
 
-// keys are what the flags set in the entry of a server, as JSON by the path in it.
+// keys returns what the flags set in the entry of a server: JSON values by their paths in the entry.
 func (s *sourceFlags) keys() (map[string]any, error) {
 	keys := map[string]any{}
 	environment, err := s.environment()
@@ -193,8 +193,8 @@ func (s *sourceFlags) keys() (map[string]any, error) {
 	return keys, nil
 }
 
-// sources gives the config for the hub. What the flags say of a server is set in the entry of the one that is named;
-// server "" sets it in none.
+// sources returns the config for the hub. It sets what the flags say about a server in the entry with the name server;
+// if that is "", in none.
 func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 	if s.stdio != "" {
 		text, err := s.stdioConfig()
@@ -237,7 +237,7 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 	return sources, nil
 }
 
-// placeOf gives the file of the user's own that has the server, "" when none has.
+// placeOf returns the user's own file that has the server, "" if none has.
 func (s *sourceFlags) placeOf(server string) string {
 	if !s.own() || server == "" {
 		return ""
@@ -251,7 +251,7 @@ func (s *sourceFlags) placeOf(server string) string {
 	return ""
 }
 
-// choose gives the server that a command is about when the command line names none: the one that there is.
+// choose returns the server for a command line that names none: the only server that there is.
 func (s *sourceFlags) choose() (server string, err error) {
 	if s.single() != "" {
 		return s.single(), nil
@@ -273,8 +273,8 @@ func (s *sourceFlags) choose() (server string, err error) {
 	}
 }
 
-// stdioConfig builds the config of one server from a command line. It is split into words as a shell does, but nothing
-// in it is expanded or run: what looks like an operator is refused rather than silently cut off.
+// stdioConfig returns the config of one server for a command line. The line is split into words as a shell does it, but
+// nothing in it is expanded or run. Text that looks like an operator is an error, so that nothing is silently cut off.
 func (s *sourceFlags) stdioConfig() (string, error) {
 	line := s.stdio
 	parser := shellwords.NewParser()
@@ -311,7 +311,7 @@ func (s *sourceFlags) stdioConfig() (string, error) {
 	return string(text), err
 }
 
-// connectTimeouts gives the key of an entry for the flag.
+// connectTimeouts returns the value of the key timeouts for the flag, nil without the flag.
 func connectTimeouts(connect *time.Duration) map[string]string {
 	if connect == nil {
 		return nil
@@ -319,7 +319,7 @@ func connectTimeouts(connect *time.Duration) map[string]string {
 	return map[string]string{"connect": connect.String()}
 }
 
-// environment gives the variables of --env. No message holds a value: it may be secret.
+// environment returns the variables of --env. No message quotes a value, since it may be secret.
 func (s *sourceFlags) environment() (map[string]string, error) {
 	set := make(map[string]string, len(s.env))
 	for _, v := range s.env {
@@ -340,9 +340,9 @@ func (s *sourceFlags) environment() (map[string]string, error) {
 	return set, nil
 }
 
-// withKeys gives the text of a config file with keys set in the entry of server, every other byte as it was, so that
-// problems keep their places. It gives "", which lets the hub read the file itself and say what is wrong, when there is
-// no such entry.
+// withKeys returns the text of a config file with keys set in the entry of server. All other bytes stay as they are, so
+// that problems keep their places. If there is no such entry, it returns "": the hub then reads the file itself and
+// reports what is wrong.
 func withKeys(file, server string, keys map[string]any) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -365,7 +365,7 @@ func withKeys(file, server string, keys map[string]any) string {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			member := keys[key]
 			if command := value.Find(entry + "/command"); command != nil {
-				// opencode has the program and its arguments in one list, and a word of its own for the variables.
+				// opencode has the program and its arguments in one list, and another key for the variables.
 				if _, list := command.Value.(*hujson.Array); list && strings.HasPrefix(key, "env/") {
 					key = "environment" + strings.TrimPrefix(key, "env")
 				}
@@ -386,10 +386,10 @@ func withKeys(file, server string, keys map[string]any) string {
 	return string(value.Pack())
 }
 
-// pointer spells a name as a part of a path in JSON (RFC 6901).
+// pointer returns a name as a part of a JSON pointer (RFC 6901).
 func pointer(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-// added sets a member of a JSON text.
+// added sets a member in a JSON text, and reports whether it could.
 func added(value *hujson.Value, path string, member any) bool {
 	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": path, "value": member}})
 	return err == nil && value.Patch(patch) == nil

@@ -12,17 +12,17 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// triedReport is what came of a start under --start.
+// triedReport is the result of a start under --start.
 type triedReport struct {
 	OK       bool   `json:"ok"`
 	Took     string `json:"took"` // a Go duration
 	Era      string `json:"era,omitempty"`
 	Revision string `json:"revision,omitempty"`
-	Reason   string `json:"reason,omitempty"` // of the failure, as in an error's detail; its message is among the problems
+	Reason   string `json:"reason,omitempty"` // as in an error's detail; the message is among the problems
 }
 
-// start tries every entry that counts and that nothing keeps from starting: it connects, initializes and closes. The
-// status is that of a hub that could not do so.
+// start tries every enabled entry: it connects, initializes and closes. The status is not exitOK only if there was no
+// hub to do that.
 func (o *configOptions) start(env environment, report *configReport, sources []config.Source) int {
 	var names []string
 	for _, s := range report.Servers {
@@ -61,7 +61,7 @@ func (o *configOptions) start(env environment, report *configReport, sources []c
 	})
 }
 
-// tried puts what came of a start into the report.
+// tried adds the result of a start to the report.
 func (r *configReport) tried(t tried) {
 	s := &r.Servers[slices.IndexFunc(r.Servers, func(s serverReport) bool { return s.Name == t.name && s.Enabled })]
 	s.Tried = &triedReport{OK: t.err == nil, Took: t.took.Round(time.Millisecond).String()}
@@ -71,22 +71,22 @@ func (r *configReport) tried(t tried) {
 	}
 	f := asFailure(t.err)
 	s.Tried.Reason, s.Verdict, s.Enabled = f.Reason, verdictBroken, false
-	// The hub's sentence begins with the server's name, and so does a problem.
+	// The message of the hub begins with the server's name, and so does the text of a problem.
 	message := strings.TrimPrefix(f.Message, fmt.Sprintf("server %q ", t.name))
 	p := problemReport{File: s.Origin.File, Line: s.Origin.Line, Column: 1, Server: t.name, Message: message,
 		Fatal: true}
 	s.Problems, r.Problems = append(s.Problems, p), append(r.Problems, p)
 }
 
-// missingTools are the tools that profiles name of a server that is ready, and that it does not have.
+// missingTools returns the problems of profiles that name tools of a ready server which the server does not have.
 func missingTools(ctx context.Context, client *hubClient, profiles []config.Profile, server string) []config.Problem {
 	none := map[string]bool{}
 	if !slices.ContainsFunc(profiles, func(p config.Profile) bool { return len(p.MissingTools(server, none)) > 0 }) {
-		return nil // none is named, and the list need not be asked for
+		return nil // no profile names tools of it, so they need not be listed
 	}
 	listed, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server})
 	if err != nil || len(listed.GetTroubles()) > 0 {
-		return nil // which tools it has is not known
+		return nil // it is not known which tools it has
 	}
 	there := map[string]bool{}
 	for _, t := range listed.GetTools() {

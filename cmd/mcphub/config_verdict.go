@@ -11,38 +11,38 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// The verdicts on an entry, the first that fits.
+// The verdicts on an entry. The first one that applies counts.
 const (
 	verdictBroken   = "broken"   // it cannot be used, or its start would fail
-	verdictReplaced = "replaced" // another entry of its name counts
+	verdictReplaced = "replaced" // another entry with its name counts
 	verdictDisabled = "disabled"
-	verdictWarning  = "warning" // it counts, and something about it is odd
+	verdictWarning  = "warning" // it counts, but there is a warning
 	verdictOK       = "ok"
 )
 
-// configReport is what mcphub config check found; under --json it is what is printed. Nothing in it is the value of an
-// argument, a variable, a header or a query.
+// configReport is the result of mcphub config check, which --json prints. It never holds the value of an argument, a
+// variable, a header or a query.
 type configReport struct {
 	Servers []serverReport `json:"servers"`
-	// Problems are all of them, those of the servers included.
+	// Problems are all problems, including those of the servers.
 	Problems []problemReport `json:"problems"`
 	Files    []fileReport    `json:"files"`
 }
 
-// serverReport is one entry, a broken one or one that does not count as well.
+// serverReport is one entry, even if it is broken or does not count.
 type serverReport struct {
 	Name      string       `json:"name"`
 	Dialect   string       `json:"dialect"`
 	Origin    originReport `json:"origin"`
 	Transport string       `json:"transport"` // "" for a broken entry
-	// Enabled tells whether the hub would start it: not when it is broken, disabled or replaced.
+	// Enabled says whether the hub would start it. A broken, disabled or replaced entry is not started.
 	Enabled  bool            `json:"enabled"`
 	Timeouts timeoutReport   `json:"timeouts"`
 	Problems []problemReport `json:"problems"`
 
 	Verdict    string                 `json:"verdict"`
 	Command    string                 `json:"command,omitempty"`
-	Arguments  int                    `json:"arguments,omitempty"` // how many
+	Arguments  int                    `json:"arguments,omitempty"` // their number
 	URL        string                 `json:"url,omitempty"`       // without its query
 	Start      string                 `json:"start,omitempty"`
 	Watch      []string               `json:"watch,omitempty"`
@@ -51,7 +51,7 @@ type serverReport struct {
 	ShadowedBy *originReport          `json:"shadowedBy,omitempty"`
 	Fields     map[string]fieldReport `json:"fields,omitempty"` // by their names in the normal form
 
-	Tried *triedReport `json:"tried,omitempty"` // under --start
+	Tried *triedReport `json:"tried,omitempty"` // with --start
 
 	remote bool
 }
@@ -63,7 +63,8 @@ type originReport struct {
 	Folder string `json:"folder,omitempty"`
 }
 
-// timeoutReport holds Go durations, those that count: the entry's, else the hub's defaults. "0s" is no limit.
+// timeoutReport holds the timeouts that apply, as Go durations: the entry's, or else the hub's defaults. "0s" is no
+// limit.
 type timeoutReport struct {
 	Connect string `json:"connect"`
 	Idle    string `json:"idle"`
@@ -86,16 +87,16 @@ type problemReport struct {
 	Fatal   bool   `json:"fatal"`
 }
 
-// fileReport is a file that was looked at.
+// fileReport is a file that was read.
 type fileReport struct {
 	File    string `json:"file"`
 	Scope   string `json:"scope"`
-	Dialect string `json:"dialect,omitempty"` // when its place or a flag says so
+	Dialect string `json:"dialect,omitempty"` // if its place or a flag says so
 	Folder  string `json:"folder,omitempty"`
 }
 
-// judge reads the sources and gives its verdict on each entry, as a start of it would. The entries are in the order of
-// the sources, and within one in that of the file.
+// judge reads the sources and returns a report with its verdict on each entry, as its start would find it. The entries
+// are in the order of the sources, and within one file in the order of the file.
 func judge(sources []config.Source) configReport {
 	servers, problems := config.All(sources)
 	r := configReport{Servers: []serverReport{}, Problems: []problemReport{}, Files: []fileReport{}}
@@ -127,7 +128,7 @@ func judge(sources []config.Source) configReport {
 	return r
 }
 
-// sort puts the problems in the order of the sources, and within one in that of the file.
+// sort sorts the problems in the order of the sources, and within one file in the order of the file.
 func (r *configReport) sort(sources []config.Source) {
 	rank := func(file string) int {
 		return slices.IndexFunc(sources, func(s config.Source) bool { return s.Path == file })
@@ -181,8 +182,7 @@ func reportOrigin(o config.Origin) originReport {
 	return originReport{File: o.File, Line: o.Line, Scope: o.Scope, Folder: o.Folder}
 }
 
-// addBroken adds the entries of which the config has nothing but problems. Of such an entry no more is known than where
-// they are.
+// addBroken adds the entries of which the config has only problems. Only the place of such an entry is known.
 func (r *configReport) addBroken() {
 	type entry struct{ file, name string }
 	seen := map[entry]bool{}
@@ -214,7 +214,8 @@ func (r *configReport) addBroken() {
 	}
 }
 
-// share gives each problem to the entry that it is about: of several in one file the last one that begins before it.
+// share assigns each problem to its entry. If a file has several entries with the name, it is the last one that begins
+// before the problem.
 func (r *configReport) share() {
 	for _, p := range r.Problems {
 		var to *serverReport
@@ -233,7 +234,7 @@ func (r *configReport) share() {
 	}
 }
 
-// settle gives the verdict on an entry that has none yet.
+// settle sets the verdict on an entry that has none yet.
 func (s *serverReport) settle() {
 	if s.Verdict == "" {
 		s.Verdict = verdictOK
@@ -243,12 +244,12 @@ func (s *serverReport) settle() {
 	}
 }
 
-// broken tells whether something cannot be used.
+// broken reports whether something cannot be used.
 func (r *configReport) broken() bool {
 	return slices.ContainsFunc(r.Problems, func(p problemReport) bool { return p.Fatal })
 }
 
-// runs is what the hub would run, or connect to, without what may be secret.
+// runs returns what the hub would run or connect to, without what may be secret.
 func (s *serverReport) runs() string {
 	switch {
 	case s.Transport == "":
@@ -265,7 +266,7 @@ func (s *serverReport) runs() string {
 	return s.Command
 }
 
-// told is the verdict for people.
+// told returns the verdict for people.
 func (s *serverReport) told() string {
 	switch {
 	case s.ShadowedBy != nil:
@@ -278,12 +279,12 @@ func (s *serverReport) told() string {
 	return s.Verdict + ", with " + plural(len(s.Problems), "warning")
 }
 
-// toldTimeout is a timeout for people.
+// toldTimeout returns a timeout for people.
 func toldTimeout(s string) string {
 	if s == "0s" {
 		return "none"
 	}
-	// 1h0m0s says no more than 1h.
+	// 1h0m0s means the same as 1h.
 	for _, zero := range []string{"m0s", "h0m"} {
 		if strings.HasSuffix(s, zero) {
 			s = s[:len(s)-len(zero)+1]

@@ -29,12 +29,12 @@ type writeOptions struct {
 	file  string
 	stdin io.Reader
 
-	url, transport, json, dir string   // add
-	env, headers              []string // add
+	url, transport, json, dir string   // for add
+	env, headers              []string // for add
 	proposed                  proposalOptions
 
-	enabled, patch             string   // set
-	allow, asks, deny, timeout []string // set
+	enabled, patch             string   // for set
+	allow, asks, deny, timeout []string // for set
 }
 
 const changeHelp = `Comments, order and every other byte of the file stay; a form that cannot be changed is refused with
@@ -138,10 +138,10 @@ func undoConfig(f *sources.Files, _ sources.Target, _ []string) (sources.Written
 	return f.Undo(context.Background(), "", config.Writer{})
 }
 
-// errUsage marks what is wrong with the command line itself.
+// errUsage wraps an error in the command line itself.
 type errUsage struct{ error }
 
-// writeConfig carries out one change and tells what it was.
+// writeConfig makes one change and prints what it was.
 func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 	write func(*sources.Files, sources.Target, []string) (sources.Written, error)) int {
 	command := "config " + name
@@ -168,7 +168,7 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 			"dialect": out.Dialect, "leftOut": out.LeftOut})
 		return exitOK
 	}
-	place, done := out.File, "is written: " // a line says that the entry is there
+	place, done := out.File, "is written: " // if there is a line, the entry is in the file
 	if out.Line > 0 {
 		place += ":" + strconv.Itoa(out.Line)
 	} else {
@@ -185,7 +185,7 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 	return exitOK
 }
 
-// files are those that can be meant.
+// files returns the files that the command may read and write.
 func (o *writeOptions) files() *sources.Files {
 	var named []string
 	if o.file != "" {

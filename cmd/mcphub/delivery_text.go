@@ -2,8 +2,8 @@ package main
 
 import mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 
-// sentText says what is known of the way of a cancel to the server; "" when there is nothing to say. None of it says
-// that the server has stopped.
+// sentText returns what is known about the delivery of a cancel to the server, "" if there is nothing to say. No text
+// says that the server has stopped.
 func sentText(delivery mcphubv1.CancelDelivery, failure string) string {
 	switch delivery {
 	case mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED:
@@ -18,7 +18,7 @@ func sentText(delivery mcphubv1.CancelDelivery, failure string) string {
 	return ""
 }
 
-// cancelSentText is sentText for the end of a request, with whether the server may go on.
+// cancelSentText is sentText for the end of a request. It also says whether the server may go on.
 func cancelSentText(e *mcphubv1.McpRequestCancelled) string {
 	delivery := e.GetDelivery()
 	switch {

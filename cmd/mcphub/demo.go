@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// stepTime bounds a step: longer than any step on a slow machine, so that a demo that hangs says where.
+// stepTime bounds a step. No step takes as long on a slow machine, so a demo that hangs reports where.
 const stepTime = 30 * time.Second
 
-// exitDemo is the status of a demo that did not show what it claims.
+// exitDemo is the exit status of a demo that did not show what it claims.
 const exitDemo = 1
 
 var errQuit = errors.New("quit")
@@ -60,13 +60,13 @@ func runDemo(env environment, o demoOptions) int {
 // demo is one run of the demo.
 type demo struct {
 	*stage
-	lines  <-chan string          // what the person types; nil when nobody is there
-	hand   atomic.Pointer[prompt] // shows events while the person drives; else nil
+	lines  <-chan string          // what the person types; nil if there is nobody
+	hand   atomic.Pointer[prompt] // shows events while the person controls the hub, otherwise nil
 	site   *site                  // the page in a browser; nil until the person asks for it
-	number int                    // of the present step
+	number int                    // number of the present step
 }
 
-// play plays every step. Whatever happens, the hub is closed and nothing is left behind.
+// play plays every step. However it ends, it closes the hub and leaves nothing behind.
 func (d *demo) play(ctx context.Context) (err error) {
 	if d.dir, err = os.MkdirTemp("", "mcphub-demo-"); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	defer os.RemoveAll(d.dir)
 	stageCtx, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
-		// On the ordinary road all this is over by now, and checked: see end.
+		// If no step failed, all this has ended and was checked: see sceneEnd.
 		if d.client != nil {
 			closeHub(d.env, d.client, closeTime)
 		}
@@ -108,8 +108,8 @@ func (d *demo) play(ctx context.Context) (err error) {
 	return d.step(ctx, scene{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd})
 }
 
-// openAlone spawns the servers that the hub is to find behind URLs, and the hub. What a person allows on the page is
-// remembered in the demo's directory, and forgotten with it.
+// openAlone spawns the servers that the hub reaches by URL, and the hub. Answers that the hub remembers are kept in the
+// demo's directory, which is removed at the end.
 func (d *demo) openAlone(ctx context.Context) error {
 	for _, name := range []string{modernWeb, legacyWeb} {
 		if err := d.startWeb(name); err != nil {
@@ -124,12 +124,12 @@ func (d *demo) openAlone(ctx context.Context) error {
 	return nil
 }
 
-// open is openAlone with both windows, which live as long as stageCtx.
+// open is openAlone with both windows, which exist as long as stageCtx.
 func (d *demo) open(ctx, stageCtx context.Context) (err error) {
 	if err := d.openAlone(ctx); err != nil {
 		return err
 	}
-	// The person's own window shows what happens while it is driven by hand.
+	// The left window shows the events while the person controls the hub.
 	if d.left, err = d.attach(stageCtx, screenA, d.show); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (d *demo) open(ctx, stageCtx context.Context) (err error) {
 	return err
 }
 
-// step plays one scene, after the person has asked for it.
+// step plays one scene, after the person has pressed Enter for it.
 func (d *demo) step(ctx context.Context, sc scene) error {
 	if d.number > 0 {
 		if err := d.next(ctx); err != nil {
@@ -155,7 +155,7 @@ func (d *demo) step(ctx context.Context, sc scene) error {
 	return err
 }
 
-// next waits for Enter. Without a person it goes on.
+// next waits for Enter. If there is no person, it returns at once.
 func (d *demo) next(ctx context.Context) error {
 	if d.lines == nil {
 		return nil
@@ -173,10 +173,10 @@ func (d *demo) next(ctx context.Context) error {
 	}
 }
 
-// sceneEnd closes the hub and checks that all is over.
+// sceneEnd closes the hub and checks that everything has ended.
 func sceneEnd(ctx context.Context, s *stage) error {
 	for _, name := range demoServers {
-		if _, err := s.server(ctx, name); err != nil { // remembers the processes that run now
+		if _, err := s.server(ctx, name); err != nil { // also records the process of the server
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func sceneEnd(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// survivors names the processes of the demo that still run.
+// survivors returns the processes of the demo that still run.
 func (s *stage) survivors() (alive []string) {
 	for pid, what := range s.processes {
 		if processAlive(pid) {
@@ -226,8 +226,8 @@ func (s *stage) survivors() (alive []string) {
 	return alive
 }
 
-// endedOnce checks, over everything that both windows were told, that each request that started ended exactly once, and
-// gives the number of requests.
+// endedOnce checks in all events of both windows that each request that started has ended exactly once. It returns the
+// number of requests.
 func (s *stage) endedOnce() (requests int, err error) {
 	for _, scr := range []*screen{s.left, s.right} {
 		events, _, _ := scr.log.since(0)

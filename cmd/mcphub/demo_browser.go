@@ -44,10 +44,10 @@ Some things to try there:
   two tabs at once                     an answer in one closes the question in the other
 `
 
-// errBrowsed is why what the demo runs beside the hub ends.
+// errBrowsed is the cause with which the demo's own servers are ended.
 var errBrowsed = errors.New("the page is closed")
 
-// runDemoWeb shows the demo's servers on the page until it is interrupted.
+// runDemoWeb shows the demo's servers on the page until the command is interrupted.
 func runDemoWeb(env environment, o demoOptions) int {
 	ctx, stop := interruptible()
 	defer stop()
@@ -61,7 +61,7 @@ func runDemoWeb(env environment, o demoOptions) int {
 	return exitDemo
 }
 
-// browse opens the stage without its windows, and the page in their place. Whatever happens, nothing is left behind.
+// browse opens the stage, with the page instead of its windows. However it ends, it leaves nothing behind.
 func (d *demo) browse(ctx context.Context, o webFlags) (err error) {
 	if d.dir, err = os.MkdirTemp("", "mcphub-demo-"); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (d *demo) browse(ctx context.Context, o webFlags) (err error) {
 	return browse(ctx, d.env, d.client, o, typedLines(d.env))
 }
 
-// furnish gives the hub every server of the demo that a person can use by hand.
+// furnish adds to the hub every demo server that a person can use by hand.
 func (d *demo) furnish(ctx context.Context) error {
 	config, err := d.demoConfig(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *demo) furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The value that it asks for is no secret, so that it is kept in the demo's directory and not in the person's keyring.
+	// The value of the input is not secret, so it is kept in the demo's directory and not in the person's keyring.
 	type object = map[string]any
 	file, err := d.configFile("project/.vscode/mcp.json", object{
 		"inputs": []object{{"id": "name", "type": "promptString", "description": "A name for the greeting"}},
@@ -112,7 +112,7 @@ func (d *demo) furnish(ctx context.Context) error {
 	return d.reload(ctx, &mcphubv1.ConfigSource{Path: file, Scope: "workspace", Folder: filepath.Join(d.dir, "project")})
 }
 
-// commandWeb serves the page over the hub that the person drives, and gives a link to it.
+// commandWeb serves the page over the hub that the person controls, and prints a link to it.
 func (d *demo) commandWeb() error {
 	if d.site == nil {
 		s, err := openSite(web.Options{Editor: d.client.Editor, Another: typeWeb}, 0)
@@ -125,7 +125,7 @@ func (d *demo) commandWeb() error {
 	return nil
 }
 
-// closeSite ends the page if it was opened.
+// closeSite closes the page if it was opened.
 func (d *demo) closeSite() {
 	if d.site != nil {
 		d.site.close()

@@ -69,8 +69,7 @@ func (d *demo) command(ctx context.Context, h *prompt, line string) error {
 	return fmt.Errorf("%q is no command; help lists what there is", name)
 }
 
-// commandCall starts a call and leaves it to the events to tell what becomes of it; its result is printed when it
-// comes.
+// commandCall starts a call. The events show what happens to it. Its result is printed when it comes.
 func (d *demo) commandCall(ctx context.Context, h *prompt, rest string) error {
 	tool, arguments := firstWord(rest)
 	serverName := demoServer
@@ -90,11 +89,11 @@ func (d *demo) commandCall(ctx context.Context, h *prompt, rest string) error {
 	return nil
 }
 
-// tellResult waits for the end of a call and tells it, after the events that led to it.
+// tellResult waits for the end of a call and prints its result, after the events that led to it.
 func (d *demo) tellResult(h *prompt, run *running, mark int) {
 	<-run.ended
 	id := run.request.GetRequestId()
-	// What never became a request has no events: then the result is told after a moment.
+	// A call that never became a request has no events. Its result is printed after a moment.
 	ctx, done := context.WithTimeoutCause(context.Background(), resultMoment, errStepTime)
 	defer done()
 	_, _ = waitFor(ctx, &d.left.log, mark, "the end of "+id, func(e *mcphubv1.AttachResponse) (bool, bool) {
@@ -113,10 +112,10 @@ func (d *demo) tellResult(h *prompt, run *running, mark int) {
 	}
 }
 
-// resultMoment bounds the wait of a result for the events of its request.
+// resultMoment bounds how long a result waits for the events of its request.
 const resultMoment = 500 * time.Millisecond
 
-// tellCall tells what a call returned.
+// tellCall prints what a call has returned.
 func (h *prompt) tellCall(run *running, format string, args ...any) {
 	h.above(run.request.GetRequestId() + ": " + escape(fmt.Sprintf(format, args...)))
 }
@@ -136,14 +135,14 @@ func (d *demo) commandRequests(ctx context.Context, h *prompt) error {
 	return nil
 }
 
-// commandAnswer answers a question in the side bar. The hub's reply comes as an event when it refuses.
+// commandAnswer answers a question in the side bar. If the hub refuses the answer, its reply comes as an event.
 func (d *demo) commandAnswer(h *prompt, rest string) error {
 	name, rest := firstWord(rest)
 	action, detail := firstWord(rest)
 	question, known := h.question(name)
 	id := question.GetPromptId()
 	if !known {
-		// Answering what is closed is worth trying: the hub says so.
+		// An answer to a closed question is sent, too, to show the hub's reply.
 		if id = h.idOf(name); name == "" || id == name {
 			return errors.New("answer what? answer ID accept [JSON] | decline [REASON] | dismiss; prompts lists them")
 		}
@@ -173,8 +172,8 @@ func (d *demo) commandAnswer(h *prompt, rest string) error {
 	return nil
 }
 
-// acceptedContent gives the content of an accepted answer: a form needs its JSON object, a completion may be given as
-// bare text.
+// acceptedContent returns the content of an accepting answer. For a form, typed must be a JSON object; for a
+// completion, it may be plain text.
 func acceptedContent(question *mcphubv1.Prompt, typed string) (string, error) {
 	switch question.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ElicitationForm:

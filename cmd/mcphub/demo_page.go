@@ -8,15 +8,17 @@ import (
 	"sync"
 )
 
-// page is the demo's output: numbered steps, and under each who did what. Lines of several goroutines do not mix.
+// page is the demo's output: numbered steps, and below each step the actions of the actors. Lines of different
+// goroutines do not mix.
 type page struct {
 	colour bool
-	// mu guards w, line by line.
+	// mu guards w. It is held for one line at a time.
 	mu sync.Mutex
 	w  io.Writer
 }
 
-// newPage writes to w, in colour when that is a terminal and nothing says otherwise (https://no-color.org).
+// newPage returns a page that writes to w. It uses colours if w is a terminal and they are not switched off
+// (https://no-color.org).
 func newPage(w io.Writer) *page {
 	return &page{w: w, colour: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
@@ -43,7 +45,7 @@ func (p *page) print(s string) {
 	fmt.Fprint(p.w, s)
 }
 
-// lineStart goes back to the start of the line on a terminal, and clears it where the terminal knows how.
+// lineStart returns the text that moves the cursor to the start of the line. With colours it also clears the line.
 func (p *page) lineStart() string {
 	if p.colour {
 		return "\r\x1b[K"
@@ -53,7 +55,7 @@ func (p *page) lineStart() string {
 
 func (p *page) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...) + "\n") }
 
-// title begins a step. about, which says what to look for, is wrapped by its author.
+// title begins a step. about says what to look for. Its author has wrapped it.
 func (p *page) title(number int, title, about string) {
 	p.line("\n%s", p.paint(bold, fmt.Sprintf("%2d  %s", number, title)))
 	for line := range strings.Lines(about) {
@@ -70,7 +72,7 @@ const (
 	screenB = "panel"
 )
 
-// says writes what one actor did. Text of servers is escaped here.
+// says prints what an actor did. It escapes the text of servers.
 func (p *page) says(actor, format string, args ...any) {
 	p.line("    %s %s", p.paint(dim, fmt.Sprintf("%-8s", actor)), escape(fmt.Sprintf(format, args...)))
 }

@@ -21,17 +21,19 @@ const promptHelp = `    call TOOL [JSON]                       call a tool of th
     web                                    see and click all of this in a browser
     help | quit`
 
-// prompt is the hand-driven part of the demo. Requests are c1, c2 and so on, questions q1, q2.
+// prompt is the part of the demo in which a person controls the hub. Requests are named c1, c2 and so on, questions q1,
+// q2.
 type prompt struct {
 	page *page
-	// mu guards what follows: events are shown by the goroutine that reads the window, commands come from another.
+	// mu guards tell, names, open, questions and asks: the goroutine that reads the window shows events, and another one
+	// runs commands.
 	mu              sync.Mutex
 	tell            *teller
-	names           map[string]string           // by the hub's id of a question or of a server's request
-	open            map[string]*mcphubv1.Prompt // by our name
-	questions, asks int                         // named so far
+	names           map[string]string           // short names, by the hub's id of a question or of a server's request
+	open            map[string]*mcphubv1.Prompt // by short name
+	questions, asks int                         // how many were named
 
-	calls int // made so far; owned by the goroutine of the commands
+	calls int // how many were made; owned by the goroutine of the commands
 }
 
 func newPrompt(p *page) *prompt {
@@ -40,7 +42,7 @@ func newPrompt(p *page) *prompt {
 	return h
 }
 
-// nameOf gives the short name of an id; its own when it has none. Called with mu held.
+// nameOf returns the short name of an id, or the id if it has none. It is called with mu held.
 func (h *prompt) nameOf(id string) string {
 	if name, ok := h.names[id]; ok {
 		return name
@@ -50,26 +52,26 @@ func (h *prompt) nameOf(id string) string {
 
 const promptSign = "mcphub> "
 
-// show tells an event to the person who drives, if one does.
+// show shows an event to the person, if the person controls the hub.
 func (d *demo) show(e *mcphubv1.AttachResponse) {
 	if h := d.hand.Load(); h != nil {
 		h.show(e)
 	}
 }
 
-// show tells an event above the line that is being typed.
+// show prints an event above the line that is being typed.
 func (h *prompt) show(e *mcphubv1.AttachResponse) {
 	if lines := h.take(e); len(lines) > 0 {
 		h.above(lines...)
 	}
 }
 
-// above prints lines in the place of the sign, which comes back below them.
+// above prints lines in place of the prompt sign, and prints the sign again below them.
 func (h *prompt) above(lines ...string) {
 	h.page.print(h.page.lineStart() + "    " + strings.Join(lines, "\n    ") + "\n" + promptSign)
 }
 
-// take keeps what an event says of questions, and gives the lines that tell it.
+// take records what an event says about questions, and returns the lines that describe the event.
 func (h *prompt) take(e *mcphubv1.AttachResponse) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,14 +93,14 @@ func (h *prompt) take(e *mcphubv1.AttachResponse) []string {
 	return lines
 }
 
-// name gives the short name of an id.
+// name returns the short name of an id.
 func (h *prompt) name(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.nameOf(id)
 }
 
-// idOf gives the hub's id for what a person typed: a short name, or an id as it is.
+// idOf returns the hub's id for a typed name, which may be a short name or an id.
 func (h *prompt) idOf(name string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,7 +112,7 @@ func (h *prompt) idOf(name string) string {
 	return name
 }
 
-// question gives an open question by its short name.
+// question returns the open question with a short name.
 func (h *prompt) question(name string) (*mcphubv1.Prompt, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,7 +120,7 @@ func (h *prompt) question(name string) (*mcphubv1.Prompt, bool) {
 	return p, ok
 }
 
-// list tells every open question again.
+// list returns the lines that describe all open questions.
 func (h *prompt) list() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,7 +131,7 @@ func (h *prompt) list() []string {
 	return lines
 }
 
-// handOver lets the person drive the hub until quit.
+// handOver lets the person control the hub until quit.
 func (d *demo) handOver(ctx context.Context) error {
 	if err := d.next(ctx); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// scene is one step of the demo. play does it and fails when anything that it shows is not so.
+// scene is one step of the demo. play plays it, and fails if anything that it shows is not so.
 type scene struct {
 	title, about string
 	play         func(ctx context.Context, s *stage) error

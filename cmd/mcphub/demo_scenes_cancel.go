@@ -8,7 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// changeOfMind is the reason that every cancelled server is to hear, once.
+// changeOfMind is the reason of the cancels. Every cancelled server has to receive it once, except over modern HTTP,
+// where the closed stream is the cancel.
 const changeOfMind = "I changed my mind"
 
 func sceneCancel(ctx context.Context, s *stage) error {
@@ -27,7 +28,7 @@ func sceneCancel(ctx context.Context, s *stage) error {
 }
 
 // cancelSleep makes a call that would take a minute, cancels it in the left window once it runs, and checks what its
-// caller and both windows are told.
+// caller and both windows get.
 func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: serverName,

@@ -13,10 +13,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// fileServer comes from a config file, which is edited while the demo plays.
+// fileServer comes from a config file that is edited during the demo.
 const fileServer = "demo-file"
 
-// reload gives the hub one more config file, or the same again, beside what it has.
+// reload loads the config with one more config file, or with the same file again.
 func (s *stage) reload(ctx context.Context, source *mcphubv1.ConfigSource) error {
 	s.sources = append(slices.DeleteFunc(s.sources, func(have *mcphubv1.ConfigSource) bool {
 		return have.GetPath() == source.GetPath()
@@ -34,7 +34,7 @@ func (s *stage) reload(ctx context.Context, source *mcphubv1.ConfigSource) error
 	return nil
 }
 
-// configFile writes a config file below the demo's directory as an editor saves one: whole, or not at all.
+// configFile writes a config file below the demo's directory. It writes it atomically, as an editor does.
 func (s *stage) configFile(name string, content any) (file string, err error) {
 	file = filepath.Join(s.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -50,8 +50,8 @@ func (s *stage) configFile(name string, content any) (file string, err error) {
 	return file, os.Rename(file+".new", file)
 }
 
-// sceneEdit: the hub watches the files. What does not change the launch touches no process; what does restarts that
-// server alone.
+// sceneEdit shows that the hub watches the files. A change that does not affect a launch restarts nothing. Any other
+// change restarts only that server.
 func sceneEdit(ctx context.Context, s *stage) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -83,7 +83,7 @@ func sceneEdit(ctx context.Context, s *stage) error {
 	}
 	s.page.says(you, `call sleep {"seconds":60,"steps":600} on %s, which comes from a file`, fileServer)
 
-	// One edit may be read twice: the reload that is looked for is the one that stopped what it should.
+	// The hub may read one edit twice, so this looks for the reload that stopped the expected servers.
 	reloaded := func(mark int, stopped ...string) error {
 		_, err := waitFor(ctx, &s.left.log, mark, fmt.Sprintf("the hub's own reload, which stops %q", stopped),
 			func(e *mcphubv1.AttachResponse) (bool, bool) {
@@ -136,7 +136,7 @@ func sceneEdit(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// sceneComeback: nobody calls it, and it comes back.
+// sceneComeback shows that a server comes back although nobody calls it.
 func sceneComeback(ctx context.Context, s *stage) error {
 	before, err := s.server(ctx, fileServer)
 	if err != nil {
@@ -164,7 +164,7 @@ func sceneComeback(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// comesBack waits until a server is ready in another process than before.
+// comesBack waits until a server is ready in a new process.
 func (s *stage) comesBack(ctx context.Context, mark int, name string, before int) (*mcphubv1.Server, error) {
 	srv, err := waitFor(ctx, &s.left.log, mark, "the new process of "+
 		name, func(e *mcphubv1.AttachResponse) (*mcphubv1.Server, bool) {
@@ -176,7 +176,7 @@ func (s *stage) comesBack(ctx context.Context, mark int, name string, before int
 	return srv, err
 }
 
-// processIDs are the processes of all servers, by their names.
+// processIDs returns the process ids of all servers, by name.
 func (s *stage) processIDs(ctx context.Context) (map[string]int, error) {
 	r, err := s.client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// workspaceServer comes from a config file of a workspace, and demoToken is the secret that it asks for.
+// workspaceServer comes from a config file of a workspace. demoToken is the secret that it asks for.
 const (
 	workspaceServer = "demo-workspace"
 	demoToken       = "hunter2-but-longer"
 )
 
-// sceneConsent: a file of the workspace brings a server. It is started only after a yes to exactly what would be run,
-// and what it asks for reaches nobody but the server.
+// sceneConsent shows a server of a workspace file. It is started only after a yes to exactly what would be run, and
+// only the server gets the secret that it asks for.
 func sceneConsent(ctx context.Context, s *stage) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -84,7 +84,7 @@ func sceneConsent(ctx context.Context, s *stage) error {
 	return s.keptSecret(ctx)
 }
 
-// keptSecret checks that the server got the token, and that nobody else is told of it.
+// keptSecret checks that the server got the token, and that nobody else did.
 func (s *stage) keptSecret(ctx context.Context) error {
 	var greeting string
 	if err := until(ctx, "the server's greeting on its stderr", func() (bool, error) {

@@ -10,7 +10,7 @@ import (
 
 func sceneWithdraw(ctx context.Context, s *stage) error { return s.withdrawal(ctx, legacyServer, 300) }
 
-// withdrawal lets a server ask and take its question back after some milliseconds.
+// withdrawal makes a server ask a question and withdraw it after that many milliseconds.
 func (s *stage) withdrawal(ctx context.Context, serverName string, after int) error {
 	const reason = "I found it out myself"
 	left, right := s.marks()

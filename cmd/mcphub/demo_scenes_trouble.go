@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// echoes makes a preapproved call of echo, to see that a server is well.
+// echoes makes a preapproved call of echo, to check that a server works.
 func (s *stage) echoes(ctx context.Context, serverName, text string) error {
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
 		Server: serverName, Tool: "echo", ArgumentsJson: fmt.Sprintf(`{"text":%q}`, text), Preapproved: true,
@@ -138,7 +138,7 @@ func sceneCrash(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// wrap breaks words into lines of at most width runes.
+// wrap breaks text into lines of at most width runes.
 func wrap(words string, width int) []string {
 	var lines []string
 	line := ""

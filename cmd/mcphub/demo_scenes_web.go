@@ -34,9 +34,9 @@ func sceneWeb(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// sceneWebCancel cancels in both eras. Legacy: a POST of notifications/cancelled; a closed stream alone would mean
-// nothing there (2025-11-25 basic/transports, "Sending Messages to the Server"). Modern: the closed stream is the
-// cancel, and nothing is sent (2026-07-28 basic/utilities/cancellation).
+// sceneWebCancel cancels a call in both eras. Legacy: the hub POSTs notifications/cancelled, since a closed stream
+// alone would not mean a cancel (2025-11-25 basic/transports, "Sending Messages to the Server"). Modern: the closed
+// stream is the cancel, and nothing is sent (2026-07-28 basic/utilities/cancellation).
 func sceneWebCancel(ctx context.Context, s *stage) error {
 	if err := s.cancelSleep(ctx, legacyWeb); err != nil {
 		return err
@@ -72,7 +72,7 @@ func sceneWebCancel(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// heardNothing fails when a server heard a notification of a cancel.
+// heardNothing returns an error if a server has received a notification of a cancel.
 func (s *stage) heardNothing(name string) error {
 	n, err := s.heard(name, "")
 	if err == nil && n != 0 {

@@ -8,12 +8,12 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// screen is one window of the editor that the demo plays.
+// screen is one window of the editor that the demo simulates.
 type screen struct {
 	title  string
 	window *window
 	log    eventLog
-	asked  int // messages that want a reply, so far
+	asked  int // number of messages so far that have a reply
 }
 
 // say posts a message and waits for the hub's reply to it.
@@ -27,7 +27,7 @@ func (scr *screen) say(ctx context.Context, m *mcphubv1.AttachRequest) (*mcphubv
 	})
 }
 
-// answer answers a prompt, and fails when the hub does not take it.
+// answer answers a prompt, and fails if the hub does not accept the answer.
 func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) error {
 	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
 	if err != nil {
@@ -39,7 +39,7 @@ func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) error {
 	return nil
 }
 
-// cancel presses Cancel and gives the outcome.
+// cancel cancels a request as the Cancel button does, and returns the outcome.
 func (scr *screen) cancel(ctx context.Context, requestID, reason string) (mcphubv1.CancelOutcome, error) {
 	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
 		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},

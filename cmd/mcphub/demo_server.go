@@ -51,8 +51,8 @@ func (o *demoServerOptions) check() error {
 	return nil
 }
 
-// runDemoServer serves MCP on the process's own standard streams. It ends with its input, as the stdio transport wants
-// it (MCP 2025-11-25, basic/lifecycle: shutdown), and dies of SIGTERM as any server does.
+// runDemoServer serves MCP on the process's own standard streams. It ends when its input ends, as the stdio transport
+// requires (MCP 2025-11-25, basic/lifecycle: shutdown). SIGTERM ends it like any other server.
 func runDemoServer(env environment, o demoServerOptions) int {
 	if err := o.check(); err != nil {
 		return usageError(env, "demo-server", err)
@@ -75,13 +75,13 @@ func runDemoServer(env environment, o demoServerOptions) int {
 
 var errInputEnded = errors.New("the input ended")
 
-// runDemoServerHTTP serves until a signal, or until its input ends if that was asked for.
+// runDemoServerHTTP serves until a signal, or with --until-eof until its input ends.
 func runDemoServerHTTP(env environment, o demoServerOptions) int {
 	ctx, stop := interruptible()
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	// A second signal ends the process at once: a tool may take its time.
+	// A second signal ends the process at once, since a tool may take long.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{
 		Options:     demoserver.Options{Log: env.stderr, Record: o.record, Version: version},
@@ -90,7 +90,7 @@ func runDemoServerHTTP(env environment, o demoServerOptions) int {
 		Ready: func(url string) {
 			fmt.Fprintf(env.stdout, "listening on %s%s (Streamable HTTP) and %s\n", url, demoserver.PathMCP, demoserver.PathSSE)
 			if o.untilEOF {
-				go func() { // a read cannot be called off: it lives as long as the process
+				go func() { // a read cannot be interrupted: the goroutine lives as long as the process
 					_, _ = io.Copy(io.Discard, env.stdin)
 					end(errInputEnded)
 				}()

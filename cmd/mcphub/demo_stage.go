@@ -15,8 +15,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The demo's servers: one program under four names. Only servers of the legacy era can withdraw a question, and each
-// era has its own way to cancel over HTTP.
+// The demo's servers: one program under four names. Only servers of the legacy era can withdraw a question, and over
+// HTTP each era has its own way to cancel.
 const (
 	demoServer   = "demo"
 	legacyServer = "demo-legacy"
@@ -26,7 +26,7 @@ const (
 
 var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb, workspaceServer, fileServer}
 
-// stage is what the demo plays on: one hub, its servers, two windows.
+// stage is the setting of the demo: one hub, its servers, two windows.
 type stage struct {
 	env    environment
 	page   *page
@@ -35,16 +35,16 @@ type stage struct {
 	right  *screen // the panel
 	dir    string  // holds the servers' records; removed at the end
 	group  sync.WaitGroup
-	webs   []*webServer // those that run
+	webs   []*webServer // the running ones
 
-	sources []*mcphubv1.ConfigSource // that the hub has
+	sources []*mcphubv1.ConfigSource // the sources that the hub has
 
-	began     int    // requests of the script so far
-	firstCall string // id of a call that has ended, for later
+	began     int    // number of requests of the script so far
+	firstCall string // id of a call that has ended, for a later scene
 	processes map[int]string
 }
 
-// demoConfig gives the config of the demo's servers, as a user would write it.
+// demoConfig returns the config of the demo's servers, as a user would write it.
 func (s *stage) demoConfig(ctx context.Context) (string, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *stage) demoConfig(ctx context.Context) (string, error) {
 
 func (s *stage) record(name string) string { return filepath.Join(s.dir, name+".jsonl") }
 
-// attach opens one of the two windows.
+// attach opens one of the two windows. also, if not nil, gets each event.
 func (s *stage) attach(ctx context.Context, title string, also func(*mcphubv1.AttachResponse)) (*screen, error) {
 	w, err := attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true})
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *stage) attach(ctx context.Context, title string, also func(*mcphubv1.At
 	return scr, nil
 }
 
-// marks gives the place in each window from which on a step looks for events.
+// marks returns the place in each window's log after which a step looks for events.
 func (s *stage) marks() (left, right int) { return s.left.log.mark(), s.right.log.mark() }
 
 // running is a call that was made.
@@ -103,7 +103,7 @@ type running struct {
 	endTime  time.Time
 }
 
-// call makes a call in the background. ctx is the host's: it outlives the step.
+// call makes a call in the background. ctx is the host's, and outlives the step.
 func (s *stage) call(ctx context.Context, r *mcphubv1.CallToolRequest) *running {
 	if r.RequestId == "" {
 		s.began++
@@ -132,7 +132,7 @@ func (r *running) wait(ctx context.Context) error {
 	}
 }
 
-// text waits for a result and gives its text.
+// text waits for a result and returns its text.
 func (r *running) text(ctx context.Context) (string, error) {
 	if err := r.wait(ctx); err != nil {
 		return "", err
@@ -151,7 +151,7 @@ func (r *running) text(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// fails waits for a failure with this code and reason.
+// fails waits for a failure, which must have this code and reason.
 func (r *running) fails(ctx context.Context, code, reason string) (*failure, error) {
 	if err := r.wait(ctx); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (r *running) fails(ctx context.Context, code, reason string) (*failure, err
 	return r.failure, nil
 }
 
-// card waits until a prompt of a server stands in both windows.
+// card waits until both windows show a prompt of a server.
 func (s *stage) card(ctx context.Context, left, right int, serverName string) (*mcphubv1.Prompt, error) {
 	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
 		p := e.GetPromptOpened().GetPrompt()
@@ -186,7 +186,7 @@ func (s *stage) card(ctx context.Context, left, right int, serverName string) (*
 	return a, nil
 }
 
-// closed waits until a prompt is gone from both windows, and gives why, which must be the same in both.
+// closed waits until a prompt has closed in both windows, and returns the event. Its cause must be the same in both.
 func (s *stage) closed(ctx context.Context, left, right int, promptID string) (*mcphubv1.PromptClosed, error) {
 	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
 		return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
@@ -206,7 +206,7 @@ func (s *stage) closed(ctx context.Context, left, right int, promptID string) (*
 	return a, nil
 }
 
-// server gives a server as it is now, and remembers its process.
+// server returns the present state of a server, and records its process.
 func (s *stage) server(ctx context.Context, name string) (*mcphubv1.Server, error) {
 	r, err := s.client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
 	if err != nil {
@@ -227,10 +227,10 @@ func (s *stage) seen(pid int, what string) {
 	}
 }
 
-// note is a line of a demo server's record: what it saw with its own eyes.
+// note is a line of the record that a demo server writes of what it receives and does.
 type note struct{ Event, Tool, Reason string }
 
-// notes gives what a server has written down so far.
+// notes returns the notes that a server has written so far.
 func (s *stage) notes(name string) (notes []note, err error) {
 	f, err := os.Open(s.record(name))
 	if err != nil {
@@ -240,14 +240,14 @@ func (s *stage) notes(name string) (notes []note, err error) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var n note
-		if err := json.Unmarshal(lines.Bytes(), &n); err == nil { // else it is being written
+		if err := json.Unmarshal(lines.Bytes(), &n); err == nil { // otherwise the line is still being written
 			notes = append(notes, n)
 		}
 	}
 	return notes, lines.Err()
 }
 
-// noted waits until a server has written down an event of a tool.
+// noted waits until a server has recorded an event of a tool.
 func (s *stage) noted(ctx context.Context, name, event, tool string) error {
 	return until(ctx, fmt.Sprintf("%s %s in the server's record", event, tool), func() (bool, error) {
 		notes, err := s.notes(name)
@@ -255,7 +255,7 @@ func (s *stage) noted(ctx context.Context, name, event, tool string) error {
 	})
 }
 
-// heardOnce fails unless a server heard a cancel with this reason exactly once.
+// heardOnce returns an error unless a server has received a cancel with this reason exactly once.
 func (s *stage) heardOnce(name, reason string) error {
 	n, err := s.heard(name, reason)
 	if err == nil && n != 1 {
@@ -264,7 +264,7 @@ func (s *stage) heardOnce(name, reason string) error {
 	return err
 }
 
-// heard gives how often a server has heard a cancel with this reason, or any cancel with "".
+// heard returns how often a server has received a cancel with this reason; with "", any cancel.
 func (s *stage) heard(name, reason string) (n int, err error) {
 	notes, err := s.notes(name)
 	for _, note := range notes {
@@ -275,7 +275,7 @@ func (s *stage) heard(name, reason string) (n int, err error) {
 	return n, err
 }
 
-// until asks again and again whether something that no event tells has come true.
+// until calls f again and again until it returns true. It is for what no event reports.
 func until(ctx context.Context, what string, f func() (bool, error)) error {
 	for {
 		ok, err := f()

@@ -13,16 +13,16 @@ import (
 	"github.com/mcphub-go/mcphub/internal/demoserver"
 )
 
-// webServer is a demo server behind a URL: a process of the demo, not of the hub.
+// webServer is a demo server that is reached by URL. Its process belongs to the demo, not to the hub.
 type webServer struct {
 	name   string
 	cmd    *exec.Cmd
-	input  io.Closer     // its end is the server's: also when the demo is killed nothing is left
-	listen chan string   // gets the first line of its output; closed without when there was none
+	input  io.Closer     // the server ends when it is closed, also if the demo is killed
+	listen chan string   // gets the first line of its output, and is then closed
 	ended  chan struct{} // closed when the process is gone
 }
 
-// startWeb spawns a demo server over HTTP, at a free port of this machine. The stage owns it, and its goroutine.
+// startWeb spawns a demo server over HTTP, at a free port of this machine. The stage owns the server and its goroutine.
 func (s *stage) startWeb(name string) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -52,12 +52,12 @@ func (s *stage) startWeb(name string) error {
 		}
 		close(w.listen)
 		_, _ = io.Copy(io.Discard, lines)
-		_ = w.cmd.Wait() // how it ended is nobody's business; that it did is checked
+		_ = w.cmd.Wait() // only its end matters, and is checked, not how it ended
 	})
 	return nil
 }
 
-// address waits until the server listens, and gives the URL of its Streamable HTTP.
+// address waits until the server listens, and returns its URL for Streamable HTTP.
 func (w *webServer) address(ctx context.Context) (string, error) {
 	select {
 	case line := <-w.listen:
@@ -73,7 +73,7 @@ func (w *webServer) address(ctx context.Context) (string, error) {
 
 var errWebLeft = errors.New("a server over HTTP did not end with its input, and was killed")
 
-// stopWebs ends the servers behind URLs and waits for them: until ctx ends in peace, and then with force.
+// stopWebs ends the servers that are reached by URL, and waits for them. When ctx ends, it kills those that are left.
 func (s *stage) stopWebs(ctx context.Context) (err error) {
 	for _, w := range s.webs {
 		_ = w.input.Close()

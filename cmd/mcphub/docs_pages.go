@@ -12,10 +12,10 @@ import (
 
 var errNoDocsCommand = errors.New("in which form? docs markdown or docs man DIR")
 
-// markdownWidth is that of the repository's pages.
+// markdownWidth is the width of the repository's documents.
 const markdownWidth = 160
 
-// documented gives every command with a page, in the order of the overview.
+// documented returns every command that has a page, in the order of the overview.
 func (l *commandLine) documented() []*cobra.Command {
 	l.root.InitDefaultHelpCmd()
 	l.root.InitDefaultCompletionCmd()
@@ -49,7 +49,7 @@ func runMarkdown(l *commandLine) int {
 	return exitOK
 }
 
-// runMan writes mcphub.1 and a page for each command.
+// runMan writes mcphub.1 and a man page for each command.
 func runMan(l *commandLine, args []string) int {
 	if len(args) == 0 {
 		return usageError(l.env, "docs man", errors.New("into which folder? docs man DIR"))
@@ -69,7 +69,7 @@ func runMan(l *commandLine, args []string) int {
 	return exitOK
 }
 
-// manPage gives the page of a command in the macros of man(7).
+// manPage returns the page of a command in the macros of man(7).
 func manPage(c *cobra.Command) string {
 	var page strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&page, format+"\n", args...) }
@@ -117,7 +117,7 @@ func manPage(c *cobra.Command) string {
 	return page.String()
 }
 
-// manText writes paragraphs; an indented line stays as it is.
+// manText writes paragraphs. An indented line stays as it is.
 func manText(page *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") {
@@ -128,8 +128,8 @@ func manText(page *strings.Builder, text string) {
 	}
 }
 
-// roff makes text harmless in a man page: a line that begins with a dot or an apostrophe would be a macro, and a
-// hyphen is to be one that can be pasted.
+// roff escapes text for a man page. A line that begins with a dot or an apostrophe would be a macro, and a hyphen has
+// to be one that can be pasted into a shell.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

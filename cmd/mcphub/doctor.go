@@ -120,7 +120,8 @@ func (o *doctorOptions) checkDoctor(server string) error {
 	return nil
 }
 
-// agreed asks before a workspace's server is started, and before a tool is called that may have effects.
+// agreed reports whether the examination may begin. It asks a person before a workspace's server is started, and before
+// a tool is called that may have effects.
 func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.Options, workspace bool,
 	launch string) bool {
 	var ask []string
@@ -149,7 +150,7 @@ func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.
 	return strings.EqualFold(strings.TrimSpace(answer.text), "y")
 }
 
-// write puts the report where it was wanted.
+// write writes the report to the file of --report, and to stdout.
 func (o *doctorOptions) write(env environment, report *doctor.Report) error {
 	if o.report != "" {
 		file, err := os.OpenFile(o.report, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -168,7 +169,7 @@ func (o *doctorOptions) write(env environment, report *doctor.Report) error {
 	return report.WriteText(env.stdout, terminalWidth(env.stdout), o.all, o.paint(env))
 }
 
-// paint colours the headings of a report, where there are colours.
+// paint returns a function that colours the headings of a report, nil if there are no colours.
 func (o *doctorOptions) paint(env environment) func(doctor.Level, string) string {
 	if !hasColours(env.stdout) {
 		return nil

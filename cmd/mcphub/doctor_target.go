@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/doctor"
 )
 
-// resolved is the server of that name as the hub would start it, with the values of its references.
+// resolved returns the server with that name as the hub would start it, with the values of its references.
 func (o *doctorOptions) resolved(name string) (config.Resolved, error) {
 	given, err := o.sources(name)
 	if err != nil {
@@ -43,9 +43,9 @@ func (o *doctorOptions) resolved(name string) (config.Resolved, error) {
 	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, nearmiss.Hint(name, names))
 }
 
-// variables are what references are resolved with here: the environment, and the values that the flags give.
+// variables returns the values of references: those of the environment, and those that the flags give.
 func (o *doctorOptions) variables() config.Variables {
-	home, _ := os.UserHomeDir() // a reference to it is left as it is then
+	home, _ := os.UserHomeDir() // if it is not known, references to it are not replaced
 	cwd, _ := os.Getwd()
 	return config.Variables{Getenv: os.LookupEnv, Home: home, Cwd: cwd, Input: func(id string) (string, bool) {
 		value, ok := o.inputs.values[id]
@@ -53,7 +53,7 @@ func (o *doctorOptions) variables() config.Variables {
 	}}
 }
 
-// ways are those by which the server can be reached. An address without a type is tried as a hub does it.
+// ways returns the ways to reach the server. A URL without a transport is tried as a hub tries it.
 func ways(conf config.Resolved) []doctor.Way {
 	heir := transport.Own
 	if conf.Origin.OfWorkspace() {
@@ -76,7 +76,7 @@ func ways(conf config.Resolved) []doctor.Way {
 	return []doctor.Way{{Transport: doctor.HTTP, HTTP: at, OrSSE: conf.Transport == config.TransportAuto}}
 }
 
-// launchLine is what is run or reached, for a person.
+// launchLine returns what is run or reached, for people.
 func launchLine(conf config.Resolved) string {
 	if conf.URL != "" {
 		return conf.DisplayURL()

@@ -15,21 +15,21 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// hubClient is an open door.
+// hubClient is a client of an open hub.
 type hubClient = host.Client
 
-// closeTime bounds the end of a hub: draining it, with the graces of its servers, and then whatever force it takes.
+// closeTime bounds the end of a hub: draining, the grace periods of its servers, and killing what is left.
 const closeTime = 15 * time.Second
 
-// hurriedCloseTime bounds it when the user has asked twice to leave.
+// hurriedCloseTime bounds the end of a hub if the user has interrupted twice.
 const hurriedCloseTime = 3 * time.Second
 
-// openHub spawns this executable as the plugin and opens its door.
+// openHub spawns this executable as the plugin and connects to it.
 func openHub(ctx context.Context, env environment) (*hubClient, error) {
 	return openHubWith(ctx, env, ownStateDir())
 }
 
-// openHubWith is openHub for a hub that keeps what it remembers in another place, unless the environment names one.
+// openHubWith is openHub for a hub that keeps its state in stateDir, unless the environment names a directory.
 func openHubWith(ctx context.Context, env environment, stateDir string) (*hubClient, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -40,7 +40,8 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 		options.Env = append(options.Env, handshake.EnvStateDir+"="+stateDir)
 	}
 	if os.Getenv(handshake.EnvLog) != "" {
-		// Who asks for logs wants to see them; else the hub's log would stand between the lines of a person's output.
+		// Only if logs were asked for: otherwise the hub's log would appear between the lines that the command prints for
+		// people.
 		options.Logger = slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		options.Stderr = env.stderr
 	}
@@ -51,19 +52,19 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 	return client, nil
 }
 
-// ownStateDir is where the hubs of the command line keep the tokens of sign-ins, when there is no keyring: a person who
-// has signed in need not do so again with each command. It is not the editors' directory: what a command line says is
-// all that holds for it, and approvals that were remembered in an editor do not. (None are remembered here: this
-// command's windows allow a call once.)
+// ownStateDir returns the directory in which the hubs of the command line keep the tokens of sign-ins, if there is no
+// keyring, so that a person who has signed in need not do so again with each command. It is not the editors' directory:
+// for a command line only its own flags count, and not the approvals that an editor has remembered. (No approvals are
+// remembered here: the windows of these commands allow a single call.)
 func ownStateDir() string {
 	dir, err := plugin.StateDir()
 	if err != nil {
-		return "" // tokens last as long as the hub
+		return "" // tokens last only as long as the hub
 	}
 	return filepath.Join(dir, "command-line")
 }
 
-// closeHub drains the hub and ends it, within limit. It says so when force was needed.
+// closeHub drains the hub and ends it, within limit. It prints a message if the hub had to be killed.
 func closeHub(env environment, client *hubClient, limit time.Duration) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the hub took too long to end"))
 	defer cancel()
@@ -72,8 +73,8 @@ func closeHub(env environment, client *hubClient, limit time.Duration) {
 	}
 }
 
-// loadConfig gives the hub its config and reports what is wrong with it: of servers, with the one server alone when
-// only that is wanted. whole is false when a file could not be read.
+// loadConfig gives the hub its config and prints the problems; with server, only those of this server and of the files.
+// whole is false if a file could not be read.
 func loadConfig(ctx context.Context, env environment, servers mcphubv1.McpServerServiceClient,
 	sources []*mcphubv1.ConfigSource, server string) (whole bool, err error) {
 	r, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
@@ -90,7 +91,7 @@ func loadConfig(ctx context.Context, env environment, servers mcphubv1.McpServer
 	return whole, nil
 }
 
-// problemLine shows a config problem as compilers show theirs, so that editors can jump to it.
+// problemLine returns a config problem in the format of compilers, so that editors can jump to its place.
 func problemLine(p *mcphubv1.ConfigProblem) string {
 	s := orDash(p.GetFile())
 	if p.GetLine() > 0 {

@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// doorman reads the window of a command that lists: it answers what a server needs to start, by the flags or on the
-// terminal, and under --watch tells what changes.
+// doorman reads the window of a command that lists. It answers what a server needs to start, by the flags or on the
+// terminal. With --watch it prints the changes.
 type doorman struct {
 	env      environment
 	window   *window
@@ -17,7 +17,7 @@ type doorman struct {
 	tell     *teller
 	asker    asker
 	terminal bool
-	gone     context.CancelCauseFunc // what there is to watch has ended
+	gone     context.CancelCauseFunc // called if the window ends under --watch
 	reader   sync.WaitGroup
 }
 
@@ -30,13 +30,13 @@ func newDoorman(env environment, w *window, o *listOptions, gone context.CancelC
 	return d
 }
 
-// leave closes the window.
+// leave closes the window and waits for the goroutine that reads it.
 func (d *doorman) leave() {
 	d.window.close()
 	d.reader.Wait()
 }
 
-// read owns everything but the options until the window has ended.
+// read reads the window until it ends. All fields but options belong to its goroutine.
 func (d *doorman) read() {
 	defer d.asker.close()
 	for {
@@ -58,7 +58,7 @@ func (d *doorman) read() {
 func (d *doorman) event(event *mcphubv1.AttachResponse) {
 	switch e := event.GetEvent().(type) {
 	case *mcphubv1.AttachResponse_Snapshot:
-		// A server that starts with the config may ask before this window is there.
+		// A server that starts with the config may ask before this window is attached.
 		for _, p := range e.Snapshot.GetPrompts() {
 			d.opened(p)
 		}
@@ -67,7 +67,7 @@ func (d *doorman) event(event *mcphubv1.AttachResponse) {
 	case *mcphubv1.AttachResponse_PromptClosed:
 		d.answer(d.asker.closed(e.PromptClosed.GetPromptId()))
 	case *mcphubv1.AttachResponse_Reply:
-		// Nobody is here to correct an answer that does not fit.
+		// Nobody is there to correct an answer that does not fit.
 		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
 			d.env.say("  the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
 			d.window.answer("dismiss "+id, dismiss(id))
@@ -95,7 +95,8 @@ func (d *doorman) opened(p *mcphubv1.Prompt) {
 	}
 }
 
-// answerTo answers what a server needs to start. All else is declined: nothing is called here.
+// answerTo answers the questions that a server asks in order to start. It declines all others, since nothing is called
+// here.
 func (d *doorman) answerTo(p *mcphubv1.Prompt) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
 	switch p.GetQuestion().(type) {
 	case *mcphubv1.Prompt_SignIn, *mcphubv1.Prompt_ServerLaunch, *mcphubv1.Prompt_ConfigInput:
@@ -104,7 +105,7 @@ func (d *doorman) answerTo(p *mcphubv1.Prompt) (answer *mcphubv1.PromptAnswer, n
 	return decline(p.GetPromptId(), "this command only lists"), "declined: this command only lists", false
 }
 
-// changed tells a change under --watch.
+// changed prints a change under --watch.
 func (d *doorman) changed(event *mcphubv1.AttachResponse) {
 	switch {
 	case !d.options.watch:

@@ -8,17 +8,18 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// eventLog keeps every event of one window, so that a step can look back as well as wait. Safe for concurrent use.
+// eventLog keeps every event of one window, so that a step can also look at events that came before. It is safe for
+// concurrent use.
 type eventLog struct {
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu      sync.Mutex
 	events  []*mcphubv1.AttachResponse
 	ended   bool
-	changed chan struct{} // closed and replaced with every change
+	changed chan struct{} // closed and replaced at every change
 }
 
-// follow keeps the events of w until it ends. Each is first handed to show, when that is set: whoever waits for an
-// event knows that it was shown. It returns when the window has ended.
+// follow records the events of w. It passes each event to show first, if that is not nil, so that an event that waitFor
+// returns has been shown. It returns when the window has ended.
 func (l *eventLog) follow(w *window, show func(*mcphubv1.AttachResponse)) {
 	for event := range w.events {
 		if show != nil {
@@ -39,14 +40,14 @@ func (l *eventLog) change(f func()) {
 	l.changed = make(chan struct{})
 }
 
-// mark gives the place to look from for what happens from now on.
+// mark returns the place in the log after which later events are found.
 func (l *eventLog) mark() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.events)
 }
 
-// since gives the events after a mark, whether the window has ended, and what tells of the next change.
+// since returns the events after a mark, whether the window has ended, and a channel that is closed at the next change.
 func (l *eventLog) since(mark int) (events []*mcphubv1.AttachResponse, ended bool, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,8 +57,8 @@ func (l *eventLog) since(mark int) (events []*mcphubv1.AttachResponse, ended boo
 	return l.events[mark:len(l.events):len(l.events)], l.ended, l.changed
 }
 
-// waitFor gives the first event after mark that pick picks. what names it for the error, when it does not come before
-// ctx or the window ends.
+// waitFor returns what pick returns for the first event after mark that it picks. If the event does not come before ctx
+// or the window ends, the error names it by what.
 func waitFor[T any](ctx context.Context, l *eventLog, mark int, what string,
 	pick func(*mcphubv1.AttachResponse) (T, bool)) (T, error) {
 	for {

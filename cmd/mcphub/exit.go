@@ -13,30 +13,30 @@ import (
 const (
 	exitOK        = 0 // a result
 	exitToolError = 1 // a result that says isError, or a JSON-RPC error of the server
-	exitUsage     = 2 // the command line, the names in it among it, or the arguments of the call
+	exitUsage     = 2 // a mistake in the command line, or in the arguments of the call
 	exitCancelled = 3
 	exitTimeout   = 4
-	exitDenied    = 5 // by the user, by policy, or because nobody could be asked
-	exitServer    = 6 // trouble with the server, the hub, or the ways to them and to the reader of the output
+	exitDenied    = 5 // by the user, by the policy, or because nobody could be asked
+	exitServer    = 6 // a failure of the server, of the hub, of a connection, or of writing the output
 )
 
-// failure is why a command did not succeed, in the words of the contract. It is the object behind "error" in JSON
-// output.
+// failure is the reason why a command did not succeed, in the terms of the contract. It is the object of "error" in
+// JSON output.
 type failure struct {
 	Code    string `json:"code"`   // name of the gRPC code
-	Reason  string `json:"reason"` // reason of the ErrorInfo detail, "" when there is none
+	Reason  string `json:"reason"` // reason of the ErrorInfo detail, "" if there is none
 	Message string `json:"message"`
 	meta    map[string]string
 }
 
 func (f *failure) Error() string { return f.Message }
 
-// failuref builds a failure of the command's own.
+// failuref returns a failure of the command itself.
 func failuref(code, format string, args ...any) *failure {
 	return &failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// asFailure reads what the hub said. An error that is no gRPC status is trouble on the way to the hub.
+// asFailure converts an error of the hub. An error that is not a gRPC status is a failure to reach the hub.
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -47,8 +47,8 @@ func asFailure(err error) *failure {
 	return failuref("UNAVAILABLE", "%v", err)
 }
 
-// message is what a person at the command line reads: a field of the contract or a setting that is at fault is the flag
-// that gave it, or would.
+// message returns the message for a person at the command line. It names flags instead of fields of the contract and
+// settings.
 func (f *failure) message() string {
 	if f.meta["field"] == "arguments_json" {
 		return f.Message + `: --args wants one, {"name":"Ada"} say; -a NAME=VALUE gives a single one`
@@ -56,20 +56,20 @@ func (f *failure) message() string {
 	return asFlags.Replace(f.Message)
 }
 
-// asFlags names flags in the place of the settings in the configs that --stdio and --url stand for: nobody finds a file
-// of that name.
+// asFlags replaces the settings of the configs that --stdio and --url stand for by flags, since there are no files with
+// these names.
 var asFlags = strings.NewReplacer(
 	"timeouts.connect in --stdio:1", "--connect-timeout", "timeouts.connect in --url:1", "--connect-timeout",
 	"era: legacy in --stdio:1", "--era legacy", "era: legacy in --url:1", "--era legacy")
 
-// exitOf gives the status for a failure. Some reasons under FAILED_PRECONDITION mean a no of the user or of the lack of
-// one; every other code stands for itself.
+// exitOf returns the exit status for a failure. Some reasons under FAILED_PRECONDITION mean that a person has refused,
+// or that nobody could be asked. Any other failure is classified by its code.
 func exitOf(f *failure) int {
 	switch f.Reason {
 	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED", "SIGN_IN_DECLINED",
 		"LAUNCH_DECLINED", "CONFIG_INPUT_MISSING":
 		return exitDenied
-	case "SERVER_NOT_FOUND", "TOOL_NOT_FOUND": // the command line names what is not there
+	case "SERVER_NOT_FOUND", "TOOL_NOT_FOUND": // the command line has a name that does not exist
 		return exitUsage
 	}
 	switch f.Code {
@@ -87,7 +87,7 @@ func exitOf(f *failure) int {
 	return exitServer
 }
 
-// exitOfResponse gives the status for an answer of the server.
+// exitOfResponse returns the exit status for an answer of the server.
 func exitOfResponse(r answer) int {
 	if t, ok := r.(*mcphubv1.CallToolResponse); r.GetError() != nil || ok && t.GetIsError() {
 		return exitToolError

@@ -14,13 +14,13 @@ import (
 
 // Widths of a help page, in columns.
 const (
-	pipeWidth  = 80  // where it goes to no terminal
+	pipeWidth  = 80  // if the output is not a terminal
 	mostWidth  = 110 // longer lines are hard to read
 	leastWidth = 40
-	flagColumn = 28 // where what a flag does begins, in a page that is wide enough
+	flagColumn = 28 // the column in which the description of a flag begins, if the page is wide enough
 )
 
-// helpWidth is how wide a page for w is.
+// helpWidth returns the width of a help page for w.
 func helpWidth(w io.Writer) int {
 	width := terminalWidth(w)
 	if width == 0 {
@@ -29,7 +29,7 @@ func helpWidth(w io.Writer) int {
 	return min(max(width, leastWidth), mostWidth)
 }
 
-// flagSections is the order of the flags in a help page; a flag that is in none stands under "Flags".
+// flagSections is the order of the flags on a help page. A flag that is not listed appears under "Flags".
 var flagSections = []struct {
 	title string
 	names []string
@@ -49,7 +49,7 @@ type section struct {
 	flags []*pflag.Flag
 }
 
-// sectionsOf gives the flags of a command as its help page shows them.
+// sectionsOf returns the flags of a command in the sections of its help page.
 func sectionsOf(c *cobra.Command) []section {
 	var sections []section
 	for _, s := range flagSections {
@@ -66,7 +66,7 @@ func sectionsOf(c *cobra.Command) []section {
 	return sections
 }
 
-// inSection tells whether a flag has a section of its own kind.
+// inSection reports whether a flag belongs to one of flagSections.
 func inSection(name string) bool {
 	for _, s := range flagSections {
 		if slices.Contains(s.names, name) {
@@ -76,7 +76,7 @@ func inSection(name string) bool {
 	return false
 }
 
-// flagHead is a flag with the form of its value.
+// flagHead returns a flag with the form of its value.
 func flagHead(f *pflag.Flag) string {
 	head := "--" + f.Name
 	if f.Shorthand != "" {
@@ -117,10 +117,10 @@ func writeHelp(w io.Writer, c *cobra.Command, width int) {
 			wrapped("mcphub help COMMAND explains a command. Start with mcphub demo, or mcphub demo --web "+
 				"to see and click it in a browser.", width))
 	}
-	_, _ = io.WriteString(w, page.String()) // stdout remembers by itself that a write failed
+	_, _ = io.WriteString(w, page.String()) // output records a failed write
 }
 
-// usageLines writes how the command is called; a form per line of Use, the first word of which is the name.
+// usageLines writes how the command is called. Each line of Use is one form; its first word is the name.
 func usageLines(page *strings.Builder, c *cobra.Command, width int) {
 	lead := "Usage: "
 	for line := range strings.Lines(c.Use) {
@@ -131,7 +131,7 @@ func usageLines(page *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// writeCommands lists the commands below c, by their groups.
+// writeCommands lists the subcommands of c by their groups.
 func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
 	column := 0
 	for _, child := range c.Commands() {
@@ -155,10 +155,10 @@ func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// shown tells whether a list of commands has it: cobra leaves out the help itself.
+// shown reports whether lists of commands contain c. cobra leaves out its help command, which is shown here.
 func shown(c *cobra.Command) bool { return c.IsAvailableCommand() || c.Name() == "help" }
 
-// writeEntry writes a line of a list: what it is, and from a column on what it does.
+// writeEntry writes a line of a list: head, and about in the column.
 func writeEntry(page *strings.Builder, head, about string, column, width int) {
 	column = min(column, width/2)
 	head = "  " + head
@@ -192,7 +192,7 @@ func wrapped(text string, width int) string {
 	return out.String()
 }
 
-// hung breaks a line at blanks; what follows the first stands at an indent. A word that is too long stays whole.
+// hung breaks a line at blanks. All lines but the first are indented. A word that is too long is not broken.
 func hung(line string, indent, width int) string {
 	var out strings.Builder
 	for utf8.RuneCountInString(line) > width {

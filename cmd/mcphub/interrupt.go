@@ -10,11 +10,11 @@ import (
 
 var errInterrupted = errors.New("interrupted")
 
-// notifyInterrupts delivers Ctrl-C and SIGTERM. stop ends that.
+// notifyInterrupts returns a channel that gets Ctrl-C and SIGTERM. stop stops that.
 //
-// A Ctrl-C reaches the whole process group of the terminal, and so the hub too; the hub ignores it and waits for its
-// host, which is this process. SIGPIPE is ignored: a reader of our output that goes away must not take us down before
-// the hub is closed.
+// Ctrl-C reaches the whole process group of the terminal, and so the hub, too. The hub ignores it and waits for its
+// host, which is this process. SIGPIPE is ignored: a reader of the output that goes away must not end this process
+// before the hub is closed.
 func notifyInterrupts() (signals <-chan os.Signal, stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	c := make(chan os.Signal, 2)
@@ -22,8 +22,8 @@ func notifyInterrupts() (signals <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// onInterrupt runs then once, at the first signal. stop ends the watch and waits for it; a signal that was not taken
-// stays in the channel.
+// onInterrupt calls then once, at the first signal. stop ends that and waits for the goroutine. A signal that was not
+// received stays in the channel.
 func onInterrupt(signals <-chan os.Signal, then func()) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -40,7 +40,7 @@ func onInterrupt(signals <-chan os.Signal, then func()) (stop func()) {
 	}
 }
 
-// interruptible gives a context that ends with the cause errInterrupted at the first interrupt. stop must be called.
+// interruptible returns a context that ends with the cause errInterrupted at the first interrupt. stop must be called.
 func interruptible() (ctx context.Context, stop func()) {
 	signals, stopSignals := notifyInterrupts()
 	ctx, cancel := context.WithCancelCause(context.Background())

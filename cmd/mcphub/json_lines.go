@@ -12,12 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// jsonLine gives the proto3 JSON of m on one line. protojson varies its blanks on purpose, from build to build; a
-// script that compares lines should not see that.
+// jsonLine returns the proto3 JSON of m on one line. protojson deliberately varies white space from build to build,
+// which would break scripts that compare lines.
 func jsonLine(m proto.Message) []byte {
 	text, err := protojson.Marshal(m)
 	if err != nil {
-		// A string field that is no UTF-8 is the one way to get here, and gRPC has refused that message already.
+		// This happens only if a string field is not UTF-8, and gRPC has refused such a message before.
 		panic("mcphub: proto3 JSON of " + string(m.ProtoReflect().Descriptor().FullName()) + ": " + err.Error())
 	}
 	var line bytes.Buffer
@@ -27,8 +27,9 @@ func jsonLine(m proto.Message) []byte {
 	return visible(line.Bytes())
 }
 
-// visible writes what a terminal would obey or not show as JSON escapes: the JSON is the same to every reader. A line
-// may be looked at as well as read by a program. (Control characters below U+0020 have to be escaped in any JSON.)
+// visible replaces characters that control a terminal or are invisible by JSON escapes, since people may look at a line
+// that is meant for programs. To a program the JSON is the same. (Control characters below U+0020 have to be escaped in
+// any JSON.)
 func visible(line []byte) []byte {
 	risky := func(r rune) bool { return r > unicode.MaxASCII && (hostile(r, "") || joiner(r)) || r == 0x7f }
 	if bytes.IndexFunc(line, risky) < 0 {
@@ -55,7 +56,7 @@ func printJSON(w *output, m proto.Message) { fmt.Fprintf(w, "%s\n", jsonLine(m))
 // printErrorLine prints the last line of a command that failed under --json.
 func printErrorLine(w *output, f *failure) { printObject(w, "error", f) }
 
-// printObject prints an object with one member. value is ours: that it cannot be encoded is a mistake of the program.
+// printObject prints an object with one member. Only a bug can make value impossible to encode.
 func printObject(w *output, name string, value any) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)

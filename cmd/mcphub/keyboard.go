@@ -10,23 +10,23 @@ import (
 )
 
 var (
-	// errBack is the end of a question whose person wants the one before again.
+	// errBack is returned by a question if the person wants to go back to the one before.
 	errBack = errors.New("nothing was chosen")
-	// errLeft is the end of a form that the person has left by Ctrl-C.
+	// errLeft is returned if the person has left a form by Ctrl-C.
 	errLeft = errors.New("left by Ctrl-C")
 )
 
-// keyboard reads lines from a terminal key by key, so that Esc and the arrows do what they do elsewhere. The terminal
-// is as it was between the lines. It belongs to one goroutine.
+// keyboard reads lines from a terminal key by key, so that Esc and the arrow keys do what they do elsewhere. Between
+// the lines the terminal is in its normal mode. It belongs to one goroutine.
 type keyboard struct {
 	in     *os.File
 	out    io.Writer
-	lines  *term.Terminal // nil after a line that did not come to its end: it would be in the next one
-	escape bool           // Esc was pressed, and nothing with it
-	left   bool           // Ctrl-C was
+	lines  *term.Terminal // nil after a line that was not completed, since its text would be part of the next line
+	escape bool           // Esc was pressed alone
+	left   bool           // Ctrl-C was pressed
 }
 
-// newKeyboard gives one for a terminal that takes escape sequences, nil for any other.
+// newKeyboard returns a keyboard for a terminal that takes escape sequences, nil for any other input.
 func newKeyboard(env environment) *keyboard {
 	if in := fileOf(env.stdin); in != nil && term.IsTerminal(int(in.Fd())) && takesEscapes(env.stderr) {
 		return &keyboard{in: in, out: env.stderr}
@@ -39,8 +39,8 @@ const (
 	keyInterrupt = 0x03
 )
 
-// Read gives the keys to the reader of lines. A terminal sends the sequence of an arrow as one; an escape that comes
-// alone is the key, and ends the line as an interrupt does.
+// Read reads the keys. A terminal sends the sequence of an arrow key in one piece, so an escape character that comes
+// alone is the key Esc. It ends the line as an interrupt does.
 func (k *keyboard) Read(p []byte) (int, error) {
 	n, err := k.in.Read(p)
 	if n == 1 && p[0] == keyEscape {
@@ -53,7 +53,8 @@ func (k *keyboard) Read(p []byte) (int, error) {
 
 func (k *keyboard) Write(p []byte) (int, error) { return k.out.Write(p) }
 
-// ask reads a line behind a question. The errors are errBack, errLeft, and errNothingChosen for the end of the input.
+// ask prints a question and reads a line. The errors are errBack, errLeft, and errNothingChosen for the end of the
+// input.
 func (k *keyboard) ask(question string) (line string, err error) {
 	state, err := term.MakeRaw(int(k.in.Fd()))
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 // listOptions are the flags of servers, tools, resources and prompts.
 type listOptions struct {
 	sourceFlags
-	answers answers // only to what a server needs to start
+	answers answers // only to the questions of starting servers
 	json    bool
 	start   bool
 	watch   bool
-	checked bool // what is wrong with the config is told already
+	checked bool // the problems of the config were printed before
 }
 
 func (o *listOptions) flags(name string) *pflag.FlagSet {
@@ -31,10 +31,10 @@ func (o *listOptions) flags(name string) *pflag.FlagSet {
 	return set
 }
 
-// lister asks an open hub for something and prints it.
+// lister lists something with an open hub and prints it. It returns the exit status.
 type lister func(ctx context.Context, client *hubClient) int
 
-// withHub opens a hub over the config of o, lets list work, and closes it.
+// withHub opens a hub with the config of o, calls list, and closes the hub.
 func (o *listOptions) withHub(env environment, name, server string, list lister) int {
 	if err := o.check(); err != nil {
 		return usageError(env, name, err)
@@ -53,7 +53,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	return o.over(env, name, sources, list)
 }
 
-// over opens a hub over sources, lets list work, and closes it.
+// over opens a hub with sources, calls list, and closes the hub.
 func (o *listOptions) over(env environment, name string, sources []*mcphubv1.ConfigSource, list lister) int {
 	ctx, stop := interruptible()
 	defer stop()
@@ -71,7 +71,7 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
-	// All kinds, as for a call: a server offers what it offers by what its client can show.
+	// All kinds, as for a call: what a server offers may depend on what its client can show.
 	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: allKinds, SamplingTools: true})
 	if err != nil {
 		return o.fail(env, name, ctx, err)
@@ -81,13 +81,13 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	d := newDoorman(env, w, o, end)
 	defer d.leave()
 	status := list(ctx, client)
-	if status == exitOK && !whole && !o.checked { // the list is not what was asked for
+	if status == exitOK && !whole && !o.checked { // a file could not be read, so the list is not complete
 		return exitServer
 	}
 	return status
 }
 
-// fail reports an error of the hub in the form that was asked for, and gives the exit status.
+// fail prints an error of the hub in the format that the flags demand, and returns the exit status.
 func (o *listOptions) fail(env environment, name string, ctx context.Context, err error) int {
 	f := asFailure(err)
 	if ctx.Err() != nil {

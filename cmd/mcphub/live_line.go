@@ -10,21 +10,20 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// liveLine writes to a terminal whose last line shows what goes on now: whatever else is written takes its place, and
-// it comes back below with the next thing to show. Safe for concurrent use.
+// liveLine writes to a terminal whose last line shows the current progress. Any other output replaces that line, which
+// appears again below with the next progress. It is safe for concurrent use.
 type liveLine struct {
-	width  func() int // of the terminal, 0 when it is not known any more
+	width  func() int // width of the terminal, 0 if it is not known any more
 	colour bool
 
-	// mu guards what follows, and the order of the writes.
+	// mu guards the fields below, and the order of the writes.
 	mu    sync.Mutex
 	w     io.Writer
-	shown bool // the line is there
-	open  bool // the last write did not end its line: a question waits there for an answer
+	shown bool // the line is visible
+	open  bool // the last write did not end its line: there, a question waits for an answer
 }
 
-// newLiveLine gives one for w when that is a terminal that can clear a line; nil, when it is none. Such is every one
-// that says what it is, unless that is dumb, and on Windows the one that says what it is.
+// newLiveLine returns a liveLine for w if w is a terminal that can clear a line, otherwise nil.
 func newLiveLine(w io.Writer) *liveLine {
 	if !takesEscapes(w) {
 		return nil
@@ -32,7 +31,7 @@ func newLiveLine(w io.Writer) *liveLine {
 	return &liveLine{w: w, width: func() int { return terminalWidth(w) }, colour: hasColours(w)}
 }
 
-// takesEscapes tells whether w is a terminal that takes escape sequences.
+// takesEscapes reports whether w is a terminal that takes escape sequences. TERM says that, and WT_SESSION on Windows.
 func takesEscapes(w io.Writer) bool {
 	said := os.Getenv("TERM")
 	if runtime.GOOS == "windows" {
@@ -41,10 +40,10 @@ func takesEscapes(w io.Writer) bool {
 	return isTerminal(w) && said != "" && said != "dumb"
 }
 
-// hasColours tells whether what goes to w may be coloured (https://no-color.org).
+// hasColours reports whether output to w may be coloured (https://no-color.org).
 func hasColours(w io.Writer) bool { return takesEscapes(w) && os.Getenv("NO_COLOR") == "" }
 
-// painted gives a text in a colour; "" is none.
+// painted returns s in a colour; "" is none.
 func painted(colour, s string) string {
 	if colour == "" || s == "" {
 		return s
@@ -54,7 +53,7 @@ func painted(colour, s string) string {
 
 const clearLine = "\r\x1b[K"
 
-// Write writes what stays.
+// Write writes text that stays on the terminal.
 func (l *liveLine) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,15 +64,15 @@ func (l *liveLine) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// hide takes the line away. mu is held.
+// hide clears the line. mu is held.
 func (l *liveLine) hide() {
 	if l.shown {
 		l.shown = false
-		_, _ = io.WriteString(l.w, clearLine) // a terminal that is gone shows in what is written to stay
+		_, _ = io.WriteString(l.w, clearLine) // if the terminal is gone, the next write of other text fails
 	}
 }
 
-// clear takes the line away, before somebody else writes to the terminal.
+// clear clears the line before others write to the terminal.
 func (l *liveLine) clear() {
 	if l == nil {
 		return
@@ -83,8 +82,8 @@ func (l *liveLine) clear() {
 	l.hide()
 }
 
-// show puts text on the line, in the place of what is there, and cut where the terminal would wrap it. Where a question
-// waits for an answer nothing is shown.
+// show shows text on the line, in place of the present text, cut to the width of the terminal. While a question waits
+// for an answer, it does nothing.
 func (l *liveLine) show(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +95,7 @@ func (l *liveLine) show(text string) {
 	_, _ = io.WriteString(l.w, clearLine+cutCells(text, width-1))
 }
 
-// paint colours a text, when there are colours. l may be nil.
+// paint colours a text if there are colours. l may be nil.
 func (l *liveLine) paint(colour, s string) string {
 	if l == nil || !l.colour {
 		return s
@@ -104,7 +103,7 @@ func (l *liveLine) paint(colour, s string) string {
 	return painted(colour, s)
 }
 
-// showProgress shows the progress of a request: a bar where the whole is known, and what the server says of it.
+// showProgress shows the progress of a request: a bar if the total is known, and the text of the server.
 func (l *liveLine) showProgress(p *mcphubv1.Progress) {
 	bar := ""
 	if width := l.width(); p.Total != nil && p.GetTotal() > 0 && width >= 50 {
@@ -120,7 +119,7 @@ func cutCells(s string, n int) string {
 	used := 0
 	for i, r := range s {
 		if used += cells(r); used > n {
-			// room for the ellipsis
+			// leave room for the ellipsis
 			short := s[:i]
 			for used = cellsOf(short); used > n-1; used = cellsOf(short) {
 				runes := []rune(short)
@@ -140,7 +139,7 @@ func cellsOf(s string) int {
 	return n
 }
 
-// cells is how many columns a character takes: two for those of East Asia and for pictures (Unicode UAX 11, Wide).
+// cells returns how many columns a character takes: two for East Asian characters and pictures (Unicode UAX 11, Wide).
 func cells(r rune) int {
 	switch {
 	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
@@ -151,8 +150,8 @@ func cells(r rune) int {
 	return 1
 }
 
-// colourOf gives the colour of what is told of an event: green is a good end, red a bad one, yellow a cancel; what the
-// server says by the way is dim.
+// colourOf returns the colour for an event: green for success, red for a failure, yellow for a cancel, and dim for log
+// messages.
 func colourOf(event *mcphubv1.AttachResponse) string {
 	switch e := event.GetEvent().(type) {
 	case *mcphubv1.AttachResponse_McpRequestFinished:

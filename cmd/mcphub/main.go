@@ -12,13 +12,13 @@ import (
 	"github.com/mcphub-go/mcphub/plugin"
 )
 
-// version is the one place that says which version this is: `mcphub version` prints it and GetInfo tells it to hosts. A
-// release sets it by the linker, without the -dev. A rule keeps the packages under editors/ at the same number.
+// version is the version of the program. `mcphub version` prints it, and GetInfo returns it to hosts. A release sets it
+// by the linker, without the -dev. A rule keeps the packages under editors/ at the same number.
 var version = "0.1.0-dev"
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// environment is what a command is run with.
+// environment holds the standard streams of a command.
 type environment struct {
 	stdin  io.Reader
 	stdout *output
@@ -28,13 +28,14 @@ type environment struct {
 // say writes a line for people to stderr.
 func (e environment) say(format string, args ...any) { fmt.Fprintf(e.stderr, format+"\n", args...) }
 
-// tell is say for a line that may be long: on a terminal it is broken at blanks, the rest of it indented.
+// tell is say for a line that may be long: on a terminal it is broken at blanks, and all lines but the first are
+// indented.
 func (e environment) tell(format string, args ...any) {
 	fmt.Fprint(e.stderr, toRead(e.stderr, fmt.Sprintf(format, args...)))
 }
 
-// toRead is a line as a person at w reads it: broken before the terminal wraps it in the middle of a word. What is no
-// terminal gets it whole.
+// toRead returns a line in the form for w: on a terminal it is broken at blanks before the terminal would break it in
+// the middle of a word. For other outputs it is not broken.
 func toRead(w io.Writer, line string) string {
 	width := terminalWidth(w)
 	if width == 0 {
@@ -44,7 +45,7 @@ func toRead(w io.Writer, line string) string {
 	return hung(line, indent, max(width, leastWidth))
 }
 
-// run carries out one command line and gives its exit status.
+// run carries out one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment{stdin, &output{w: stdout}, stderr}
 	status := runCommand(env, args)
@@ -55,8 +56,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return status
 }
 
-// runCommand goes straight to what is started by programs, and as often as they like: the tree of commands, with its
-// help and completion, is built for people alone.
+// runCommand carries out commands that programs start, perhaps very often, without building the tree of commands, which
+// with its help and completion is only for people.
 func runCommand(env environment, args []string) int {
 	name := ""
 	if len(args) > 0 {
@@ -67,8 +68,8 @@ func runCommand(env environment, args []string) int {
 		return runServe(env)
 	case name == "guard":
 		return runGuard(env, args[1:])
-	case name == plugin.EnvironmentCommand && len(args) == 2: // by the login shell, for the hub that asks it
-		_ = userenv.Print(env.stdout, args[1], os.Environ()) // run tells of a failed write
+	case name == plugin.EnvironmentCommand && len(args) == 2: // run by the login shell, for the hub
+		_ = userenv.Print(env.stdout, args[1], os.Environ()) // run reports a failed write
 		return exitOK
 	case (name == "version" || name == "--version" || name == "-version") && len(args) == 1:
 		return runVersion(env)

@@ -43,7 +43,7 @@ With --http, whoever has the token may call every tool. docs/gateway.md has more
 	})
 }
 
-// runMCP serves all servers as one.
+// runMCP serves all servers as one MCP server.
 func runMCP(env environment, o mcpOptions, files []string) int {
 	o.configs = append(o.configs, files...)
 	if o.printConfig != "" {
@@ -71,7 +71,7 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 	return exitOf(f)
 }
 
-// serveMCP holds the hub and its gateway until the client has gone or ctx ends.
+// serveMCP serves the gateway of a hub in this process until the client is gone or ctx ends.
 func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mcphubv1.ConfigSource,
 	token string) error {
 	inside, err := plugin.OpenInside(plugin.InsideOptions{Version: version, StateDir: gatewayStateDir(),
@@ -135,7 +135,7 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	return context.Cause(ctx)
 }
 
-// helpsWithoutWindow says what to do about a server that needs somebody's word to start.
+// helpsWithoutWindow returns what the user can do about a server that needs an answer of a person to start.
 func helpsWithoutWindow(e *event.Error) string {
 	if e.Reason != event.ReasonNoApprover && e.Reason != event.ReasonInputMissing {
 		return ""
@@ -143,8 +143,8 @@ func helpsWithoutWindow(e *event.Error) string {
 	return "; --window serves a page to answer on"
 }
 
-// gatewayStateDir is where the hub of mcphub mcp keeps what a person allows on its page: what is said there does not
-// hold for the other commands, nor for the editors.
+// gatewayStateDir returns the directory in which the hub of mcphub mcp keeps the answers that a person gives on its
+// page. They do not hold for other commands, nor for editors.
 func gatewayStateDir() string {
 	if dir, chosen := os.LookupEnv(handshake.EnvStateDir); chosen {
 		return dir
@@ -156,7 +156,8 @@ func gatewayStateDir() string {
 	return filepath.Join(dir, "gateway")
 }
 
-// mcpLogger writes the hub's log to stderr when it is asked for: clients show what stands there.
+// mcpLogger returns a logger that writes the hub's log to stderr, nil unless logs were asked for: clients show what is
+// written to stderr.
 func mcpLogger(env environment) *slog.Logger {
 	if os.Getenv(handshake.EnvLog) == "" {
 		return nil
@@ -164,8 +165,8 @@ func mcpLogger(env environment) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// leaveSelfOut switches off servers that are this very command: the user's files name it as the server of his clients,
-// and it would start itself for ever.
+// leaveSelfOut switches off the servers that are this command itself. The user's files name it as a server for clients,
+// and without this it would start itself for ever.
 func leaveSelfOut(ctx context.Context, env environment, o *mcpOptions, servers mcphubv1.McpServerServiceClient) error {
 	if o.single() != "" {
 		return nil
@@ -184,7 +185,7 @@ func leaveSelfOut(ctx context.Context, env environment, o *mcpOptions, servers m
 	return nil
 }
 
-// isSelf tells whether a command line runs mcphub mcp.
+// isSelf reports whether a command line runs mcphub mcp.
 func isSelf(command string, args []string) bool {
 	base := strings.ToLower(filepath.Base(strings.ReplaceAll(command, `\`, "/")))
 	return strings.TrimSuffix(base, ".exe") == "mcphub" && len(args) > 0 && args[0] == "mcp"

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// clientConfig says where a client keeps its servers, how an entry looks that starts a command, and how one that leads
-// to an address; nil: the client starts commands only.
+// clientConfig describes the settings of a client: its file, an entry that starts a command, and one with a URL. at is
+// nil if the client can only start commands.
 type clientConfig struct {
 	file  string
 	entry func(command string, args []string) string
@@ -21,7 +21,7 @@ type clientConfig struct {
 	at    *remoteConfig
 }
 
-// members are entries of JSON files, by the members around them.
+// members returns a function that makes an entry of a JSON file, within the member around.
 func members(around string, entry func(command string, args []string) any) func(string, []string) string {
 	return func(command string, args []string) string {
 		return indented(map[string]any{around: map[string]any{"mcphub": entry(command, args)}})
@@ -35,7 +35,7 @@ func commandAndArgs(command string, args []string) any {
 	}{command, args}
 }
 
-// clients are those whose settings mcphub knows.
+// clients are the clients whose settings mcphub knows.
 var clients = map[string]clientConfig{
 	"vscode": {file: ".vscode/mcp.json", entry: members("servers", func(command string, args []string) any {
 		return struct {
@@ -69,7 +69,7 @@ var clients = map[string]clientConfig{
 	}, note: "or: codex mcp add mcphub -- %s", at: &remoteCodex},
 }
 
-// tomlString is a basic string of TOML, which escapes as JSON does.
+// tomlString returns a basic string of TOML, which has the escapes of JSON.
 func tomlString(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)
@@ -77,7 +77,7 @@ func tomlString(s string) string {
 
 func clientNames() []string { return slices.Sorted(maps.Keys(clients)) }
 
-// printClientConfig prints what starts this gateway from a client's settings, or with --http leads to it.
+// printClientConfig prints the entry for a client's settings that starts this gateway or, with --http, has its URL.
 func printClientConfig(env environment, o *mcpOptions) int {
 	client, known := clients[o.printConfig]
 	if !known {
@@ -100,7 +100,7 @@ func printClientConfig(env environment, o *mcpOptions) int {
 	return exitOK
 }
 
-// arguments are those that start the same gateway from any folder.
+// arguments returns the arguments that start the same gateway from any folder.
 func (o *mcpOptions) arguments() ([]string, error) {
 	if o.single() != "" {
 		return nil, fmt.Errorf("--print-config prints a gateway to config files: a client that wants the one server of --%s "+
@@ -135,7 +135,7 @@ func (o *mcpOptions) arguments() ([]string, error) {
 	return args, nil
 }
 
-// ownCommand is how others start this program: by its name where that finds it, else by its path.
+// ownCommand returns the command with which others can start this program: its name if PATH leads to it, else its path.
 func ownCommand() string {
 	own, err := os.Executable()
 	if err != nil {

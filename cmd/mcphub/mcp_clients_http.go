@@ -11,29 +11,30 @@ import (
 )
 
 const (
-	// tokenVariable is where a client finds the token of a gateway over HTTP, so that it stands in none of its files.
+	// tokenVariable is the variable in which a client finds the token of a gateway over HTTP, so that no file of the
+	// client holds the token.
 	tokenVariable = "MCPHUB_TOKEN"
-	// tokenPlace stands for the token in the file of a client that puts in no variables.
+	// tokenPlace is the placeholder for the token in the file of a client that does not replace variables.
 	tokenPlace = "TOKEN"
 
 	setVariable = "start the client with the token of %s in the variable " + tokenVariable
 )
 
-// remoteConfig is how an entry looks that leads to an address, and how its token comes there.
+// remoteConfig describes an entry with a URL, and how the client gets the token.
 type remoteConfig struct {
 	entry func(url string) string
-	token string // what to do, with %s for the file of the token
+	token string // what the user has to do, with %s for the file of the token
 }
 
-// remoteEntry is an entry of a JSON file that leads to an address.
+// remoteEntry is an entry of a JSON file with a URL.
 type remoteEntry struct {
 	Type    string            `json:"type,omitempty"`
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
 }
 
-// remote is an entry by the members around it, the client's word for Streamable HTTP ("": it has none), and how the
-// client writes the token's variable.
+// remote returns the config for an entry within the member around. kind is the client's word for Streamable HTTP, "" if
+// it has none, and token is how the client spells the token's variable.
 func remote(around, kind, token string) *remoteConfig {
 	todo := setVariable
 	if token == tokenPlace {
@@ -44,7 +45,7 @@ func remote(around, kind, token string) *remoteConfig {
 	}}
 }
 
-// remoteVSCode asks for the token and keeps it.
+// remoteVSCode is for VS Code, which asks for the token and keeps it.
 var remoteVSCode = remoteConfig{token: "VS Code asks for the token: that of %s", entry: func(url string) string {
 	type input struct {
 		Type        string `json:"type"`
@@ -72,7 +73,7 @@ func indented(value any) string {
 	return string(text)
 }
 
-// printRemoteConfig prints what leads a client to the gateway that this command line starts.
+// printRemoteConfig prints the entry with which a client reaches the gateway that this command line starts.
 func printRemoteConfig(env environment, o *mcpOptions, client clientConfig, command []string) int {
 	address, err := gateway.Loopback(o.http)
 	switch {

@@ -54,11 +54,11 @@ func (o *mcpOptions) flags() *pflag.FlagSet {
 	return set
 }
 
-// check finds what is wrong with the flags themselves. Who has no servers yet gets a gateway all the same: a client
-// that starts it must not see it fail.
+// check returns an error if the flags themselves are wrong. It is no error that there are no servers yet: a client that
+// starts the gateway must not see it fail.
 func (o *mcpOptions) check() error {
 	if !o.own() {
-		missing := (*noFileError)(nil) // the hub tells of it, and waits for the file
+		missing := (*noFileError)(nil) // the hub reports it, and waits for the file
 		if err := o.sourceFlags.check(); err != nil && !errors.As(err, &missing) {
 			return err
 		}
@@ -88,16 +88,16 @@ func (o *mcpOptions) check() error {
 	return nil
 }
 
-// gateway is what the flags say of the gateway itself.
+// gateway returns the options of the gateway.
 func (o *mcpOptions) gateway() gateway.Options {
 	return gateway.Options{Title: "mcphub mcp", Profile: o.profile, Approval: o.approval, Questions: o.questions,
 		Tools: o.tools, MaxTokens: o.maxTokens, PlainNames: o.plainNames}
 }
 
-// minToken is the length of a token below which anybody could guess it.
+// minToken is the least length of a token. A shorter one could be guessed.
 const minToken = 16
 
-// token reads the token of --token-file; "" without one.
+// token returns the token of --token-file, "" without the flag.
 func (o *mcpOptions) token() (string, error) {
 	if o.tokenFile == "" {
 		return "", nil

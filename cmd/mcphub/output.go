@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// output is the standard output of a command. It remembers the first write that failed: a command whose output was lost
-// has failed, whatever else it did. Safe for concurrent use.
+// output is the standard output of a command. It records the first write that failed: a command whose output was lost
+// has failed. It is safe for concurrent use.
 type output struct {
 	w io.Writer
 
@@ -15,7 +15,7 @@ type output struct {
 	err error
 }
 
-// Write writes p, and never writes again once a write has failed: half an answer is not to be followed by another half.
+// Write writes p. After a write has failed it writes nothing more, so that no text follows half an answer.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -27,14 +27,14 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failed gives the first error of a write; nil: there was none.
+// failed returns the first error of a write, nil if there was none.
 func (o *output) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// fileOf gives the file behind a standard stream; nil: it is none.
+// fileOf returns the file of a standard stream, nil if it is not a file.
 func fileOf(s any) *os.File {
 	if o, ok := s.(*output); ok {
 		s = o.w

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Bounds of what is shown of a question: whoever asks chooses how much it is.
+// Bounds of what is shown of a question: the one who asks decides how much it is.
 const (
 	maxArgumentBytes = 16 << 10 // of the arguments of a call together
 	maxFields        = 50       // of a form
@@ -20,9 +20,9 @@ const (
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// argumentLines tells the arguments of a call, one on each line, as the JSON that they are: a text that spells another
-// line stays within its quotes. They are shown whole up to a bound, as what is not seen is not approved; what is left
-// out is said loudly.
+// argumentLines returns lines with the arguments of a call, one argument on each line, as JSON, so that a text that
+// looks like another line stays within its quotes. They are shown in full up to a bound, since nobody can approve what
+// is not shown. If something is left out, a conspicuous line says so.
 func argumentLines(text string) []string {
 	b := []byte(text)
 	if !jsontext.IsObject(b) {
@@ -56,7 +56,7 @@ func argumentLines(text string) []string {
 	return lines
 }
 
-// fieldLines tells the fields of a form: their names, what they take, and what they are about.
+// fieldLines returns lines with the fields of a form: their names, their types, and their descriptions.
 func fieldLines(schema string) []string {
 	form := readArguments(schema)
 	if len(form.properties) == 0 {
@@ -82,7 +82,7 @@ func fieldLines(schema string) []string {
 	return lines
 }
 
-// messageLines tells what a model would be asked (2025-11-25 client/sampling, "Creating Messages").
+// messageLines returns lines with what a model would be asked (2025-11-25 client/sampling, "Creating Messages").
 func messageLines(request string) []string {
 	var lines []string
 	if system := jsontext.String(jsontext.Get([]byte(request), "systemPrompt")); system != "" {

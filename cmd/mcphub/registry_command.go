@@ -18,15 +18,15 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// envRegistry names the registry of the commands that are given no --registry.
+// envRegistry names the variable with the registry for commands without --registry.
 const envRegistry = "MCPHUB_REGISTRY"
 
 const (
 	defaultFound = 30
 	maxFound     = 500
 
-	// barePages is how many pages with fewer servers than were asked for a registry may send: it may leave entries out,
-	// but not for ever.
+	// barePages is how many pages with fewer servers than requested a registry may send. It may leave entries out, but not
+	// for ever.
 	barePages = 20
 )
 
@@ -52,7 +52,7 @@ has published a server, not what the server does.
 Exit status: 0 found, 1 not found or no answer, 2 usage.
 `
 
-// addRegistry adds the commands that ask a registry.
+// addRegistry adds the commands that search a registry.
 func (l *commandLine) addRegistry() {
 	c := l.add(l.root, spec{
 		group: groupLook, use: "registry COMMAND [FLAGS]", short: "search a registry for servers",
@@ -89,7 +89,7 @@ in it.
 	})
 }
 
-// newCatalog finds servers with the state of the command line.
+// newCatalog returns a catalog that keeps its state with that of the command line.
 func newCatalog() *catalog.Catalog {
 	state, chosen := os.LookupEnv(handshake.EnvStateDir)
 	if !chosen {
@@ -98,7 +98,7 @@ func newCatalog() *catalog.Catalog {
 	return catalog.New(catalog.Options{StateDir: state})
 }
 
-// trouble says what kept a command from its end.
+// trouble prints an error that has ended a command, and returns the exit status.
 func (l *commandLine) trouble(command string, err error) int {
 	if wrong, ok := errors.AsType[errUsage](err); ok {
 		return usageError(l.env, command, wrong.error)
@@ -133,7 +133,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 		}
 		found = append(found, page.Servers...)
 		unread += page.LeftOut
-		if page.Next == q.Cursor { // it would begin anew
+		if page.Next == q.Cursor { // the registry would begin again
 			page.Next = ""
 		}
 		if q.Cursor = page.Next; q.Cursor == "" || len(found) >= o.limit {
@@ -171,7 +171,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 	return exitOK
 }
 
-// foundServer is a server as --json prints it.
+// foundServer is a server in the form that --json prints.
 type foundServer struct {
 	Name          string   `json:"name"`
 	Publisher     string   `json:"publisher"`
@@ -196,7 +196,7 @@ func foundOf(s registry.Server) foundServer {
 	return f
 }
 
-// offeredWay is a proposal as --json prints it.
+// offeredWay is a proposal in the form that --json prints.
 type offeredWay struct {
 	Kind     string         `json:"kind"`
 	Subject  string         `json:"subject"`
@@ -231,7 +231,7 @@ func offeredOf(p *proposal.Proposal) offeredWay {
 	return w
 }
 
-// nameOfInput is how --input names it.
+// nameOfInput returns the name of an input for --input.
 func nameOfInput(in proposal.Input) string { return in.ID[strings.IndexByte(in.ID, '.')+1:] }
 
 func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
@@ -275,7 +275,7 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 	return exitOK
 }
 
-// printOffer tells a person what a proposal would run or connect to, and what it needs. Nothing of that is cut.
+// printOffer prints what a proposal would run or connect to, and what it needs. Nothing of it is cut.
 func printOffer(w io.Writer, p *proposal.Proposal) {
 	line := func(format string, args ...any) { fmt.Fprint(w, toRead(w, fmt.Sprintf(format, args...))) }
 	line("%s: %s", escape(p.Kind), escape(p.Subject))
@@ -307,7 +307,7 @@ func printOffer(w io.Writer, p *proposal.Proposal) {
 	}
 }
 
-// printEntry shows the whole of what an entry would start or connect to.
+// printEntry prints everything that an entry would start or connect to.
 func printEntry(w io.Writer, e proposal.Entry) {
 	line := func(format string, args ...any) { fmt.Fprint(w, toRead(w, fmt.Sprintf(format, args...))) }
 	if e.Command != "" {
@@ -331,7 +331,7 @@ func printEntry(w io.Writer, e proposal.Entry) {
 	}
 }
 
-// quotedWord is a word of a command line as a person can tell it from the next one.
+// quotedWord returns a word of a command line, quoted if it could be confused with its neighbours.
 func quotedWord(s string) string {
 	if s == "" || strings.ContainsAny(s, " \t\n\"'\\$`;&|<>()*?[]#~") {
 		return "'" + escape(strings.ReplaceAll(s, "'", `'\''`)) + "'"

@@ -9,7 +9,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// listOf parses the command line of a list that belongs to one server and lets list ask that server.
+// listOf parses the command line of a list for one server, and calls list with an open hub.
 func listOf(env environment, name string, o *listOptions, positional []string, list func(context.Context, *hubClient,
 	*listOptions, string) int) int {
 	server := o.single()
@@ -58,7 +58,8 @@ func runResources(env environment, o *listOptions, args []string) int {
 	})
 }
 
-// resourceRows gives the resources, and below them the templates: their braces tell them apart.
+// resourceRows returns rows for the resources, and below them for the templates, which are recognizable by their
+// braces.
 func resourceRows(resources []*mcphubv1.Resource, templates []*mcphubv1.ResourceTemplate) [][]string {
 	var rows [][]string
 	for _, r := range resources {
@@ -92,7 +93,7 @@ func runPrompts(env environment, o *listOptions, args []string) int {
 	})
 }
 
-// templateArguments gives the names of the arguments, those that may be left out in brackets.
+// templateArguments returns the names of the arguments, with brackets around the optional ones.
 func templateArguments(p *mcphubv1.McpPrompt) string {
 	names := make([]string, len(p.GetArguments()))
 	for i, a := range p.GetArguments() {

@@ -49,7 +49,7 @@ func runServers(env environment, o *listOptions, words []string) int {
 			table{header: []string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"},
 				rows: serverRows(r.GetServers(), time.Now()), colour: colourOfState}.write(env.stdout)
 		}
-		if o.watch { // the window tells the rest
+		if o.watch { // the doorman prints the changes
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) {
 				return o.fail(env, "servers", context.WithoutCancel(ctx), cause)
@@ -59,14 +59,14 @@ func runServers(env environment, o *listOptions, words []string) int {
 	})
 }
 
-// pick leaves the servers that are named; without names, all.
+// pick removes the servers that are not named; without names it keeps all.
 func pick(r *mcphubv1.ListServersResponse, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 	var all []string
 	var picked []*mcphubv1.Server
-	met := map[string]bool{} // of the names
+	met := map[string]bool{} // the names that were found
 	for _, s := range r.GetServers() {
 		all = append(all, s.GetName())
 		address := config.Address(s.GetConfigName(), config.Origin{Scope: s.GetConfigScope()}.Holder())
@@ -87,8 +87,8 @@ func pick(r *mcphubv1.ListServersResponse, names []string) error {
 	return nil
 }
 
-// colourOfState gives the colour of the second column of the list of servers: what works is green, what does not is
-// red.
+// colourOfState returns the colour for the second column of the list of servers: green for a server that works, red for
+// one that does not.
 func colourOfState(column int, cell string) string {
 	if column != 1 {
 		return ""
@@ -104,11 +104,11 @@ func colourOfState(column int, cell string) string {
 	return yellow
 }
 
-// startable gives the names of the servers that can be started; named says that they were chosen by their names.
+// startable returns the names of the servers that can be started. named says that the user has named the servers.
 func startable(servers []*mcphubv1.Server, named bool) (names []string) {
 	for _, s := range servers {
 		if !named && beside(s) != "" {
-			continue // it is for who names it
+			continue // it is started only if the user names it
 		}
 		switch s.GetState() {
 		case mcphubv1.ServerState_SERVER_STATE_DISABLED, mcphubv1.ServerState_SERVER_STATE_BROKEN:
@@ -119,20 +119,21 @@ func startable(servers []*mcphubv1.Server, named bool) (names []string) {
 	return names
 }
 
-// startsAtOnce bounds how many servers are started at the same time: each may be a package that is downloaded first.
+// startsAtOnce bounds how many servers are started at the same time, since each may be a package that must be
+// downloaded first.
 const startsAtOnce = 8
 
-// tried is what came of the start of a server.
+// tried is the result of the start of a server.
 type tried struct {
 	name   string
-	server *mcphubv1.Server // nil: it failed
+	server *mcphubv1.Server // nil if the start failed
 	err    error
 	took   time.Duration
 }
 
-// startAll starts servers, several at once, each within its own connect timeout, and tells what came of each. What went
-// wrong stands in the server's last_error too. look is called for each that is ready, which is stopped again then; nil:
-// they run on.
+// startAll starts servers, several at once, each within its own connect timeout, and returns the results. An error is
+// also in the server's last_error. If look is not nil, it is called for each server that is ready, and the server is
+// then stopped again. Otherwise the servers keep running.
 func startAll(ctx context.Context, client *hubClient, names []string, look func(server string)) []tried {
 	var group sync.WaitGroup
 	turns := make(chan struct{}, startsAtOnce)
@@ -146,7 +147,7 @@ func startAll(ctx context.Context, client *hubClient, names []string, look func(
 			came[i] = tried{name, r.GetServer(), err, time.Since(began)}
 			if err == nil && look != nil {
 				look(name)
-				// If that fails, the end of the hub stops it.
+				// If this fails, the end of the hub stops the server.
 				_, _ = client.Servers.StopServer(ctx, &mcphubv1.StopServerRequest{Server: name, Reason: "it was tried"})
 			}
 		})
@@ -166,7 +167,7 @@ func serverRows(servers []*mcphubv1.Server, now time.Time) [][]string {
 	return rows
 }
 
-// beside is the server that has the name of the entry by itself; "" = this one.
+// beside returns the name that this server would have if no other server had it, and "" if it has that name.
 func beside(s *mcphubv1.Server) string {
 	if of := s.GetConfigName(); of != s.GetName() {
 		return of
@@ -174,8 +175,8 @@ func beside(s *mcphubv1.Server) string {
 	return ""
 }
 
-// serverState gives the state, and what else there is to say about it: how the sign-in and the consent stand, and what
-// the hub will do by itself.
+// serverState returns the state and what else is of interest: the sign-in, the consent, and what the hub will do by
+// itself.
 func serverState(s *mcphubv1.Server, now time.Time) string {
 	parts := []string{word(s.GetState(), "SERVER_STATE_")}
 	switch s.GetSignIn() {
@@ -208,7 +209,7 @@ func serverState(s *mcphubv1.Server, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// configPlace gives where the entry stands, and what the file is when it is more than a file that was named.
+// configPlace returns the place of the entry, and the dialect and scope of the file if they are not the usual ones.
 func configPlace(s *mcphubv1.Server) string {
 	at := place(s.GetConfigFile(), s.GetConfigLine())
 	var what []string
@@ -224,7 +225,7 @@ func configPlace(s *mcphubv1.Server) string {
 	return at
 }
 
-// serverPlace gives the program that is the server, or its address.
+// serverPlace returns the server's program, or its URL.
 func serverPlace(s *mcphubv1.Server) string {
 	switch {
 	case s.GetUrl() != "":
@@ -245,8 +246,8 @@ func place(file string, line int32) string {
 	return file + ":" + strconv.Itoa(int(line))
 }
 
-// serverProblem gives the one thing that a person should know first: what breaks the entry, else what went wrong last,
-// else what is odd.
+// serverProblem returns what a person should know first: a fatal problem of the entry, else the last failure, else a
+// warning.
 func serverProblem(s *mcphubv1.Server) string {
 	var texts []string
 	for _, fatal := range []bool{true, false} {

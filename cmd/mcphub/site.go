@@ -20,17 +20,17 @@ const (
 	typeWeb    = "Type web in the terminal where the demo runs: it prints another one."
 )
 
-// site is the page, served over one hub to the browsers of this machine.
+// site is the page, which is served over one hub to the browsers of this machine.
 type site struct {
 	server *web.Server
 	stop   context.CancelCauseFunc
-	ended  chan struct{} // closed when it serves no more; then err says why
+	ended  chan struct{} // closed when the page is no longer served; err then says why
 	err    error
 }
 
 var errSiteClosed = errors.New("the page is served no more")
 
-// openSite serves the page. Whoever opens it closes it.
+// openSite serves the page. The caller must close the site.
 func openSite(o web.Options, port int) (*site, error) {
 	l, err := web.Listen(port)
 	if err != nil {
@@ -38,7 +38,7 @@ func openSite(o web.Options, port int) (*site, error) {
 	}
 	frames, err := web.ListenSandbox()
 	if err != nil {
-		frames = nil // the page does without views
+		frames = nil // the page works without views
 	}
 	o.Files, o.Sandbox = webview.Files, frames
 	server, err := web.New(l, o)
@@ -57,14 +57,14 @@ func openSite(o web.Options, port int) (*site, error) {
 	return s, nil
 }
 
-// close ends every window and waits for it.
+// close closes every window and waits for that.
 func (s *site) close() {
 	s.stop(errSiteClosed)
 	<-s.ended
 }
 
-// browse serves the page over a hub until ctx ends, and closes the hub: first, so that the page is told how everything
-// ends. lines are what a person types, nil when nobody does.
+// browse serves the page over a hub until ctx ends. Then it closes the hub before the page, so that the page shows how
+// everything ends. lines are what a person types, nil if nobody does.
 func browse(ctx context.Context, env environment, client *hubClient, o webFlags, lines <-chan string) error {
 	another := pressEnter
 	if lines == nil {
@@ -90,7 +90,7 @@ func browse(ctx context.Context, env environment, client *hubClient, o webFlags,
 	for {
 		select {
 		case _, ok := <-lines:
-			if !ok { // the terminal has closed; SIGHUP or Ctrl-C say what that means
+			if !ok { // the terminal has closed; SIGHUP or Ctrl-C ends the command
 				lines = nil
 				continue
 			}
@@ -105,17 +105,17 @@ func browse(ctx context.Context, env environment, client *hubClient, o webFlags,
 	}
 }
 
-// offeredDemo is this program as the demo server of a page that has no server yet. It stands in a file then, so it is
-// launched only after a yes beside its command.
+// offeredDemo returns this program as a demo server, which a page without servers offers. Its entry is written to a
+// file, so it is launched only after a consent that shows its command.
 func offeredDemo() *web.Demo {
 	binary, err := os.Executable()
 	if err != nil {
-		return nil // the page says how else to see it
+		return nil // the page says how to see the demo otherwise
 	}
 	entry, err := json.Marshal(map[string]any{
 		"command": binary,
 		"args":    []string{"demo-server"},
-		"era":     "legacy", // in which servers send questions of their own, and can withdraw them
+		"era":     "legacy", // in this era a server can ask and withdraw questions
 	})
 	if err != nil {
 		panic(err) // strings always marshal
@@ -123,7 +123,8 @@ func offeredDemo() *web.Demo {
 	return &web.Demo{Server: "mcphub-demo", Command: binary, EntryJSON: string(entry)}
 }
 
-// openBrowser has the system open an address. What it starts may live as long as the browser, so nobody waits for it.
+// openBrowser makes the system open an address. The process that it starts may run as long as the browser, so it does
+// not wait for it.
 func openBrowser(link string) error {
 	var cmd *exec.Cmd
 	switch runtime.GOOS {

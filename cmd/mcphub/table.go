@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// table is rows under a header. Cells are escaped, and names are shortened: most come from servers.
+// table has rows under a header. Cells are escaped, and names are shortened, since most of them come from servers.
 type table struct {
 	header []string
 	rows   [][]string
-	colour func(column int, cell string) string // of a cell where there are colours; nil: all are plain
-	whole  bool                                 // the last column, a path say, is never cut
+	colour func(column int, cell string) string // colour of a cell if there are colours; nil: no cell has one
+	whole  bool                                 // the last column, such as a path, is never cut
 }
 
-// leastLast is how much of a last column is worth showing.
+// leastLast is the least useful width of the last column.
 const leastLast = 20
 
-// write writes the table for what w is: in columns two blanks apart, all of it where w is no terminal. On a terminal
-// the last column is cut where the line ends. Where that leaves a stub of it, each row becomes a few lines, one for
-// each cell that says something.
+// write writes the table in the form for w. If w is not a terminal, the table has columns, two blanks apart, and
+// nothing is cut. On a terminal the last column is cut at the end of the line. If that would leave less than leastLast,
+// each row becomes a few lines, one for each cell that is not empty.
 func (t table) write(w io.Writer) {
 	t.writeWithin(w, terminalWidth(w), hasColours(w))
 }
 
-// writeWithin is write for a terminal of a width; 0 is none.
+// writeWithin is write for a terminal with this width; 0 means that there is no terminal.
 func (t table) writeWithin(w io.Writer, width int, colours bool) {
 	last := len(t.header) - 1
 	widths := make([]int, len(t.header))
@@ -39,7 +39,7 @@ func (t table) writeWithin(w io.Writer, width int, colours bool) {
 			widths[i] = max(widths[i], cellsOf(row[i]))
 		}
 	}
-	room := 0 // for the last column; 0: any
+	room := 0 // for the last column; 0: no limit
 	if width > 0 {
 		room = width
 		for _, n := range widths[:last] {
@@ -87,7 +87,7 @@ func (t table) writeRecords(w io.Writer, width int, colours bool) {
 			if cell == "-" || cell == "" {
 				continue
 			}
-			// The colour goes into the text when it is broken: an escape sequence takes no room.
+			// The text is broken before it is coloured, since an escape sequence takes no columns.
 			text := hung(fmt.Sprintf("%-*s%s", column, t.header[i], cell), column, width)
 			title, rest := text[:len(t.header[i])], text[len(t.header[i]):]
 			fmt.Fprint(w, painted(t.colours(colours, func(int, string) string { return bold })(i, cell), title)+
@@ -96,7 +96,7 @@ func (t table) writeRecords(w io.Writer, width int, colours bool) {
 	}
 }
 
-// colours gives colours where there are any, and where somebody chooses them.
+// colours returns of, or a function without colours if there are none.
 func (t table) colours(on bool, of func(column int, cell string) string) func(column int, cell string) string {
 	if !on || of == nil {
 		return func(int, string) string { return "" }
@@ -104,7 +104,7 @@ func (t table) colours(on bool, of func(column int, cell string) string) func(co
 	return of
 }
 
-// paintedLines paints what stands on lines, without the blanks before it and the ends.
+// paintedLines colours the text on each line, without the blanks before it and the line end.
 func paintedLines(colour, text string) string {
 	if colour == "" {
 		return text
@@ -118,7 +118,7 @@ func paintedLines(colour, text string) string {
 	return out.String()
 }
 
-// word gives the word of an enum value for people: SERVER_STATE_READY is ready.
+// word returns the word for an enum value: for SERVER_STATE_READY it is ready.
 func word(value fmt.Stringer, prefix string) string {
 	s := strings.TrimPrefix(value.String(), prefix)
 	if s == "UNSPECIFIED" {
@@ -127,7 +127,7 @@ func word(value fmt.Stringer, prefix string) string {
 	return strings.ReplaceAll(strings.ToLower(s), "_", " ")
 }
 
-// orDash gives s, or a dash: an empty cell looks like a fault of the table.
+// orDash returns s, or a dash if s is empty: an empty cell would look like a mistake.
 func orDash(s string) string {
 	if s == "" {
 		return "-"

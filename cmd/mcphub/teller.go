@@ -11,18 +11,19 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// teller tells the events of a window to a person, one or a few short lines each. It belongs to one goroutine.
+// teller describes the events of a window for a person, in one or a few short lines each. It belongs to one goroutine.
 type teller struct {
-	// own is the request that needs no name, because it is the only thing that happens; "" when there is none. serves is
-	// its server while the request has not ended.
+	// own is the id of the request that is not named in the lines, because the command makes only this one; "" if there is
+	// none. serves is the name of its server, until the request has ended.
 	own, serves string
-	// held is why that server did not start. It is told at the end of the request, unless its error says it.
+	// held is why that server did not start. It is printed at the end of the request, unless the error of the request
+	// contains it.
 	held   string
 	states map[string]mcphubv1.ServerState
-	noted  map[string]string // what was odd about a start, by server
-	tasks  map[string]string // what was said of the task of a request that runs
-	quiet  map[string]bool   // requests that run and are told otherwise
-	// nameOf gives the name of a prompt, or of a request that is not own.
+	noted  map[string]string // the last error that was printed while the server connects, by server
+	tasks  map[string]string // the last text about the task of an open request
+	quiet  map[string]bool   // open requests that are described by other events
+	// nameOf returns the name of a prompt, or of a request other than own.
 	nameOf func(id string) string
 }
 
@@ -34,7 +35,7 @@ func newTeller(own string) *teller {
 	}
 }
 
-// lines tells an event; many need no telling.
+// lines returns the lines that describe an event. Many events need none.
 func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 	switch e := event.GetEvent().(type) {
 	case *mcphubv1.AttachResponse_Reply:
@@ -85,7 +86,7 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		}
 		if f := e.McpRequestFinished; toldOtherwise(f.GetMethod()) ||
 			f.GetRequestId() == t.own && (f.GetHubError() != nil || f.GetMcpError() != nil) {
-			return nil // of its own request the command's last line says why it failed
+			return nil // the last line of the command says why its own request failed
 		}
 		return one("%s%s", t.label(e.McpRequestFinished.GetRequestId()), finishedText(e.McpRequestFinished))
 	case *mcphubv1.AttachResponse_PromptOpened:
@@ -113,8 +114,8 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 	return nil
 }
 
-// listChanged is for those who look at servers. Who waits for one request has no use for it, and many servers say it at
-// each start.
+// listChanged describes the change of a list. It returns no lines if the command makes a request: then nobody needs
+// them, and many servers send such notices at each start.
 func (t *teller) listChanged(what, server string) []string {
 	if t.own != "" {
 		return nil
@@ -124,13 +125,13 @@ func (t *teller) listChanged(what, server string) []string {
 
 func one(format string, args ...any) []string { return []string{escape(fmt.Sprintf(format, args...))} }
 
-// forget drops what was kept of a request that has ended.
+// forget removes what was kept about a request that has ended.
 func (t *teller) forget(requestID string) {
 	delete(t.tasks, requestID)
 	delete(t.quiet, requestID)
 }
 
-// label names a request at the head of a line.
+// label returns the name of a request as the beginning of a line.
 func (t *teller) label(requestID string) string {
 	if requestID == t.own {
 		return ""
@@ -168,7 +169,8 @@ func (t *teller) server(e *mcphubv1.ServerChanged) []string {
 	return one("%s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"))
 }
 
-// reloadedLines tells that the config was read anew, when a file did it: the host knows what it asked for.
+// reloadedLines describes a reload that a changed file has caused. For other reloads it returns nil, since the host has
+// asked for them.
 func reloadedLines(e *mcphubv1.ConfigReloaded) []string {
 	if e.GetChangedFile() == "" {
 		return nil
@@ -184,7 +186,7 @@ func reloadedLines(e *mcphubv1.ConfigReloaded) []string {
 	return lines
 }
 
-// whereabouts tells where a server is.
+// whereabouts returns where a server is.
 func whereabouts(s *mcphubv1.Server) string {
 	if s.GetUrl() != "" {
 		return transportName(s.GetTransport()) + " at " + s.GetUrl()
@@ -215,7 +217,7 @@ func (t *teller) started(r *mcphubv1.Request) []string {
 	return one("%s%s on %s", t.label(r.GetRequestId()), requestAbout(r), r.GetServer())
 }
 
-// requestAbout gives what is asked for: a tool by its name, anything else with its method.
+// requestAbout returns the target of a request: the name of a tool, or for other requests the method and the subject.
 func requestAbout(r *mcphubv1.Request) string {
 	switch {
 	case r.GetTool() != "":
@@ -226,8 +228,8 @@ func requestAbout(r *mcphubv1.Request) string {
 	return r.GetMethod()
 }
 
-// toldOtherwise tells the requests that need no telling of their own: the states of the server tell of the start of a
-// session, and the questions of a sign-in, of a launch and of a value for the config.
+// toldOtherwise reports whether requests with this method are described by other events: the start of a session by the
+// states of the server, and a sign-in, a launch and a value for the config by their questions.
 func toldOtherwise(method string) bool {
 	switch method {
 	case "initialize", "server/discover", "authorization", "launch", "input":
@@ -236,8 +238,9 @@ func toldOtherwise(method string) bool {
 	return false
 }
 
-// progressed tells progress, and what a server says of its task. A mere change of state is not told: what brought it
-// about was, and this event may come later. An event carries all that is known of a task: only what is new is told.
+// progressed describes progress and news about the server's task. It does not describe a mere change of state: its
+// cause was described, and this event may come later. An event holds everything that is known about a task, so only
+// what is new is returned.
 func (t *teller) progressed(p *mcphubv1.McpRequestProgressed) []string {
 	var lines []string
 	if p.GetTask() != nil {
@@ -301,7 +304,7 @@ func finishedText(e *mcphubv1.McpRequestFinished) string {
 	return "done" + tookText(e.GetTimings())
 }
 
-// tookText tells where the time went, human time apart: it is no fault of the server.
+// tookText says how long the server took, and separately how long people took, which is not the server's fault.
 func tookText(t *mcphubv1.Timings) string {
 	s := ""
 	if t.GetActive() != nil {
@@ -325,7 +328,7 @@ func shortDuration(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// logText gives the text of log data: a JSON string bare, anything else as it is.
+// logText returns the text of log data: the value of a JSON string, any other data as it is.
 func logText(dataJSON string) string {
 	if jsontext.IsString([]byte(dataJSON)) {
 		return jsontext.String([]byte(dataJSON))

@@ -9,8 +9,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// launchQuestion tells what would be run, or connected to: everything, exactly, one thing on a line. What is not seen
-// is not agreed to.
+// launchQuestion describes exactly and completely what would be run or connected to, one item on a line: nobody can
+// agree to what is not shown.
 func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	brings := "A file of the workspace brings it"
 	if by := q.GetWrittenBy(); by != nil {
@@ -26,7 +26,7 @@ func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 		}
 	}
 	add("command", q.GetCommand())
-	for _, arg := range q.GetArgs() { // an empty one is one, too
+	for _, arg := range q.GetArgs() { // even if it is empty
 		lines = append(lines, "  argument: "+exact(arg))
 	}
 	add("address", q.GetUrl())
@@ -55,7 +55,8 @@ func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	return append(lines, changedLines("it has changed since you agreed to it:", q.GetChanges())...)
 }
 
-// launchVariables tells what the file sets, what can load other code first and as a warning.
+// launchVariables describes the variables that the file sets. Those that can load other code come first, with a
+// warning.
 func launchVariables(q *mcphubv1.ServerLaunch) (lines []string) {
 	told := map[string]bool{}
 	for _, v := range q.GetEnvironment() {
@@ -87,7 +88,7 @@ func launchVariables(q *mcphubv1.ServerLaunch) (lines []string) {
 	return lines
 }
 
-// inputQuestion tells what a config file wants to know.
+// inputQuestion describes what a config file asks for.
 func inputQuestion(name, server string, q *mcphubv1.ConfigInput) []string {
 	about := q.GetDescription()
 	if about == "" {
@@ -105,7 +106,7 @@ func inputQuestion(name, server string, q *mcphubv1.ConfigInput) []string {
 	return lines
 }
 
-// changedLines tell what differs between what was agreed to and what is there now.
+// changedLines describes the differences between what was agreed to and what there is now.
 func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
 	if len(changes) == 0 {
 		return nil
@@ -113,7 +114,7 @@ func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
 	lines := []string{"  " + title}
 	for _, c := range changes {
 		before, after, path := c.GetBeforeJson(), c.GetAfterJson(), c.GetPath()
-		if path == "" { // too large to be compared
+		if path == "" { // it is too large to be compared
 			path = "the whole"
 		}
 		switch {
@@ -129,7 +130,7 @@ func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
 	return lines
 }
 
-// exact shows a text so that no other text looks the same: as it is, or in quotes when something in it cannot be seen.
+// exact returns a text in a form that no other text has: as it is, or in quotes if something in it is invisible.
 func exact(s string) string {
 	unseen := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	if s == "" || strings.HasPrefix(s, `"`) || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unseen) {

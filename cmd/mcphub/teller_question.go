@@ -6,7 +6,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// question tells a prompt: who asks, and exactly what.
+// question describes a prompt: who asks, and exactly what.
 func (t *teller) question(p *mcphubv1.Prompt) []string {
 	name := t.nameOf(p.GetPromptId())
 	switch q := p.GetQuestion().(type) {
@@ -42,8 +42,8 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 	return one("question %s: %s asks something that is newer than this command", name, p.GetServer())
 }
 
-// signInQuestion tells a sign-in. The host and the issuer are what a person goes by: that page will ask for a password.
-// The address is shown whole, on a line of its own, so that a terminal lets it be copied or clicked.
+// signInQuestion describes a sign-in. It shows the host and the issuer, by which a person decides, since the page will
+// ask for a password. The address is shown in full, on its own line, so that it can be copied or clicked in a terminal.
 func signInQuestion(name, server string, q *mcphubv1.SignIn) []string {
 	if q.GetWaiting() {
 		return one("question %s: waiting until you have signed in at %s", name, q.GetUrlHost())

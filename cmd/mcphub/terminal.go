@@ -9,23 +9,24 @@ import (
 	"golang.org/x/term"
 )
 
-// typed is a line that a person has typed. over means that there is none and will be none: the input has ended.
+// typed is a line that a person has typed. over means that there is no line, and that none will follow, since the input
+// has ended.
 type typed struct {
 	text string
 	over bool
 }
 
-// typist reads lines from a person, each only when it is asked for, so that each can be read in the way that its
-// question needs. A read from a terminal cannot be called off: the goroutine of a line that never comes lives until the
+// typist reads lines from a person. It reads each line only on request, so that each can be read in the way that its
+// question needs. A read from a terminal cannot be interrupted: if the line never comes, the goroutine lives until the
 // process ends. Its methods belong to one goroutine.
 type typist struct {
-	wanted chan bool // a line is wanted; true: a secret one
+	wanted chan bool // gets a value for each requested line; true: the line is secret
 	lines  chan typed
-	// restore puts the terminal back when a secret line was being typed; nil when the input is no terminal.
+	// restore restores the terminal's mode if a secret line was being typed; nil if the input is not a terminal.
 	restore func()
 }
 
-// newTypist reads from r.
+// newTypist returns a typist that reads from r.
 func newTypist(r io.Reader) *typist {
 	t := &typist{wanted: make(chan bool, 1), lines: make(chan typed, 1)}
 	file, isFile := r.(*os.File)
@@ -35,7 +36,7 @@ func newTypist(r io.Reader) *typist {
 		}
 	}
 	go func() {
-		// A terminal gives at most one line for each read, so nothing that is typed later waits in here.
+		// A read from a terminal returns at most one line, so nothing that is typed later is buffered here.
 		scanner := bufio.NewScanner(r)
 		for secret := range t.wanted {
 			line := typed{over: true}
@@ -51,10 +52,10 @@ func newTypist(r io.Reader) *typist {
 	return t
 }
 
-// want asks for a line; it comes on lines. The one that was wanted before must have come.
+// want requests a line, which comes on lines. The line that was requested before must have come.
 func (t *typist) want(secret bool) { t.wanted <- secret }
 
-// close ends the reading, and shows again what is typed.
+// close stops the reading, and makes typed text visible again.
 func (t *typist) close() {
 	close(t.wanted)
 	if t.restore != nil {
@@ -62,5 +63,5 @@ func (t *typist) close() {
 	}
 }
 
-// sign prints what stands before the typed line.
+// sign prints the text in front of a typed line.
 func sign(w io.Writer, text string) { fmt.Fprint(w, text+" ") }

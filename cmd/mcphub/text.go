@@ -10,12 +10,12 @@ import (
 	"golang.org/x/term"
 )
 
-// escape makes text of a server harmless on a terminal: control characters, which could move the cursor or recolour
-// what was said before, direction marks, which could turn it round, and what cannot be seen, which could make two texts
-// look like one, are shown as Go escapes. Everything on one line.
+// escape makes text of a server harmless on a terminal. It replaces by Go escapes: control characters, which could move
+// the cursor or change the colour of earlier text; direction marks, which could reverse text; and invisible characters,
+// which could make two texts look the same. The result is one line.
 func escape(s string) string { return escapeBut(s, "") }
 
-// escapeBut is escape, except for the characters of keep.
+// escapeBut is escape, except that it keeps the characters of keep.
 func escapeBut(s, keep string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return hostile(r, keep) || joiner(r) }) < 0 && utf8.ValidString(s) {
 		return s
@@ -40,8 +40,8 @@ func hostile(r rune, keep string) bool {
 		!strings.ContainsRune(keep, r)
 }
 
-// unseen tells of characters that take no room, or none that anybody sees: format characters, line and paragraph
-// separators, and letters that fonts draw as nothing.
+// unseen reports whether r is a character that takes no room or is invisible: a format character, a line or paragraph
+// separator, or a letter that fonts draw as nothing.
 func unseen(r rune) bool {
 	switch r {
 	case 0x115f, 0x1160, 0x3164, 0xffa0, 0x2800, 0x034f, 0x17b4, 0x17b5:
@@ -52,8 +52,8 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || 0xe0100 <= r && r <= 0xe01ef
 }
 
-// joiner: the two that join or part letters of Persian and Indian scripts, and make one emoji of several. They stay
-// between such.
+// joiner reports whether r is one of the two characters that join or separate letters of Persian and Indian scripts,
+// and combine emojis. They are kept between such characters.
 func joiner(r rune) bool { return r == 0x200c || r == 0x200d }
 
 func mayJoin(r rune) bool {
@@ -61,12 +61,12 @@ func mayJoin(r rune) bool {
 		unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
 }
 
-// maxName is how many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool
-// Names").
+// maxName is how many characters of a name are shown. MCP allows as many for the name of a tool (2025-11-25
+// server/tools, "Tool Names").
 const maxName = 128
 
-// shortName gives the name of a tool or a server for people, who have a longer one elsewhere: it says how long the name
-// is.
+// shortName returns the name of a tool or a server for people. Of a name that is too long it returns the beginning and
+// the length; the full name can be seen elsewhere.
 func shortName(name string) string {
 	if len(name) <= maxName {
 		return name
@@ -78,7 +78,7 @@ func shortName(name string) string {
 	return string([]rune(name)[:maxName/2]) + "… (" + strconv.Itoa(n) + " characters)"
 }
 
-// cut shortens s to at most n runes, with an ellipsis when something is lost.
+// cut shortens s to at most n runes, with an ellipsis if it cuts something.
 func cut(s string, n int) string {
 	if n <= 0 || utf8.RuneCountInString(s) <= n {
 		return s
@@ -86,7 +86,7 @@ func cut(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
-// firstLine gives the first line of s that is not blank.
+// firstLine returns the first line of s that is not blank.
 func firstLine(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -96,7 +96,7 @@ func firstLine(s string) string {
 	return ""
 }
 
-// terminalWidth gives the columns of the terminal that w is, 0 when it is none.
+// terminalWidth returns the number of columns of the terminal w, 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {
 	if live, ok := w.(*liveLine); ok {
 		return live.width()
@@ -112,7 +112,7 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// isTerminal tells whether s, a standard stream, is a terminal.
+// isTerminal reports whether s, a standard stream, is a terminal.
 func isTerminal(s any) bool {
 	f := fileOf(s)
 	return f != nil && term.IsTerminal(int(f.Fd()))

@@ -13,8 +13,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// typedArguments gives the arguments of the call: those of --args, and over them those of --arg, read as the tool's
-// schema says. The server is asked for it, and starts for that.
+// typedArguments returns the arguments of the call: those of --args, overridden by those of --arg, which are read
+// according to the tool's schema. The schema comes from the server, which is started for that.
 func (o *callOptions) typedArguments(ctx context.Context, client *hubClient) (string, error) {
 	r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: o.server})
 	if ctx.Err() != nil {
@@ -35,7 +35,7 @@ func (o *callOptions) typedArguments(ctx context.Context, client *hubClient) (st
 	return text, nil
 }
 
-// findTool gives the tool of a name.
+// findTool returns the tool with a name.
 func findTool(tools []*mcphubv1.Tool, server, name string) (*mcphubv1.Tool, error) {
 	var names []string
 	for _, t := range tools {
@@ -48,13 +48,13 @@ func findTool(tools []*mcphubv1.Tool, server, name string) (*mcphubv1.Tool, erro
 		Message: fmt.Sprintf("server %q has no tool %q%s", server, name, nearmiss.Hint(name, names))}
 }
 
-// withPairs sets arguments of the form NAME=VALUE in a JSON object ("": an empty one). No message holds a value: it may
-// be secret.
+// withPairs sets arguments of the form NAME=VALUE in a JSON object; text "" means an empty object. No message quotes a
+// value, since it may be secret.
 func withPairs(text string, pairs []string, schema *argument) (string, error) {
 	object := map[string]any{}
 	if text != "" {
 		decoder := json.NewDecoder(strings.NewReader(text))
-		decoder.UseNumber() // as they are spelled
+		decoder.UseNumber() // keeps the spelling of numbers
 		if err := decoder.Decode(&object); err != nil || object == nil {
 			return "", errors.New(`--args: it is a JSON object, {"name":"Ada"} say`)
 		}
@@ -77,7 +77,7 @@ func withPairs(text string, pairs []string, schema *argument) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// checkPairs finds what is wrong with arguments of the form NAME=VALUE before there is a schema.
+// checkPairs returns an error if an argument has not the form NAME=VALUE. It needs no schema.
 func checkPairs(pairs []string) error {
 	for _, pair := range pairs {
 		if key, _, ok := strings.Cut(pair, "="); !ok || key == "" {
@@ -87,7 +87,8 @@ func checkPairs(pairs []string) error {
 	return nil
 }
 
-// setArgument sets one value in object. A name with dots in it that the schema does not know leads into nested objects.
+// setArgument sets one value in object. If the schema does not know a name with dots, the parts of the name are names
+// of nested objects.
 func setArgument(object map[string]any, schema *argument, whole, key, raw string) error {
 	property, known := schema.find(key)
 	head, rest, nested := strings.Cut(key, ".")
@@ -113,7 +114,7 @@ func setArgument(object map[string]any, schema *argument, whole, key, raw string
 	before, again := object[key]
 	value, ok := property.read(raw)
 	if list, isList := before.([]any); again && isList && property.items != nil {
-		// Once more: another element.
+		// The argument was given again: add an element.
 		if element, fits := property.items.read(raw); fits {
 			object[key] = append(list, element)
 			return nil
@@ -134,8 +135,8 @@ var (
 	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
-// read reads a value as the schema wants it; ok is false when it fits nothing that is wanted. A text is one only when
-// nothing else that is wanted fits: of a schema that takes a number or a text, 7 is the number.
+// read reads a value according to the schema. ok is false if it fits none of the schema's types. It is read as a string
+// only if it fits no other type: with a schema for a number or a string, 7 is the number.
 func (a *argument) read(raw string) (value any, ok bool) {
 	defer func() { ok = ok && a.among(value) }()
 	typed := func(kind string) bool { return a.takes(kind) }
@@ -176,7 +177,7 @@ func (a *argument) read(raw string) (value any, ok bool) {
 	return nil, false
 }
 
-// among tells whether a value is one of those that the schema names, when it names any.
+// among reports whether the schema allows a value by its list of values, if it has one.
 func (a *argument) among(value any) bool {
 	if len(a.enum) == 0 {
 		return true

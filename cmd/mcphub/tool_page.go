@@ -8,10 +8,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// maxNested bounds how deep the arguments of a tool are told.
+// maxNested bounds how deep the arguments of a tool are described.
 const maxNested = 4
 
-// writeTool tells one tool: what it does, its arguments, and a line that calls it.
+// writeTool describes one tool: what it does, its arguments, and a command line that calls it.
 func writeTool(w io.Writer, t *mcphubv1.Tool, source []string) {
 	width := helpWidth(w)
 	title := shortName(t.GetName())
@@ -53,7 +53,7 @@ func writeArguments(w io.Writer, of *argument, prefix string, width, depth int) 
 	}
 }
 
-// exampleCall gives a command line that calls a tool with what it requires.
+// exampleCall returns a command line that calls a tool with its required arguments.
 func exampleCall(t *mcphubv1.Tool, schema *argument, source []string) string {
 	words := append([]string{"mcphub", "call"}, source...)
 	words = append(words, named("--tool", t.GetName())...)
@@ -65,7 +65,7 @@ func exampleCall(t *mcphubv1.Tool, schema *argument, source []string) string {
 	return shellLine(words)
 }
 
-// example gives a value that the schema takes.
+// example returns a value that the schema accepts.
 func (a *argument) example() string {
 	value := ""
 	switch {
@@ -99,7 +99,7 @@ func (a *argument) example() string {
 	return value
 }
 
-// shellLine is a command line that can be pasted.
+// shellLine returns a command line that can be pasted.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -108,8 +108,8 @@ func shellLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellQuoted writes a word so that a POSIX shell reads it as it is. What a terminal would obey cannot be pasted at
-// all.
+// shellQuoted quotes a word so that a POSIX shell reads it unchanged. Characters that control a terminal are escaped:
+// they cannot be pasted.
 func shellQuoted(word string) string {
 	safe := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
@@ -121,8 +121,8 @@ func shellQuoted(word string) string {
 	return "'" + strings.ReplaceAll(escapeBut(word, "\n"), "'", `'\''`) + "'"
 }
 
-// words gives the part of a command line that names these servers again. The values of headers and variables, and
-// the query of an address, are left out: they may be secret.
+// words returns the part of a command line that describes the same servers. It leaves out the values of headers and
+// variables and the query of a URL, since they may be secret.
 func (s *sourceFlags) words(server string) []string {
 	var words []string
 	for _, file := range s.configs {
@@ -158,8 +158,8 @@ func (s *sourceFlags) words(server string) []string {
 	return words
 }
 
-// named gives a name as a word of its own, or behind its flag when it would be read as a flag or a file: servers and
-// folders choose names, and the line is there to be pasted.
+// named returns a name as a word of its own, or after its flag if it would be read as a flag or a file: servers and
+// folders choose names, and the command line is meant to be pasted.
 func named(flag, name string) []string {
 	if strings.HasPrefix(name, "-") || isPath(name) || strings.Contains(name, "://") {
 		return []string{flag, name}

@@ -10,33 +10,34 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Bounds of what is read of a schema: a stranger may write its references in a circle, on many ways at once.
+// Bounds of what is read of a schema: a stranger may write circular references, along many paths at once.
 const (
 	maxDepth   = 16    // of nesting and references together
-	maxSchemas = 5_000 // that are read in all
+	maxSchemas = 5_000 // how many schemas are read in all
 )
 
-// argument is one argument of a tool, as its input schema says. Everything in it is the server's word.
+// argument is one argument of a tool, according to its input schema. Everything in it comes from the server.
 type argument struct {
 	name        string
-	types       []string // of JSON; none: any
+	types       []string // JSON types; none: any
 	items       *argument
 	enum        []string // JSON texts
-	def         string   // JSON text, "" when there is none
+	def         string   // JSON text, "" if there is none
 	description string
 	required    bool
 	properties  []argument
 	open        bool // further properties are allowed
 }
 
-// readToolArguments reads the input schema in a tool's definition. Of what is no schema nothing is known.
+// readToolArguments reads the input schema in a tool's definition. If it is not a schema, nothing is known about the
+// arguments.
 func readToolArguments(definition string) argument {
 	return readArguments(string(jsontext.Get([]byte(definition), "inputSchema")))
 }
 
 // readArguments reads a schema whose root is an object.
 func readArguments(schema string) argument {
-	var root map[string]any // keys are compared exactly, and of two the last one counts, as in jsontext
+	var root map[string]any // keys must match exactly, and of two equal keys the last one counts, as in jsontext
 	if json.Unmarshal([]byte(schema), &root) != nil {
 		return argument{open: true}
 	}
@@ -50,7 +51,7 @@ type schemaReader struct {
 	left int // schemas that may still be read
 }
 
-// read reads one schema. What is over the bounds may be anything.
+// read reads one schema. Beyond the bounds, any value is allowed.
 func (r *schemaReader) read(name string, schema map[string]any, depth int) argument {
 	a := argument{name: name}
 	if r.left--; depth == 0 || r.left < 0 {
@@ -125,7 +126,7 @@ func (r *schemaReader) read(name string, schema map[string]any, depth int) argum
 	return a
 }
 
-// referred gives the part of root that a reference within it means, nil when there is none.
+// referred returns the part of root that a reference within it means, nil if there is none.
 func referred(root map[string]any, ref string) map[string]any {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -160,17 +161,17 @@ func typesOf(schema map[string]any) []string {
 func jsonOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it came out of JSON
+		panic(err) // it came from JSON
 	}
 	return string(text)
 }
 
-// takes tells whether a value of a type may stand there.
+// takes reports whether the schema accepts values of a type.
 func (a *argument) takes(kind string) bool {
 	return len(a.types) == 0 || slices.Contains(a.types, kind)
 }
 
-// wants says what the schema wants, for people.
+// wants returns what the schema accepts, in words for people.
 func (a *argument) wants() string {
 	switch {
 	case len(a.enum) > 0:
@@ -183,7 +184,7 @@ func (a *argument) wants() string {
 	return strings.Join(a.types, " or ")
 }
 
-// find gives the property of a name.
+// find returns the property with a name.
 func (a *argument) find(name string) (property argument, ok bool) {
 	for _, p := range a.properties {
 		if p.name == name {

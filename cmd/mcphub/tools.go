@@ -38,7 +38,7 @@ func runTools(env environment, o *listOptions, positional []string) int {
 				env.tell("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
 			}
 		}
-		// One server in trouble does not spoil the list of the others, but the list is not what was asked for.
+		// If one server fails, the others are listed nevertheless, but the list is not complete.
 		if len(r.GetTroubles()) > 0 {
 			return exitServer
 		}
@@ -46,7 +46,8 @@ func runTools(env environment, o *listOptions, positional []string) int {
 	})
 }
 
-// colourOfPolicy gives the colour of the third column of the list of tools: green runs without asking, red never.
+// colourOfPolicy returns the colour for the third column of the list of tools: green for a tool that runs without a
+// question, red for one that never runs.
 func colourOfPolicy(column int, cell string) string {
 	if column != 2 {
 		return ""
@@ -54,7 +55,7 @@ func colourOfPolicy(column int, cell string) string {
 	return map[string]string{"allow": green, "ask": yellow, "deny": red}[cell]
 }
 
-// tellTool tells one tool of those that were listed.
+// tellTool describes one of the listed tools.
 func (o *listOptions) tellTool(ctx context.Context, env environment, r *mcphubv1.ListToolsResponse,
 	server, name string) int {
 	tool, err := findTool(r.GetTools(), server, name)
@@ -69,7 +70,7 @@ func (o *listOptions) tellTool(ctx context.Context, env environment, r *mcphubv1
 	return exitOK
 }
 
-// about gives title and first line of the description.
+// about returns the title and the first line of the description.
 func about(title, description string) string {
 	about := firstLine(description)
 	switch {

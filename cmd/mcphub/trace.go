@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// maxTraceFile bounds what is read; the hub keeps a few megabytes of timelines.
+// maxTraceFile bounds what is read of a file. The hub keeps a few megabytes of timelines.
 const maxTraceFile = 64 << 20
 
 type traceOptions struct{ json bool }
@@ -27,7 +27,7 @@ func (o *traceOptions) flags() *pflag.FlagSet {
 	return set
 }
 
-// runTrace shows an exported bundle, or a GetTraceResponse, to a person.
+// runTrace prints an exported bundle, or a GetTraceResponse, for people.
 func runTrace(env environment, o traceOptions, files []string) int {
 	if len(files) == 0 {
 		return usageError(env, "trace", errors.New("which file? mcphub call ... --trace FILE writes one"))
@@ -72,7 +72,7 @@ func readTraceFile(env environment, path string) ([]byte, error) {
 	return text, err
 }
 
-// bundle is what a bug report carries: a hub in short, and timelines.
+// bundle is the content of a bug report: a summary of a hub, and timelines.
 type bundle struct {
 	Version, GoVersion, OS, Arch, HubID string
 	UptimeSeconds                       float64
@@ -84,7 +84,7 @@ type bundle struct {
 	timelines []*mcphubv1.Trace
 }
 
-// readTraces reads a bundle, or a GetTraceResponse in proto3 JSON, which may have a bundle in it.
+// readTraces reads a bundle, or a GetTraceResponse in proto3 JSON, which may hold a bundle.
 func readTraces(text []byte) (*bundle, error) {
 	var b bundle
 	var response struct{ BundleJSON string }
@@ -112,7 +112,8 @@ func readTraces(text []byte) (*bundle, error) {
 	return &b, nil
 }
 
-// String is the bundle for people. Nothing in a file is trusted to be harmless on a terminal.
+// String returns the bundle in a form for people. Every text of a file is escaped, since it may not be harmless on a
+// terminal.
 func (b *bundle) String() string {
 	var out strings.Builder
 	line := func(format string, args ...any) { out.WriteString(escape(fmt.Sprintf(format, args...)) + "\n") }

@@ -16,8 +16,8 @@ import (
 // traceTime bounds the wait for a timeline.
 const traceTime = 5 * time.Second
 
-// checkTraceFile tells why a timeline could not be written there. An older file is written over, as one expects of an
-// output; what is no file is not.
+// checkTraceFile returns an error if a timeline could not be written to path. An existing file is overwritten, as is
+// usual for an output. Anything that is not a regular file is an error.
 func checkTraceFile(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -32,7 +32,7 @@ func checkTraceFile(path string) error {
 	return nil
 }
 
-// saveTrace writes what the hub has noted of the request, for a bug report.
+// saveTrace writes what the hub has recorded about the request, for a bug report.
 func (c *call) saveTrace() error {
 	if c.client == nil {
 		return errors.New("the hub was not opened")
@@ -46,7 +46,7 @@ func (c *call) saveTrace() error {
 	return writeTraceFile(c.options.trace, r.GetBundleJson())
 }
 
-// writeTraceFile puts a new file, which only its owner can read, in the place of an older one, whole or not at all.
+// writeTraceFile replaces the file at path atomically. Only its owner can read the new file.
 func writeTraceFile(path, text string) (err error) {
 	if err := checkTraceFile(path); err != nil {
 		return err
@@ -57,7 +57,7 @@ func writeTraceFile(path, text string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = f.Close() // also when it is closed already; the first error counts
+			_ = f.Close() // fails if it is closed already; the first error counts
 			_ = os.Remove(f.Name())
 		}
 	}()

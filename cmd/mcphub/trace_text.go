@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// timelineText tells one timeline: a line for the request, one for each entry with its distance from the first, and the
-// total.
+// timelineText describes one timeline: a line for the request, one for each entry with its time since the first entry,
+// and the total.
 func timelineText(t *mcphubv1.Trace) []string {
 	r := t.GetRequest()
 	head := fmt.Sprintf("%s  %s", r.GetRequestId(), r.GetMethod())
@@ -48,7 +48,8 @@ func timelineText(t *mcphubv1.Trace) []string {
 	return append(lines, fmt.Sprintf("%11.3f ms  in all", total))
 }
 
-// widestGap is the entry before which the most time has passed: what was left out stood in the middle.
+// widestGap returns the index of the entry before which the most time has passed. Entries that were left out were in
+// the middle.
 func widestGap(entries []*mcphubv1.TraceEntry) int {
 	widest, at := time.Duration(-1), len(entries)/2
 	for i := 1; i < len(entries); i++ {

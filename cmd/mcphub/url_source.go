@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// urlFlags describe one server behind an address. What they hold may be secret, the values of headers above all, so
-// nothing of it is ever shown: package flag quotes a value that its function refuses, so they are checked later.
+// urlFlags describe one server with a URL. Their values may be secret, above all those of headers, so no message quotes
+// them. Package flag quotes a value that its function refuses, so they are checked later.
 type urlFlags struct {
 	url       string
 	transport string
@@ -32,7 +32,7 @@ func (u *urlFlags) register(set *pflag.FlagSet) {
 		})
 }
 
-// check finds what is wrong with the flags, by the rules that hold for config files too.
+// check returns an error if the flags are wrong, by the rules for config files.
 func (u *urlFlags) check() error {
 	if u.url == "" {
 		switch {
@@ -62,7 +62,7 @@ func (u *urlFlags) check() error {
 	return nil
 }
 
-// showable gives the name of a header unless it looks like something else, half a value say.
+// showable returns the name of a header, unless it looks like something else, such as a part of a value.
 func showable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
@@ -72,7 +72,7 @@ func showable(name string) string {
 	return name
 }
 
-// config builds the config of the server.
+// config returns the config of the server.
 func (u *urlFlags) config(era string, connect *time.Duration) (string, error) {
 	headers := make(map[string]string, len(u.headers))
 	seen := make(map[string]bool, len(u.headers))

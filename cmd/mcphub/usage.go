@@ -11,22 +11,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commandLine is one command line that is being carried out: the tree of commands, and the status that the command
-// gave.
+// commandLine is one command line that is being carried out: the tree of commands, and the exit status of the command.
 type commandLine struct {
 	env    environment
 	root   *cobra.Command
 	status int
 }
 
-// runCommandLine finds the command of args and carries it out.
+// runCommandLine finds the command of args and runs it.
 func runCommandLine(env environment, args []string) int {
 	l := newCommandLine(env)
 	if status, done := l.unknownCommand(args); done {
 		return status
 	}
-	l.root.SetArgs(append([]string{}, args...)) // nil would mean the arguments of the process
-	// The script of a completion that cannot be written is an error of its command; run tells of that.
+	l.root.SetArgs(append([]string{}, args...)) // with nil, cobra would use the arguments of the process
+	// If a completion script cannot be written, the command returns an error; run reports it.
 	if c, err := l.root.ExecuteC(); err != nil && env.stdout.failed() == nil {
 		return usageError(env, pathOf(c), err)
 	}
@@ -35,7 +34,7 @@ func runCommandLine(env environment, args []string) int {
 
 // newCommandLine builds the tree of commands.
 func newCommandLine(env environment) *commandLine {
-	cobra.EnableCommandSorting = false // they stand as they are added
+	cobra.EnableCommandSorting = false // the commands are listed in the order in which they are added
 	l := &commandLine{env: env}
 	l.root = &cobra.Command{
 		Use: "mcphub", Short: introduction, SilenceErrors: true, SilenceUsage: true,
@@ -59,21 +58,21 @@ func newCommandLine(env environment) *commandLine {
 	return l
 }
 
-// spec describes one command.
+// spec describes a command.
 type spec struct {
 	group, use, short string
-	page              string // above the flags of the help page, in paragraphs; an indented line stays as it is
+	page              string // shown above the flags on the help page, in paragraphs; an indented line stays as it is
 	example           string
-	most              int // arguments beside the flags
+	most              int // most arguments besides the flags
 	hidden            bool
-	words             completer // what completes the arguments beside the flags; nil: files
+	words             completer // completes the arguments besides the flags; nil: files
 	source            *sourceFlags
-	server            func(args []string) string // the server that the words so far name, for the names of its tools
+	server            func(args []string) string // returns the server that args name, to complete its tools
 	flags             *pflag.FlagSet
 	run               func(args []string) int
 }
 
-// add puts a command into the tree.
+// add adds a command to the tree.
 func (l *commandLine) add(parent *cobra.Command, s spec) *cobra.Command {
 	c := &cobra.Command{
 		Use: s.use, Short: s.short, Long: s.page, Example: s.example, GroupID: s.group, Hidden: s.hidden,
@@ -101,11 +100,11 @@ func (l *commandLine) add(parent *cobra.Command, s spec) *cobra.Command {
 	return c
 }
 
-// formOf is the annotation of a flag that says what its value looks like.
+// formOf is the annotation of a flag with the form of its value.
 const formOf = "mcphub_form"
 
-// setForm parts the usage of a flag, which is the form of its value, a tab, and what it does; that of a switch is only
-// the latter.
+// setForm splits the usage of a flag into the form of its value and the description, which a tab separates. The usage
+// of a switch has only the description.
 func setForm(f *pflag.Flag) {
 	if form, usage, ok := strings.Cut(f.Usage, "\t"); ok {
 		f.Usage = usage
@@ -116,16 +115,16 @@ func setForm(f *pflag.Flag) {
 func newFlags(name string) *pflag.FlagSet {
 	set := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	set.SortFlags = false
-	set.SetOutput(io.Discard) // what is wrong is said in one place and one form
+	set.SetOutput(io.Discard) // all errors are printed in one place, in one format
 	set.Usage = func() {}
 	return set
 }
 
-// unknownCommand refuses a word that stands where a command is wanted, before its flags are looked at: they are those
-// of a command that is not there.
+// unknownCommand reports a word that is not a command, before the flags are parsed: they belong to a command that does
+// not exist.
 func (l *commandLine) unknownCommand(args []string) (status int, done bool) {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		return 0, false // of the completion scripts
+		return 0, false // a request of the completion scripts
 	}
 	l.root.InitDefaultHelpCmd()
 	l.root.InitDefaultCompletionCmd(args...)
@@ -138,7 +137,7 @@ func (l *commandLine) unknownCommand(args []string) (status int, done bool) {
 	return exitUsage, true
 }
 
-// noCommand says that c has no such command.
+// noCommand returns a message that says that c has no such command.
 func noCommand(c *cobra.Command, word string) string {
 	var names []string
 	for _, child := range c.Commands() {
@@ -150,12 +149,12 @@ func noCommand(c *cobra.Command, word string) string {
 	return fmt.Sprintf("there is no command %q%s", what, nearmiss.Hint(word, names))
 }
 
-// pathOf names a command as mcphub help takes it; "" is mcphub itself.
+// pathOf returns the name of a command for mcphub help; for mcphub itself it is "".
 func pathOf(c *cobra.Command) string {
 	return strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), c.Root().Name()))
 }
 
-// flagError says more of a flag that is not there.
+// flagError returns a better error for a flag that does not exist.
 func flagError(c *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -163,7 +162,7 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	name := unknown.GetSpecifiedName()
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		name = short // -tool is read as -t -o -o -l
+		name = short // -tool is parsed as -t -o -o -l
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -181,7 +180,7 @@ func usageError(env environment, command string, err error) int {
 	return exitUsage
 }
 
-// helpCommand is mcphub help.
+// helpCommand returns the command mcphub help.
 func (l *commandLine) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "explain a command", DisableFlagsInUseLine: true,

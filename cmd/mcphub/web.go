@@ -15,13 +15,13 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// webFlags say how the page is served.
+// webFlags are the flags for serving the page.
 type webFlags struct {
 	port int
 	open bool
 
 	configWrites bool   // the page may change the config files
-	registry     string // that it searches
+	registry     string // the registry that the page searches
 }
 
 func (o *webFlags) register(set *pflag.FlagSet) {
@@ -52,13 +52,13 @@ func (o *webOptions) flags() *pflag.FlagSet {
 	return set
 }
 
-// manyFiles is more config files than anybody names.
+// manyFiles is more config files than anybody would name.
 const manyFiles = 1000
 
-// runWeb shows the servers of the user's own config files on the page.
+// runWeb shows the servers of the config files on the page.
 func runWeb(env environment, o webOptions, files []string) int {
 	o.configs = append(o.configs, files...)
-	o.configWrites = true // who opens the page is who has named the files, or whose own they are
+	o.configWrites = true // the user who opens the page has named the files, or owns them
 	wrong := o.sourceFlags.check()
 	none := errors.Is(wrong, errNoServer)
 	if wrong != nil && !none {
@@ -75,7 +75,7 @@ func runWeb(env environment, o webOptions, files []string) int {
 	if err != nil {
 		return usageError(env, "web", err)
 	}
-	if none { // the page leads on from here
+	if none { // the page helps to add the first server
 		first := firstConfig(o.origins.workspace())
 		sources = []*mcphubv1.ConfigSource{first}
 		env.say("No application of yours keeps servers where mcphub config places looks. What you add on the page is written "+
@@ -103,19 +103,19 @@ func runWeb(env environment, o webOptions, files []string) int {
 	return exitOf(f)
 }
 
-// firstConfig is the file that somebody begins with who has none: that of the folder which many applications read, and
-// mcphub the next time.
+// firstConfig returns the file for the first server of a user who has none: the file of the folder that many
+// applications read, and that mcphub finds the next time.
 func firstConfig(folder string) *mcphubv1.ConfigSource {
 	return &mcphubv1.ConfigSource{Path: filepath.Join(folder, ".mcp.json"), Scope: "workspace", Dialect: "portable",
 		Folder: folder, MayBeMissing: true}
 }
 
-// leaveAtOnce lets a second interrupt end the process on the spot: whatever is closing then takes its time.
+// leaveAtOnce makes a second interrupt end the process at once, since closing may take long.
 func leaveAtOnce(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { signal.Reset(syscall.SIGINT, syscall.SIGTERM) })
 }
 
-// typedLines are the lines that a person types; nil when nobody is there.
+// typedLines returns the lines that a person types, nil if there is nobody.
 func typedLines(env environment) <-chan string {
 	if !isTerminal(env.stdin) || !isTerminal(env.stderr) {
 		return nil
@@ -123,8 +123,8 @@ func typedLines(env environment) <-chan string {
 	return readLines(env.stdin)
 }
 
-// webStateDir is where the hub of mcphub web keeps what a person allows on the page: what is said there does not hold
-// for the other commands, nor for the editors.
+// webStateDir returns the directory in which the hub of mcphub web keeps the answers that a person gives on the page.
+// They do not hold for other commands, nor for editors.
 func webStateDir() string {
 	dir, err := plugin.StateDir()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// allKinds are the prompt kinds that a window of this command can show: every one.
+// allKinds are all prompt kinds. The windows of these commands can show every kind.
 var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
 	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
@@ -23,16 +23,16 @@ var allKinds = []mcphubv1.PromptKind{
 
 var errWindowClosed = errors.New("the window was closed")
 
-// window is one attached stream. Its methods may be called from any goroutine.
+// window is one attached stream. Its methods may be called concurrently.
 type window struct {
 	// welcome is the hub's first message.
 	welcome *mcphubv1.AttachResponse
-	// events carries every further message in order, and is closed when the stream has ended; then err says why, nil for a
-	// clean end. A reader that stops reading slows down this window alone.
+	// events gets every further message, in order, and is closed when the stream has ended. err then says why, and is nil
+	// for a clean end. A reader that stops reading delays only this window.
 	events <-chan *mcphubv1.AttachResponse
 	err    error
 
-	outgoing chan *mcphubv1.AttachRequest // nil asks the sender for a half-close
+	outgoing chan *mcphubv1.AttachRequest // nil means a half-close
 	cancel   context.CancelCauseFunc
 	sent     chan struct{} // closed when the sender has ended
 	ended    chan struct{} // closed when the stream has ended
@@ -48,7 +48,7 @@ func attach(ctx context.Context, client *hubClient, hello *mcphubv1.Hello) (*win
 	}
 	err = stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
 	var welcome *mcphubv1.AttachResponse
-	if err == nil || err == io.EOF { // io.EOF: the status comes with Recv
+	if err == nil || err == io.EOF { // on io.EOF, Recv returns the status
 		welcome, err = stream.Recv()
 	}
 	if err == nil && welcome.GetWelcome() == nil {
@@ -68,7 +68,7 @@ func attach(ctx context.Context, client *hubClient, hello *mcphubv1.Hello) (*win
 	return w, nil
 }
 
-// send owns the stream's sending half.
+// send sends the messages of outgoing. Only it uses the stream's sending half.
 func (w *window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]) {
 	defer close(w.sent)
 	for {
@@ -87,7 +87,7 @@ func (w *window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mc
 	}
 }
 
-// receive owns the stream's receiving half, and the end of the window.
+// receive receives the messages, and ends the window. Only it uses the stream's receiving half.
 func (w *window) receive(ctx context.Context, stream grpc.BidiStreamingClient[mcphubv1.AttachRequest,
 	mcphubv1.AttachResponse], events chan<- *mcphubv1.AttachResponse) {
 	defer close(events)
@@ -123,18 +123,18 @@ func (w *window) answer(messageID string, a *mcphubv1.PromptAnswer) {
 	w.post(&mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
 }
 
-// cancelRequest is the Cancel button.
+// cancelRequest cancels a request as the Cancel button does.
 func (w *window) cancelRequest(messageID, requestID, reason string) {
 	w.post(&mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_CancelMcpRequest{
 		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
 	}})
 }
 
-// finish says that this window sends nothing more. The hub sends what it still has and ends the stream: whoever reads
-// events to their end has seen everything.
+// finish says that this window sends nothing more. The hub then sends what it still has, and ends the stream. A reader
+// that reads events to the end has seen everything.
 func (w *window) finish() { w.post(nil) }
 
-// close ends the window at once and waits for its goroutines. What was not read is lost.
+// close ends the window at once, and waits for its goroutines. Messages that were not read are lost.
 func (w *window) close() {
 	w.cancel(errWindowClosed)
 	<-w.ended
@@ -147,15 +147,15 @@ func accept(promptID, contentJSON string) *mcphubv1.PromptAnswer {
 	}}
 }
 
-// acceptLaunch is a yes to a launch that has been shown whole.
+// acceptLaunch returns a yes to a launch that was shown in full.
 func acceptLaunch(promptID string, q *mcphubv1.ServerLaunch) *mcphubv1.PromptAnswer {
 	answer := accept(promptID, "")
 	answer.GetAccept().LaunchHash = q.GetLaunchHash()
 	return answer
 }
 
-// give answers a question for a value. The hub is not to keep it: what a command line says holds for that command, and
-// a secret that was typed for one call should not outlive it.
+// give returns an answer with a value. The hub must not keep the value: a command line holds for one command, and a
+// secret that was typed for one call should not outlive it.
 func give(promptID, value string) *mcphubv1.PromptAnswer {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 // Shares of a budget.
 const (
 	reserveShare = 4  // the reserve is a quarter of the total
-	littleShare  = 64 // who holds no more than a 64th of the reserve may use it
+	littleShare  = 64 // an account of no more than a 64th of the reserve may use the reserve
 )
 
-// Budget is an amount that the servers of a hub share. Safe for concurrent use.
+// Budget is an amount that the servers of a hub share. It is safe for concurrent use.
 type Budget struct {
-	// Given, if not nil, is called with what was given back, after that. Set it before any account is made. It must not
-	// block.
+	// Given, if not nil, is called with each amount that was returned, after the return. It must be set before the first
+	// account is made, and must not block.
 	Given func(n int)
 
 	what  string
@@ -26,24 +26,24 @@ type Budget struct {
 	used int
 }
 
-// NewBudget makes a budget of total, of which one server may hold each. what completes "server x would hold 3 MiB of
-// ...".
+// NewBudget returns a budget of total, of which one server may hold at most each. what completes "server x would hold 3
+// MiB of ...".
 func NewBudget(what string, total, each int) *Budget {
 	return &Budget{what: what, total: total, each: min(each, total)}
 }
 
-// Used is what all accounts hold together.
+// Used returns how much all accounts hold together.
 func (b *Budget) Used() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Account makes an account for a server. Its owner closes it when the server is gone.
+// Account returns a new account for a server. The caller closes it when the server is gone.
 func (b *Budget) Account(server string) *Account { return &Account{budget: b, server: server} }
 
-// Account is what one server holds of a budget. A nil account refuses nothing and counts nothing. Safe for concurrent
-// use.
+// Account is the part of a budget that one server holds. A nil account refuses nothing and counts nothing. It is safe
+// for concurrent use.
 type Account struct {
 	budget *Budget
 	server string
@@ -51,7 +51,7 @@ type Account struct {
 	closed bool
 }
 
-// Take takes n, all of it or, with an *Exceeded, nothing. What is taken is given back by Give or Close.
+// Take takes n from the budget. It takes all of n or, with an *Exceeded, nothing. Give or Close returns what was taken.
 func (a *Account) Take(n int) error {
 	if a == nil || n <= 0 {
 		return nil
@@ -63,7 +63,7 @@ func (a *Account) Take(n int) error {
 		return &Exceeded{Server: a.server, What: b.what, Asked: n, Gone: true}
 	}
 	switch limit, hub := b.limit(a); {
-	case n > limit-a.held: // not held+n > limit: n is a stranger's number, and the sum may overflow
+	case n > limit-a.held: // not held+n > limit: a server may have chosen n, and the sum could overflow
 		return &Exceeded{Server: a.server, What: b.what, Held: a.held, Asked: n, Limit: limit, Hub: hub}
 	default:
 		a.held += n
@@ -72,8 +72,8 @@ func (a *Account) Take(n int) error {
 	}
 }
 
-// limit is how much a may hold now. hub tells that the others hold so much that this is less than one server may hold.
-// b.mu is held.
+// limit returns how much a may hold now. hub reports that this is less than one server may hold, because of what the
+// others hold. b.mu is held.
 func (b *Budget) limit(a *Account) (limit int, hub bool) {
 	reserve := b.total / reserveShare
 	others := b.used - a.held
@@ -85,7 +85,7 @@ func (b *Budget) limit(a *Account) (limit int, hub bool) {
 	return b.each, false
 }
 
-// Give gives n back. Giving more than is held gives what is held.
+// Give returns n to the budget, but at most what the account holds.
 func (a *Account) Give(n int) {
 	if a == nil || n <= 0 {
 		return
@@ -107,7 +107,8 @@ func (a *Account) give(n int, last bool) int {
 	return n
 }
 
-// Close gives all back and refuses from then on. Idempotent. It returns what was held.
+// Close returns everything to the budget, and makes Take refuse from then on. It is idempotent. It returns how much the
+// account held.
 func (a *Account) Close() (held int) {
 	if a == nil {
 		return 0
@@ -115,7 +116,7 @@ func (a *Account) Close() (held int) {
 	return a.give(math.MaxInt, true)
 }
 
-// Held is what the account holds.
+// Held returns how much the account holds.
 func (a *Account) Held() int {
 	if a == nil {
 		return 0
@@ -125,14 +126,14 @@ func (a *Account) Held() int {
 	return a.held
 }
 
-// Exceeded says that a server asked for more than it may hold. Nothing was taken.
+// Exceeded is the error for a server that asked for more than it may hold. Nothing was taken.
 type Exceeded struct {
 	Server string
-	What   string // the budget's
-	Held   int    // before
+	What   string // the name of the budget
+	Held   int    // how much the server held before
 	Asked  int
-	Limit  int  // what the server may hold
-	Hub    bool // the limit is lower than that for each server, for what the others hold
+	Limit  int  // how much the server may hold
+	Hub    bool // Limit is lower than the limit for each server, because of what the others hold
 	Gone   bool // the account is closed
 }
 
@@ -149,7 +150,8 @@ func (e *Exceeded) Error() string {
 		e.What, Bytes(e.Asked), Bytes(e.Limit))
 }
 
-// Bytes is a number of bytes for people, rounded up to a tenth so that nothing above a limit reads like the limit.
+// Bytes returns a number of bytes for people. It is rounded up to a tenth, so that a number above a limit never reads
+// like the limit.
 func Bytes(n int) string {
 	switch {
 	case n < 1<<10:

@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// Connections bounds the connections of an HTTP server of ours. Where there are too many, the one is ended that has
-// waited longest for its client: who holds connections open and says nothing keeps nobody else away. One with a request
-// on its way is never ended for another; the new one is, where all have one. Each takes a descriptor of a process that
-// must also start servers.
+// Connections limits the connections of one of the hub's HTTP servers. If there are too many, it closes the connection
+// that has waited longest for its client, so that a client that holds connections open and is silent keeps nobody else
+// away. It does not close a connection with a running request to make room; if all others have one, it closes the new
+// connection. Each connection takes a file descriptor of a process that must also start servers.
 type Connections struct {
 	most int
 
 	mu      sync.Mutex
-	open    map[net.Conn]*list.Element // nil while there is a request
-	waiting *list.List                 // of net.Conn: those without one, the longest first
+	open    map[net.Conn]*list.Element // the element of waiting; nil while the connection has a request
+	waiting *list.List                 // the connections (net.Conn) without a request, the longest waiting first
 }
 
-// NewConnections bounds a server by most. [Connections.Noted] is to be its ConnState.
+// NewConnections returns a limit of most connections. [Connections.Noted] has to be the server's ConnState.
 func NewConnections(most int) *Connections {
 	return &Connections{most: most, open: map[net.Conn]*list.Element{}, waiting: list.New()}
 }
 
-// Noted is told of each change of a connection, by any goroutine; it ends one that is too many.
+// Noted records a change of a connection, and closes one if there are too many. It may be called concurrently.
 func (c *Connections) Noted(conn net.Conn, state http.ConnState) {
 	if surplus := c.take(conn, state); surplus != nil {
-		_ = surplus.Close() // its goroutine says so by the state closed
+		_ = surplus.Close() // its goroutine then reports the state closed
 	}
 }
 
-// take is told of a change, and gives a connection that must end.
+// take records a change, and returns a connection that must be closed.
 func (c *Connections) take(conn net.Conn, state http.ConnState) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,17 +2,19 @@ package bounds
 
 import "sync/atomic"
 
-// CountedBytes is from how many bytes on a message counts: of those below it, ten thousand at once are no matter.
+// CountedBytes is the size from which on a message is counted. Below it, even ten thousand messages at once take
+// little.
 const CountedBytes = 64 << 10
 
-// Hold is what one message holds of an account, from the first large part that was read of it to the last byte that
-// was handed on. It has one owner at a time, who hands it on with the bytes or releases it. A nil Hold counts nothing.
+// Hold is the part of an account that one message takes, from the first large part that is read of it to the last byte
+// that is passed on. It has one owner at a time, who passes it on together with the bytes, or releases it. A nil Hold
+// counts nothing.
 type Hold struct {
 	account *Account
 	held    atomic.Int64
 }
 
-// Hold begins to count a message. A nil account gives a nil Hold.
+// Hold returns a Hold for one message. A nil account returns nil.
 func (a *Account) Hold() *Hold {
 	if a == nil {
 		return nil
@@ -20,7 +22,7 @@ func (a *Account) Hold() *Hold {
 	return &Hold{account: a}
 }
 
-// Grow takes what is missing to size, before the memory is. An *Exceeded changes nothing.
+// Grow makes h hold size, and is called before the memory is allocated. If it returns an *Exceeded, h is unchanged.
 func (h *Hold) Grow(size int) error {
 	if h == nil || size < CountedBytes {
 		return nil
@@ -36,14 +38,14 @@ func (h *Hold) Grow(size int) error {
 	return nil
 }
 
-// Release gives all back. The Hold may be used again.
+// Release returns everything to the account. The Hold may be used again.
 func (h *Hold) Release() {
 	if h != nil {
 		h.account.Give(int(h.held.Swap(0)))
 	}
 }
 
-// Bytes is what it holds.
+// Bytes returns how much h holds.
 func (h *Hold) Bytes() int {
 	if h == nil {
 		return 0

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Rate lets through so many a second, after a burst. It is a token bucket. Safe for concurrent use; make it with
-// NewRate. A nil Rate lets everything through.
+// Rate is a token bucket: it lets through a number per second, after a burst. It is safe for concurrent use. NewRate
+// makes one. A nil Rate lets everything through.
 type Rate struct {
-	every time.Duration // between two, in the long run
+	every time.Duration // the time between two, in the long run
 	burst int
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	spent   time.Time  // when the bucket will be full again
 	dropped int64
 	extra   int
 }
 
-// NewRate makes a rate of perSecond, with a burst of as many at once.
+// NewRate returns a rate of perSecond with a burst of burst.
 func NewRate(perSecond, burst int) *Rate {
 	return &Rate{every: time.Second / time.Duration(perSecond), burst: burst}
 }
 
-// Allow tells whether one more may pass at now. What may not is counted.
+// Allow reports whether one more may pass at now. If it may not, it is counted as dropped.
 func (r *Rate) Allow(now time.Time) bool {
 	if r == nil {
 		return true
@@ -45,10 +45,10 @@ func (r *Rate) Allow(now time.Time) bool {
 	return false
 }
 
-// maxCredit bounds what is saved up.
+// maxCredit bounds the credit that is saved up.
 const maxCredit = 1 << 20
 
-// Credit lets n more through, whenever they come.
+// Credit lets n more pass, at any time.
 func (r *Rate) Credit(n int) {
 	if r == nil {
 		return
@@ -58,7 +58,7 @@ func (r *Rate) Credit(n int) {
 	r.extra = min(r.extra+n, maxCredit)
 }
 
-// Dropped gives how many did not pass since it was asked last.
+// Dropped returns how many did not pass since the last call of Dropped.
 func (r *Rate) Dropped() int64 {
 	if r == nil {
 		return 0

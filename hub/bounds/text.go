@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut gives at most n bytes of a text, whole code points of it, and says at its end that it was cut: for windows, which
-// show it as a text, and for what is kept.
+// Cut returns at most n bytes of a text, in whole code points. If it cuts the text, the end of the result says so. It
+// is for windows, which show the text, and for what is kept.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -21,15 +21,15 @@ func Cut(s string, n int) string {
 	return s[:end] + mark
 }
 
-// PrintableRunes bounds a text of others in errors and logs, in runes of what it says: one that does not print is
+// PrintableRunes bounds a text of others in errors and logs, in runes of the text: a rune that is not printable is
 // written with up to ten.
 const PrintableRunes = 256
 
 // PreviewRunes bounds the line that windows show of the arguments of a request, in runes.
 const PreviewRunes = 200
 
-// Printable makes a text of others fit for a line of a log or an error: bounded and escaped, so that it can neither
-// fill nor forge it, move a cursor or turn the direction of writing.
+// Printable returns a text of others in a form for a line of a log or an error: bounded and escaped, so that it can
+// neither fill nor forge the line, move a cursor or change the direction of writing.
 func Printable(s string) string {
 	n := 0
 	for i := range s {
@@ -41,7 +41,7 @@ func Printable(s string) string {
 	return Escape(s)
 }
 
-// Escape writes what does not print as Go does. Bytes that are no UTF-8 are replaced.
+// Escape writes runes that are not printable as Go does. Bytes that are not UTF-8 are replaced.
 func Escape(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s
@@ -64,12 +64,11 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// reasonRunes bounds a reason in code points: reasons travel to servers, windows and logs.
+// reasonRunes bounds a reason in code points: reasons are sent to servers and windows, and are logged.
 const reasonRunes = 256
 
-// Reason cuts the reason of a cancel, and changes nothing else: it reaches the server word for word, and whoever shows
-// it makes it fit for where it is shown. Bytes that are no UTF-8 are replaced, as neither JSON nor protobuf could carry
-// them.
+// Reason cuts the reason of a cancel. It changes nothing else: the server gets the reason word for word, and it has to
+// be escaped where it is shown. Bytes that are not UTF-8 are replaced, since neither JSON nor protobuf can carry them.
 func Reason(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	n := 0

@@ -1,32 +1,34 @@
-// Package clock has the idle and total clocks of one request: what counts, what is left, and when to look. Whether they
-// run, what a sign of life is, and what happens when one runs out is package hub's.
+// Package clock implements the idle and the total clock of one request: what counts, how much time is left, and when to
+// check. Package hub decides whether the clocks run, what a sign of life is, and what happens when a clock has run out.
 package clock
 
 import "time"
 
-// Clock holds the clocks of a request. It is guarded by the lock of whoever owns the request. The zero value has no
-// limit.
+// Clock holds the two clocks of a request. It is guarded by the lock that guards the request. The zero value has no
+// limits.
 type Clock struct {
 	idle, total time.Duration // limits, 0 = none
 	look        func()        // see New
-	used        time.Duration // of total, up to since
-	since       time.Time     // counting since then; zero = stopped
+	used        time.Duration // time that the total clock has counted up to since
+	since       time.Time     // the clocks have counted since then; zero = stopped
 	sign        time.Time     // last sign of life
 	timer       *time.Timer
 }
 
-// New makes stopped clocks; 0 is no limit. look is called without the lock when one may have run out: it asks Over.
+// New returns stopped clocks; a limit of 0 is no limit. look is called, without the lock, when a clock may have run
+// out. It should call Over.
 func New(idle, total time.Duration, look func()) Clock {
 	return Clock{idle: idle, total: total, look: look}
 }
 
-// Limits gives both limits.
+// Limits returns both limits; 0 = none.
 func (c *Clock) Limits() (idle, total time.Duration) { return c.idle, c.total }
 
-// Runs tells whether the clocks count.
+// Runs reports whether the clocks count.
 func (c *Clock) Runs() bool { return !c.since.IsZero() }
 
-// Run starts the clocks; that they are to run on is a sign of life. idles tells whether the idle clock counts.
+// Run starts the clocks. Calling it for running clocks counts as a sign of life. idles says whether the idle clock
+// counts.
 func (c *Clock) Run(now time.Time, idles bool) {
 	if c.idle == 0 && c.total == 0 {
 		return
@@ -57,10 +59,12 @@ func (c *Clock) Stop(now time.Time) {
 	}
 }
 
-// Sign is a sign of life. It does not move the timer, which is cheaper at thousands of progress events a second.
+// Sign records a sign of life. It does not reset the timer: that would be too expensive for thousands of progress
+// events a second.
 func (c *Clock) Sign(now time.Time) { c.sign = now }
 
-// Over tells whether a clock has really run out, and which. If not, it looks again later.
+// Over reports whether a clock has run out, and whether it is the idle clock. If none has, it sets the timer for the
+// next check.
 func (c *Clock) Over(now time.Time, idles bool) (idle, over bool) {
 	if c.since.IsZero() {
 		return false, false
@@ -72,7 +76,8 @@ func (c *Clock) Over(now time.Time, idles bool) (idle, over bool) {
 	return idle, ok && d <= 0
 }
 
-// left tells how long until a clock runs out, and which. ok is false when none counts.
+// left returns how long it takes until a clock runs out, and whether it is the idle clock. ok is false if no clock
+// counts.
 func (c *Clock) left(now time.Time, idles bool) (d time.Duration, idle, ok bool) {
 	if c.total > 0 {
 		d, ok = c.total-c.used-now.Sub(c.since), true

@@ -2,11 +2,12 @@ package event
 
 import "github.com/mcphub-go/mcphub/hub/bounds"
 
-// CancelCause is the cause of every context that the hub cancels: who, why, and what the caller is told.
+// CancelCause is the cause of every context that the hub cancels. It says who cancelled, why, and what error the caller
+// gets.
 type CancelCause struct {
 	Origin Origin
-	Reason string // bounded, as it was given
-	Err    *Error // what the caller gets; nil = CANCELLED
+	Reason string // bounded, otherwise as it was given
+	Err    *Error // the error that the caller gets; nil = CANCELLED
 }
 
 func (c *CancelCause) Error() string {
@@ -16,5 +17,5 @@ func (c *CancelCause) Error() string {
 	return "cancelled by " + c.Origin.String() + ": " + bounds.Printable(c.Reason)
 }
 
-// CancelReason is what travels to the server (jsonrpc.Reasoner). "" leaves the reason out.
+// CancelReason returns the reason that is sent to the server (jsonrpc.Reasoner). If it is "", the reason is left out.
 func (c *CancelCause) CancelReason() string { return c.Reason }

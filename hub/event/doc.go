@@ -1,5 +1,6 @@
-// Package event is the vocabulary of the hub: what windows are told (the bodies of an [Event]), how requests, prompts,
-// servers and timelines are shown, the words for who did what and why, and the one [Error] with its codes.
+// Package event defines the vocabulary of the hub: the events that windows are sent (the bodies of an [Event]), the
+// form in which requests, prompts, servers and timelines are shown, the words for who did what and why, and [Error],
+// the hub's only error type, with its codes.
 //
-// What must not live here: state, locks, and what hosts order (package hub); protobuf (package ipc).
+// What must not live here: state, locks, and the orders of hosts (package hub); protobuf (package ipc).
 package event

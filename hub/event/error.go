@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Code is the kind of trouble; package ipc maps it to the gRPC code of the same name.
+// Code is the kind of an error; package ipc maps it to the gRPC code of the same name.
 type Code string
 
 // The codes, named as in gRPC.
@@ -23,7 +23,7 @@ const (
 	CodeInternal           Code = "INTERNAL"
 )
 
-// The reasons: one for each thing that can be told apart by a program.
+// The reasons. Each stands for one kind of failure that a program may want to tell from others.
 const (
 	ReasonServerNotFound   = "SERVER_NOT_FOUND"
 	ReasonToolNotFound     = "TOOL_NOT_FOUND"
@@ -96,21 +96,22 @@ const (
 	ReasonBundleInvalid          = "BUNDLE_INVALID"
 )
 
-// Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.
+// Error is an error of the hub itself. Its text says what happened, to whom, and what to do.
 type Error struct {
 	Code    Code
 	Reason  string            // one of the Reason constants
 	Message string            // for people
 	Meta    map[string]string // for programs: server, request_id, setting, origin, cancel_reason ...
-	Err     error             `json:"-"` // what lies beneath, never shown to a host: it may hold secrets
+	Err     error             `json:"-"` // the underlying error, never shown to a host: it may hold secrets
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives what lies beneath.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsError gives err as an *Error: itself when it is one, else an INTERNAL one that hides its text. nil stays nil.
+// AsError returns err as an *Error: the *Error that err is or wraps, else an INTERNAL one that hides the text of err.
+// For nil it returns nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -121,7 +122,7 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeInternal, Reason: "INTERNAL", Message: "internal error", Err: err}
 }
 
-// fail builds an Error; meta is key, value, key, value.
+// Fail returns a new Error. meta lists keys and values in turn.
 func Fail(code Code, reason string, meta []string, format string, args ...any) *Error {
 	e := &Error{Code: code, Reason: reason, Message: fmt.Sprintf(format, args...)}
 	for i := 0; i+1 < len(meta); i += 2 {
@@ -133,7 +134,8 @@ func Fail(code Code, reason string, meta []string, format string, args ...any) *
 	return e
 }
 
-// StoppedWaiting is err, or, once ctx has ended, the error that says that its caller stopped waiting.
+// StoppedWaiting returns err if it is an *Error or ctx has not ended. Otherwise it returns the error that says that the
+// caller stopped waiting.
 func StoppedWaiting(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -144,7 +146,7 @@ func StoppedWaiting(ctx context.Context, err error) error {
 	return Fail(CodeCancelled, ReasonCancelled, nil, "the host stopped waiting")
 }
 
-// ErrDraining refuses new work because the hub is shutting down.
+// ErrDraining returns the error with which new work is refused because the hub is shutting down.
 func ErrDraining() *Error {
 	return Fail(CodeUnavailable, ReasonDraining, nil,
 		"the hub is shutting down and takes no new work; start a new hub")

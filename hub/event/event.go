@@ -2,17 +2,17 @@ package event
 
 import "time"
 
-// Event is one thing that windows are told. Seq rises by at least one with each event of the hub.
+// Event is one event that is sent to windows. Seq rises by at least one with each event of the hub.
 type Event struct {
 	Seq  uint64
 	Time time.Time
 	Body Body
 }
 
-// EventBody is one of the event types of this file.
+// Body is one of the event types of this file.
 type Body interface{ eventBody() }
 
-// ServerChanged shows a server as it is now.
+// ServerChanged holds the present state of a server.
 type ServerChanged struct {
 	Server  ServerInfo
 	Removed bool
@@ -30,10 +30,11 @@ type McpPromptsChanged struct{ Server string }
 // ResourceUpdated says that a resource that was subscribed to changed.
 type ResourceUpdated struct{ Server, URI string }
 
-// RequestStarted shows a new request.
+// RequestStarted announces a new request.
 type RequestStarted struct{ Request RequestInfo }
 
-// RequestProgressed shows state and progress of a request. It may be coalesced: the newest of one request wins.
+// RequestProgressed holds the state and the progress of a request. Events of one request may be coalesced: the newest
+// counts.
 type RequestProgressed struct {
 	RequestID, Server string
 	State             RequestState
@@ -48,7 +49,7 @@ type RequestCancelling struct {
 	Cancellation      Cancellation
 }
 
-// RequestCancelled is the end of a request by a cancel. Terminal.
+// RequestCancelled is the end of a request by a cancel. It is terminal.
 type RequestCancelled struct {
 	RequestID, Server string
 	Direction         Direction
@@ -59,36 +60,36 @@ type RequestCancelled struct {
 	Cancellation      Cancellation
 	WireID            string
 	Sending           Sending // of the cancel to the server
-	ServerMayContinue bool    // as far as can be known: see cancelKnown
+	ServerMayContinue bool    // as far as can be known: see outcome.Call.Cancelled
 	Timings           Timings
 	Era               Era
-	Err               *Error // set when a clock ran out: the same that the caller got
+	Err               *Error // set if a clock ran out: the error that the caller got
 	Task              *TaskInfo
 }
 
-// Sending is what is known of a cancel on its way to the server.
+// Sending is what is known about the sending of a cancel to the server.
 type Sending struct {
 	Delivery CancelDelivery
-	Err      string // why it failed, for people; it may quote the server
+	Err      string // why it failed, in words for people; it may quote the server
 }
 
-// ServerNotified tells whether the cancel is with the server.
+// ServerNotified reports whether the cancel has reached the server.
 func (c *RequestCancelled) ServerNotified() bool { return c.Sending.Delivery == DeliveryDelivered }
 
-// RequestCancelDelivery is the outcome of a cancel that was pending when its request ended. Not terminal; at most one
-// for each request.
+// RequestCancelDelivery is the outcome of a cancel that was pending when its request ended. It is not terminal, and
+// comes at most once for each request.
 type RequestCancelDelivery struct {
 	RequestID, Server string
 	Sending           Sending
 }
 
-// RequestFinished is any other end of a request. Terminal.
+// RequestFinished is any other end of a request. It is terminal.
 type RequestFinished struct {
 	RequestID, Server string
 	Direction         Direction
 	State             RequestState // StateDone or StateFailed
 	IsError           bool
-	ServerMayContinue bool // it has failed, and the protocol cannot promise that the server has stopped
+	ServerMayContinue bool // the request has failed, and the protocol cannot promise that the server has stopped
 	Method, Tool      string
 	Subject           string
 	Caller, Preview   string // as in RequestInfo
@@ -97,15 +98,15 @@ type RequestFinished struct {
 	Err               *Error
 	Timings           Timings
 	Task              *TaskInfo
-	// JSON text, for a tool call of a window; "" when it is too long, or no longer kept. Untrusted
+	// JSON text, for a request of a window; "" if it is too long or no longer kept. Untrusted
 	Result     string
-	ResultSize int // bytes, for what a server was asked
+	ResultSize int // bytes of the server's answer
 }
 
-// PromptOpened shows a new prompt. Only windows that declared its kind get it.
+// PromptOpened announces a new prompt. Only windows that declared its kind get it.
 type PromptOpened struct{ Prompt PromptInfo }
 
-// PromptClosed is the one end of a prompt.
+// PromptClosed is the end of a prompt; it comes once.
 type PromptClosed struct {
 	PromptID string
 	Cause    PromptCause
@@ -114,21 +115,22 @@ type PromptClosed struct {
 	Origin   Origin
 }
 
-// ConfigReloaded says what is wrong with the config as a whole now. Servers that changed are told one by one.
+// ConfigReloaded lists the present problems of the config as a whole. Servers that changed have events of their own.
 type ConfigReloaded struct {
 	Problems    []ConfigProblem
 	Stopped     []string // servers whose launch changed or whose entry is gone
 	ChangedFile string   // "" = the host asked for it
 }
 
-// LogMessage is a log notification or a stderr line of a server. It may be dropped by a slow window.
+// LogMessage is a log notification or a stderr line of a server. It may be dropped for a slow window.
 type LogMessage struct {
 	Server, Level, Logger string
 	Data                  string // JSON text
-	// Dropped is how many messages of the server this one says were dropped; a window that does not get it counts them as
-	// dropped.
+	// Dropped is how many messages of the server were dropped, according to this message. If a window does not get this
+	// message, it counts these as dropped, too.
 	Dropped int64
-	// Own: it is a note of the hub about the server, or a line of its stderr, and no log message of the protocol.
+	// Own says that this is a note of the hub about the server, or a line of its stderr, and not a log message of the
+	// protocol.
 	Own bool
 }
 
@@ -148,7 +150,7 @@ func (*PromptClosed) eventBody()          {}
 func (*LogMessage) eventBody()            {}
 func (*ConfigReloaded) eventBody()        {}
 
-// Snapshot is everything that a window shows. Seq is the number to go on from.
+// Snapshot is everything that a window shows. Seq is the number of the latest event that it covers.
 type Snapshot struct {
 	Seq      uint64
 	Time     time.Time
@@ -156,17 +158,17 @@ type Snapshot struct {
 	Requests []RequestInfo // oldest first
 	Prompts  []PromptInfo  // of the kinds that the window declared, oldest first
 	Problems []ConfigProblem
-	History  []Ended // as many as the window wants, oldest first
-	// Subscriptions of the window, by server in config order.
+	History  []Ended // as many as the window has asked for, oldest first
+	// Subscriptions are those of the window, by server in config order.
 	Subscriptions []Subscription
 }
 
-// Subscription is a resource whose changes a window is told of.
+// Subscription is a resource whose changes a window gets events about.
 type Subscription struct{ Server, URI string }
 
-// Ended is a request that is over: Body is its *RequestCancelled or *RequestFinished.
+// Ended is a request that is over. Body is its *RequestCancelled or *RequestFinished.
 type Ended struct {
 	Time       time.Time
 	Body       Body
-	EarlierHub bool // it was a request of the hub before this one, which ended it when it ended itself
+	EarlierHub bool // the request belonged to the hub before this one, which ended it when it ended itself
 }

@@ -3,7 +3,7 @@ package event
 // ResourceInfo shows one resource. All of it is untrusted.
 type ResourceInfo struct {
 	Server, URI, Name, Title, Description, MIMEType string
-	Size                                            *int64 // nil: not said
+	Size                                            *int64 // nil if the server does not say
 	Definition                                      string // JSON text
 }
 
@@ -11,8 +11,8 @@ type ResourceInfo struct {
 type ResourceTemplateInfo struct {
 	Server, URITemplate, Name, Title, Description, MIMEType string
 	Definition                                              string   // JSON text
-	Variables                                               []string // each once, in the template's order
-	Problem                                                 string   // why it is no URI template; "" = it is one
+	Variables                                               []string // each name once, in the template's order
+	Problem                                                 string   // why it is not a URI template; "" = it is one
 }
 
 // McpPromptInfo shows one prompt template of a server, which MCP calls a prompt. All of it is untrusted.

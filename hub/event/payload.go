@@ -1,10 +1,10 @@
 package event
 
-// eventOverhead is what an event takes besides its text.
+// Overhead is about how many bytes an event takes besides its texts.
 const Overhead = 256
 
-// PayloadSize is about how many bytes an event holds: for those who keep events within bounds. It looks at what can be
-// large only, and may be called under a lock.
+// PayloadSize returns about how many bytes an event takes, so that queues of events can be bounded. It counts only what
+// can be large, and may be called with a lock held.
 func PayloadSize(b Body) int {
 	n := Overhead
 	switch b := b.(type) {
@@ -64,7 +64,7 @@ func (p *PromptInfo) Size() (n int) {
 	return n
 }
 
-// errorSize is about what the error of a request holds, the server's or the hub's.
+// ErrorSize returns about how many bytes the error of a request takes, whether it is the server's or the hub's.
 func (b *RequestFinished) ErrorSize() int {
 	n := b.Err.Size()
 	if e := b.McpError; e != nil {
@@ -73,7 +73,7 @@ func (b *RequestFinished) ErrorSize() int {
 	return n
 }
 
-// size is about what an error holds; nil is none.
+// Size returns about how many bytes an error takes; 0 for nil.
 func (e *Error) Size() int {
 	if e == nil {
 		return 0

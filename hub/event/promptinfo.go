@@ -51,9 +51,9 @@ type PromptInfo struct {
 	Kind            PromptKind
 	Server          string
 	RequestID       string // the request it belongs to
-	ParentRequestID string // the request that caused it, when known
+	ParentRequestID string // the request that caused it, if that is known
 	Open            time.Time
-	Deadline        time.Time // zero: none
+	Deadline        time.Time // zero if there is none
 	Approval        *ToolApproval
 	Question        *Question
 	SignIn          *SignInQuestion
@@ -61,29 +61,29 @@ type PromptInfo struct {
 	Input           *InputQuestion
 }
 
-// ToolApproval shows what would be called.
+// ToolApproval describes the call that a person is asked to approve.
 type ToolApproval struct {
 	Tool           ToolInfo
 	Arguments      string // JSON text
-	Destructive    bool   // untrusted hint; true when the server does not say
+	Destructive    bool   // untrusted hint; true if the server does not say
 	ReadOnly       bool   // untrusted hint
 	DefinitionHash string
-	// JSON text of the definition that was approved before the server changed it, "" = none
+	// JSON text of the definition that was approved before the server changed it; "" = none
 	Previous string
-	Changes  []DefinitionChange // between that and the one of now
+	Changes  []DefinitionChange // the differences between Previous and the present definition
 }
 
 // DefinitionChange is one difference between two definitions of a tool, or two forms of a launch. Before and After are
-// JSON texts, "" = not there.
+// JSON texts; "" = the part does not exist there.
 type DefinitionChange struct{ Path, Before, After string }
 
-// Question is what a server asks.
+// Question is a question of a server.
 type Question struct {
-	Payload json.RawMessage // params as they came
+	Payload json.RawMessage // the params as they came
 	Message string
-	URL     string // may be handed to a browser: see package browse
+	URL     string // may be opened in a browser: see package browse
 	URLHost string // in punycode
-	Waiting bool   // consent was given; accept means finished
+	Waiting bool   // consent was given; accept means that the user has finished
 	Schema  json.RawMessage
 }
 
@@ -96,43 +96,43 @@ type SignInQuestion struct {
 }
 
 // LaunchQuestion shows exactly what would be run or connected to. References to the environment, to inputs and to files
-// are as they are spelled.
+// are shown as the file spells them.
 type LaunchQuestion struct {
 	Command       string
 	Args          []string
 	Dir           string
-	EnvNames      []string // that the file sets
-	EnvRefs       []string // of the hub's environment, that the file refers to
-	InputRefs     []string // ids of inputs, that the file refers to
+	EnvNames      []string // the variables that the file sets
+	EnvRefs       []string // the variables of the hub's environment that the file refers to
+	InputRefs     []string // ids of the inputs that the file refers to
 	EnvFile       string
 	URL           string
 	HeaderNames   []string
-	Program       string           // that is executed: an absolute path; "" = not known, or behind a URL
-	ProgramTarget string           // what Program leads to, when it is a link
+	Program       string           // absolute path of the program to run; "" if it is not known, or for a URL
+	ProgramTarget string           // the file that Program leads to, if Program is a link
 	ProgramFrom   string           // where Program was found, in words
-	Inherited     []string         // names of the user's settings that the process inherits, with what they hold now
+	Inherited     []string         // names of the user's settings that the process inherits, with their present values
 	Unresolved    string           // why Program is not known
-	Env           []LaunchVariable // that the file sets
-	EnvFileNames  []string         // that the EnvFile sets
-	AllowedTools  []string         // that the file wants to be called without a question
-	Files         []string         // that the launch would read besides
+	Env           []LaunchVariable // the variables that the file sets
+	EnvFileNames  []string         // the variables that the EnvFile sets
+	AllowedTools  []string         // the tools that the file wants to be called without a question
+	Files         []string         // other files that the launch would read
 	ConfigFile    string
 	ConfigLine    int
-	WrittenBy     string // who had the hub write the entry, "" = no program did
-	WrittenIn     string // id of the window that ordered it
-	Hash          string // what a yes is bound to
-	Changed       bool   // there was a yes to an earlier form
+	WrittenBy     string // the program that had the hub write the entry, "" if no program did
+	WrittenIn     string // the id of the window that ordered it
+	Hash          string // the consent is bound to this hash
+	Changed       bool   // the user has agreed to an earlier form
 	Changes       []DefinitionChange
 }
 
-// LaunchVariable is one variable that a file sets for a server, with its value as it is spelled there.
+// LaunchVariable is one variable that a file sets for a server, with its value as the file spells it.
 type LaunchVariable struct {
 	Name, Value string
-	Unset       bool // the file takes the variable away
-	LoadsCode   bool // config.LoadsCode
+	Unset       bool // the file removes the variable
+	LoadsCode   bool // see config.LoadsCode
 }
 
-// InputQuestion asks for a value that a config file wants.
+// InputQuestion asks for the value of an input of a config file.
 type InputQuestion struct {
 	InputID, Description string
 	Secret               bool
@@ -142,7 +142,7 @@ type InputQuestion struct {
 	ConfigLine           int
 }
 
-// InputOption is one value to pick. Label is what a person reads, "" = the value.
+// InputOption is one value to choose. Label is the text that a person reads; "" = the value.
 type InputOption struct{ Value, Label string }
 
 // Action is what a user chose.
@@ -166,21 +166,23 @@ const (
 	ScopeWorkspace // always, while the same workspace folders are open
 )
 
-// PromptAnswer is one click.
+// PromptAnswer is the answer of a window to a prompt. The comments on its fields say for which prompts and actions each
+// of them is used.
 type PromptAnswer struct {
 	PromptID string
 	Action   Action
 	Scope    ApprovalScope // tool approval and server launch, accept
 	Content  string        // JSON text: elicitation content, sampling result or value of an input, accept
 	Reason   string        // decline
-	// MuteServer: with a decline or a dismiss of a question of a server: no more questions of this server
-	// (Hub.MuteServer).
+	// MuteServer says that the user wants no more questions of this server (Hub.MuteServer). It is used with a decline or
+	// a dismiss of a server's question.
 	MuteServer bool
-	// KeptByHost: the host keeps the value of an input and will answer again; the hub forgets it when it ends.
+	// KeptByHost says that the host keeps the value of an input and will answer again; the hub forgets the value when it
+	// ends.
 	KeptByHost bool
-	// LaunchHash: the whole launch with this hash was in view when a person agreed to it.
+	// LaunchHash is the hash of the launch that the person saw as a whole when agreeing to it.
 	LaunchHash string
-	// Edited: the params of a sampling request as the user has changed them, JSON text. It is for who runs the model: the
-	// hub refuses it.
+	// Edited holds the params of a sampling request as the user has changed them, as JSON text. It is meant for a host
+	// that runs the model: the hub refuses it.
 	Edited string
 }

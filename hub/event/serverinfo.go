@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ServerState is where a server's connection stands.
+// ServerState is the state of a server's connection.
 type ServerState int
 
 // Server states.
@@ -25,7 +25,7 @@ var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stoppi
 
 func (s ServerState) String() string { return serverStateNames[s] }
 
-// Rests tells whether nothing of the server runs.
+// Rests reports whether nothing of the server runs.
 func (s ServerState) Rests() bool {
 	return s != ServerConnecting && s != ServerReady && s != ServerStopping
 }
@@ -42,10 +42,10 @@ const (
 
 var transportNames = [...]string{"", "stdio", "http", "sse"}
 
-// String is the transport's word in the config.
+// String returns the word for the transport that configs use.
 func (t Transport) String() string { return transportNames[t] }
 
-// SignInState is whether there is a token for a server; 0 = it has not asked for one.
+// SignInState says whether there is a token for a server; 0 = the server has not asked for one.
 type SignInState int
 
 // Sign-in states.
@@ -55,7 +55,7 @@ const (
 	SignInSignedIn
 )
 
-// ServerStart is when a server is started.
+// ServerStart says when a server is started.
 type ServerStart int
 
 // Server starts.
@@ -64,7 +64,7 @@ const (
 	StartEager                        // as soon as the config is read
 )
 
-// LaunchConsent is whether a server of a workspace file may be started; 0 = it needs no consent.
+// LaunchConsent says whether a server of a workspace file may be started; 0 = it needs no consent.
 type LaunchConsent int
 
 // Launch consents.
@@ -75,7 +75,7 @@ const (
 	LaunchDeclined
 )
 
-// ConfigOrigin is where a config entry stands.
+// ConfigOrigin is the place of a config entry.
 type ConfigOrigin struct {
 	File           string
 	Line           int
@@ -102,27 +102,27 @@ type ServerInfo struct {
 	URL                          string // without query and user information
 	SignIn                       SignInState
 	Counters                     Counters
-	Dialect, Scope               string // of its config file
-	ConfigName                   string // differs from Name where another entry has that by itself
+	Dialect, Scope               string // those of its config file
+	ConfigName                   string // name in the config; not Name if another entry has that by itself
 	Shadows                      []ConfigOrigin
-	Waiting                      []ConfigOrigin // entries of workspaces that would count after a yes
+	Waiting                      []ConfigOrigin // entries of workspaces that would count after a consent
 	Start                        ServerStart
 	Failures                     int       // in a row
-	NextStart                    time.Time // when the hub starts it again by itself; zero: it does not
-	LastExit                     string    // how its process ended last
+	NextStart                    time.Time // when the hub will start it again by itself; zero if it will not
+	LastExit                     string    // how its last process ended
 	LaunchConsent                LaunchConsent
-	Muted                        bool  // it is to ask no questions
+	Muted                        bool  // the user wants no questions of the server
 	MemoryLimit                  int64 // bytes
 	Place                        int   // among all servers in config order, from 1
-	// Incarnation tells apart the entries that have had this name, one after the other: an entry that goes from the config
-	// and comes back has another.
+	// Incarnation tells apart the entries that have had this name one after the other: an entry that is removed from the
+	// config and comes back has a new number.
 	Incarnation uint64
 }
 
-// Beside tells whether another entry has the name by itself.
+// Beside reports whether the server is listed beside another entry that has the name by itself.
 func (i *ServerInfo) Beside() bool { return i.ConfigName != "" && i.ConfigName != i.Name }
 
-// Counters of a connection: traffic that harmed nobody.
+// Counters count traffic of a connection that was wrong but did no harm.
 type Counters struct {
 	LateResponses, UnknownResponses, BadLines, UnknownCancels, MalformedCancels, SuppressedResponses,
 	DroppedNotifications uint64
@@ -137,7 +137,7 @@ type ConfigProblem struct {
 	Fatal        bool
 }
 
-// String is for logs and tests.
+// String returns the problem in a form for logs and tests.
 func (p ConfigProblem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s: %s", p.File, p.Line, p.Column, p.Server, p.Key, p.Message)
 }
@@ -158,16 +158,16 @@ type ToolInfo struct {
 	Definition                       string // JSON text
 	Hash                             string
 	Policy                           Policy
-	Cached                           bool // as an earlier connection listed it
-	// MCP Apps: the resource that draws its calls, "" for none, and who is not to call it.
+	Cached                           bool // the definition comes from an earlier connection
+	// For MCP Apps: the resource that draws its calls, "" = none, and who must not call it.
 	UIResource                       string
 	HiddenFromModels, HiddenFromApps bool
 }
 
-// RememberedKind is what was answered for longer than once.
+// RememberedKind is the kind of an answer that holds for longer than once.
 type RememberedKind int
 
-// Kinds of what is remembered.
+// Kinds of remembered answers.
 const (
 	RememberedApproval RememberedKind = iota + 1
 	RememberedLaunch
@@ -176,13 +176,13 @@ const (
 
 // Remembered is one answer of the user that holds for longer than once. A value of an input is never in it.
 type Remembered struct {
-	ID           string // for Forget
+	ID           string // the id for Forget
 	Kind         RememberedKind
 	Server, Tool string
 	InputID      string
 	Scope        ApprovalScope
-	Folders      []string // ScopeWorkspace
-	WindowID     string   // ScopeWindow
+	Folders      []string // for ScopeWorkspace
+	WindowID     string   // for ScopeWindow
 	Time         time.Time
-	Hash         string // of the definition, or of the launch
+	Hash         string // the hash of the definition or of the launch
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Direction tells who asks whom.
+// Direction says who asks whom.
 type Direction uint8
 
 // Directions.
@@ -15,7 +15,7 @@ const (
 	Incoming                      // the server asked the hub
 )
 
-// String is the word for logs.
+// String returns the word for logs.
 func (d Direction) String() string {
 	if d == Incoming {
 		return "server_to_client"
@@ -23,7 +23,7 @@ func (d Direction) String() string {
 	return "client_to_server"
 }
 
-// RequestState is where a request stands. StateDone, StateFailed and StateCancelled are terminal.
+// RequestState is the state of a request. StateDone, StateFailed and StateCancelled are terminal.
 type RequestState uint8
 
 // Request states, in the order of a request's life.
@@ -33,7 +33,7 @@ const (
 	StateConnecting
 	StateRunning
 	StateAwaitingInput
-	StateTaskWorking // the server works on it apart from the message that asked for it
+	StateTaskWorking // a task of the server carries out the request
 	StateCancelling
 	StateDone
 	StateFailed
@@ -45,10 +45,10 @@ var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecti
 
 func (s RequestState) String() string { return requestStateNames[s] }
 
-// Terminal tells whether nothing comes after s.
+// Terminal reports whether no other state can follow s.
 func (s RequestState) Terminal() bool { return s >= StateDone }
 
-// Origin is who ended a request or a prompt.
+// Origin says who ended a request or a prompt.
 type Origin int
 
 // Origins.
@@ -67,32 +67,32 @@ var originNames = [...]string{"", "user", "host", "server", "timeout", "parent",
 
 func (o Origin) String() string { return originNames[o] }
 
-// Outcome is what became of a cancel.
+// Outcome is the outcome of an order to cancel.
 type Outcome int
 
 // Outcomes.
 const (
-	OutcomeCancelling      Outcome = iota + 1 // it was open and is being cancelled
-	OutcomeAlreadyFinished                    // it had ended
-	OutcomeUnknown                            // no such request; remembered for 30 s
+	OutcomeCancelling      Outcome = iota + 1 // the request was open and is being cancelled
+	OutcomeAlreadyFinished                    // the request had ended
+	OutcomeUnknown                            // there is no such request; the cancel is remembered for 30 s
 )
 
-// CancelDelivery is what is known of the way of a cancel to the server; 0 = nothing was cancelled.
+// CancelDelivery says what is known about the delivery of a cancel to the server; 0 = nothing was cancelled.
 type CancelDelivery int
 
 // Deliveries. None of them says that the server has stopped.
 const (
-	DeliveryNotNeeded CancelDelivery = iota + 1 // nothing had been sent, or nothing was open at the server
-	DeliveryPending                             // it is on its way
-	DeliveryDelivered                           // it is with the server
-	DeliveryFailed                              // it did not get there, as far as can be known
+	DeliveryNotNeeded CancelDelivery = iota + 1 // nothing had been sent, or the server had nothing open
+	DeliveryPending                             // the cancel is being sent
+	DeliveryDelivered                           // the cancel has reached the server
+	DeliveryFailed                              // the cancel did not reach the server, as far as can be known
 )
 
 var deliveryNames = [...]string{"", "not needed", "pending", "delivered", "failed"}
 
 func (d CancelDelivery) String() string { return deliveryNames[d] }
 
-// Era of a connection; 0 = not connected.
+// Era is the era of a connection; 0 = not connected.
 type Era int
 
 // Eras.
@@ -103,18 +103,18 @@ const (
 
 var eraNames = [...]string{"", "legacy", "modern"}
 
-// String is the era's word in the config.
+// String returns the word for the era that configs use.
 func (e Era) String() string { return eraNames[e] }
 
-// Cancellation tells who cancelled and why. Reason is the raw text, at most 256 code points of it: whoever shows it
-// escapes it. From a server it is untrusted.
+// Cancellation says who cancelled and why. Reason is the raw text, at most 256 code points of it; it must be escaped
+// where it is shown. If it comes from a server, it is untrusted.
 type Cancellation struct {
 	Origin Origin
 	Reason string
 	Time   time.Time
 }
 
-// Timings of an ended request.
+// Timings are the times that an ended request has spent in its states.
 type Timings struct{ Queued, Active, Human time.Duration }
 
 // Progress as the server reports it.
@@ -131,7 +131,7 @@ type McpError struct {
 	Data    string // JSON text, "" when absent
 }
 
-// Shown is e as the windows are told of it.
+// Shown returns e in the form that windows are sent.
 func (e *McpError) Shown() *McpError {
 	if e == nil || len(e.Message) <= bounds.ErrorTextBytes && len(e.Data) <= bounds.ErrorDataBytes {
 		return e
@@ -139,7 +139,7 @@ func (e *McpError) Shown() *McpError {
 	cut := *e
 	cut.Message = bounds.Cut(e.Message, bounds.ErrorTextBytes)
 	if len(e.Data) > bounds.ErrorDataBytes {
-		cut.Data = "" // a part of it would be no JSON
+		cut.Data = "" // a part of it would not be JSON
 	}
 	return &cut
 }
@@ -150,11 +150,11 @@ type RequestInfo struct {
 	Direction       Direction
 	State           RequestState
 	Method, Tool    string
-	Title           string // of the tool, as far as it is known; untrusted
+	Title           string // the title of the tool, if it is known; untrusted
 	Subject         string // URI of a resource or name of a prompt template
 	ParentRequestID string
 	TaskLabel       string
-	Caller          string // name of the MCP client that it is made for; untrusted
+	Caller          string // name of the MCP client that the request is made for; untrusted
 	Preview         string // one line of the arguments, without secrets; untrusted
 	Start           time.Time
 	WireID          string // JSON text

@@ -6,42 +6,42 @@ import (
 	"slices"
 )
 
-// Group is the searches that are under way, by what is wanted (K). W is who waits. It is guarded by the lock that
-// update takes.
+// Group is the set of the searches that are running, by what is wanted (K). W identifies who waits. It is guarded by
+// the lock that update takes.
 type Group[K, W comparable, Q any] struct {
 	update func(func())
 	joined func(f *Flight[W, Q], w W, by int)
 	open   map[K]*Flight[W, Q]
 }
 
-// Flight is one search. It is guarded by the lock of its group, but for value and err, which are written before done is
+// Flight is one search. It is guarded by the lock of its group, except value and err, which are written before done is
 // closed.
 type Flight[W comparable, Q any] struct {
-	Question Q // of the leader's, while it asks; the zero one else
+	Question Q // the leader's question while it asks one, otherwise the zero value
 
-	followers []W // who waits besides the leader; one that waits twice is in it twice
+	followers []W // who waits besides the leader; whoever waits twice is in it twice
 	done      chan struct{}
-	decided   bool // value and err hold for all; else another one leads
+	decided   bool // value and err are for all; otherwise another one leads
 	value     string
 	err       error
 }
 
-// Undecided wraps what ended the search of its leader alone.
+// Undecided wraps an error that ends the search for its leader only.
 type Undecided struct{ Err error }
 
 func (e Undecided) Error() string { return e.Err.Error() }
 func (e Undecided) Unwrap() error { return e.Err }
 
-// New makes a group. update runs a function with the lock; joined is told, with the lock, of each follower that comes
-// (+1) and goes (-1).
+// New returns an empty group. update runs a function with the lock. joined is called, with the lock, for each follower
+// that comes (+1) or goes (-1).
 func New[K, W comparable, Q any](update func(func()), joined func(*Flight[W, Q], W, int)) *Group[K, W, Q] {
 	return &Group[K, W, Q]{update: update, joined: joined, open: map[K]*Flight[W, Q]{}}
 }
 
-// Len is how many searches are under way. It is called with the lock.
+// Len returns how many searches are running. It is called with the lock.
 func (g *Group[K, W, Q]) Len() int { return len(g.open) }
 
-// Followers are those who wait besides the leader. It is called with the lock; a nil flight has none.
+// Followers returns those who wait besides the leader. It is called with the lock. A nil flight has none.
 func (f *Flight[W, Q]) Followers() []W {
 	if f == nil {
 		return nil
@@ -49,8 +49,9 @@ func (f *Flight[W, Q]) Followers() []W {
 	return f.followers
 }
 
-// Do runs find once for all who want the same at the same time, without the lock, which it takes. What find gives is
-// what all get, unless its error says that it is the leader's alone (Undecided): then the next one leads.
+// Do calls find once for all callers that want the same at the same time, and returns its results to all of them. If
+// the error is Undecided, it is the leader's only, and another caller leads. find is called without the lock. Do takes
+// the lock.
 func (g *Group[K, W, Q]) Do(ctx context.Context, key K, w W,
 	find func(*Flight[W, Q]) (string, error)) (string, error) {
 	for {
@@ -90,7 +91,7 @@ func (g *Group[K, W, Q]) lead(key K, f *Flight[W, Q],
 	find func(*Flight[W, Q]) (string, error)) (value string, err error) {
 	var mine Undecided
 	undecided := true
-	defer func() { // also when find panics: then the next one leads
+	defer func() { // also if find panics: then another one leads
 		g.update(func() {
 			delete(g.open, key)
 			f.value, f.err, f.decided = value, err, !undecided

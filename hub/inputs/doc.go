@@ -1,5 +1,5 @@
-// Package inputs is the values that configs leave to the user (inputs, as VS Code calls them): which of them a server
-// refers to, what a right value is, and a [Store] that remembers the given ones and forgets them again.
+// Package inputs has the values that configs leave to the user ("inputs", as VS Code calls them): which inputs a server
+// refers to, which values an input may have, and a [Store] that keeps the given values and forgets them.
 //
-// What must not live here: asking the user (package hub), how a config says what its inputs are (hub/config).
+// What must not live here: asking the user (package hub), and how a config describes its inputs (hub/config).
 package inputs

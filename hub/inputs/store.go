@@ -12,28 +12,28 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// Store keeps the values of inputs: secret ones in the system's keyring if it takes them, all else in a file that
-// only the user can read; in memory alone what the host keeps itself, and everything when the hub has no folder. Its
-// values are never in a log, an event or an error.
+// Store keeps the values of inputs. Secret values are kept in the system's keyring if it accepts them, other values in
+// a file that only the user can read. Values that the host keeps itself are kept in memory only, and so is everything
+// if the hub has no folder. The values never appear in a log, an event or an error.
 type Store struct {
 	list *statefile.List[string, kept]
-	ring *signin.Keyring // nil: values are kept in the list
+	ring *signin.Keyring // nil if values are kept in the list
 	log  *slog.Logger
 
-	redactor *redact.Redactor // is told of each secret value before it is used
+	redactor *redact.Redactor // gets each secret value before it is used
 
-	// Refresh takes up what other hubs have written, before each look. Tests hold it up.
+	// Refresh reads what other hubs have written. It is called before each look-up. Tests delay it.
 	Refresh func()
 
 	mu     sync.Mutex      // guards byHost
-	byHost map[string]kept // what the host keeps
+	byHost map[string]kept // the values that the host keeps
 }
 
-// kept is one value.
+// kept is one value of an input.
 type kept struct {
 	File  string `json:"file"`
 	Input string `json:"input"`
-	// Value is nil when the keyring has it.
+	// Value is nil if the value is in the keyring.
 	Value *string   `json:"value,omitempty"`
 	Time  time.Time `json:"time"`
 }
@@ -47,7 +47,7 @@ var form = statefile.ListForm[kept]{File: "inputs.json", Member: "entries", What
 // LogValue keeps the value out of logs.
 func (i kept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
 
-// Open opens the store in a folder; "" = memory only.
+// Open opens the store in the folder dir; "" = memory only.
 func Open(dir string, redactor *redact.Redactor, log *slog.Logger) *Store {
 	s := &Store{list: statefile.OpenList(dir, form, log), redactor: redactor, log: log, byHost: map[string]kept{}}
 	s.Refresh = s.list.Refresh
@@ -57,10 +57,10 @@ func Open(dir string, redactor *redact.Redactor, log *slog.Logger) *Store {
 	return s
 }
 
-// idOf names an input for the keyring and for Forget; it says nothing.
+// idOf returns the id of an input for the keyring and for Forget. It reveals neither file nor input.
 func idOf(file, input string) string { return "input-" + statefile.Sum(file, input)[:32] }
 
-// Get gives the value that is kept for an input, if it still fits. It may take as long as the keyring does.
+// Get returns the stored value of an input, if it is still a permitted value. It may take as long as the keyring does.
 func (s *Store) Get(in config.Input) (string, bool) {
 	value, ok := s.get(in)
 	if !ok || wrong(in.Options, value) != "" {
@@ -70,7 +70,7 @@ func (s *Store) Get(in config.Input) (string, bool) {
 	return value, true
 }
 
-// Values gives the values of all inputs that a server refers to and its file has. It asks nobody.
+// Values returns the values of all inputs that a server refers to and that its file defines. It does not ask anybody.
 func (s *Store) Values(conf config.Server) (map[string]string, error) {
 	values := map[string]string{}
 	for _, in := range Of(conf) {
@@ -83,8 +83,8 @@ func (s *Store) Values(conf config.Server) (map[string]string, error) {
 	return values, nil
 }
 
-// Put keeps the value that the content of an answer holds, byHost only for the life of the hub. It may write a file.
-// false: there is none in it, see Wrong.
+// Put stores the value that the content of an answer holds; with byHost, only for the life of the hub. It returns the
+// value, and false if the content holds none, see Wrong. It may write a file.
 func (s *Store) Put(in config.Input, content string, byHost bool) (string, bool) {
 	value, ok := valueIn(content)
 	if ok {
@@ -94,7 +94,7 @@ func (s *Store) Put(in config.Input, content string, byHost bool) (string, bool)
 	return value, ok
 }
 
-// hide makes the hub keep a value to itself, if it is secret, before anything is done with it.
+// hide adds a secret value to the redactor, before the value is used.
 func (s *Store) hide(in config.Input, value string) {
 	if in.Secret {
 		s.redactor.Add(value)
@@ -133,7 +133,7 @@ func (s *Store) put(in config.Input, value string, byHost bool) {
 		k.Value = nil
 	}
 	s.list.Put(k)
-	s.forgetOfHost(map[string]bool{id: true}) // it would count before this one
+	s.forgetOfHost(map[string]bool{id: true}) // a value of the host would take precedence over this one
 	s.list.Save()
 }
 
@@ -157,8 +157,8 @@ func (s *Store) forgetOfHost(ids map[string]bool) (found map[string]bool) {
 	return found
 }
 
-// Forget removes the values with one of the ids wherever they are, and tells how many there were. What runs is not
-// touched. It may write a file.
+// Forget removes the values with one of the ids from wherever they are kept, and returns how many it removed. It does
+// not affect running servers. It may write a file.
 func (s *Store) Forget(ids map[string]bool) int {
 	found := s.forgetOfHost(ids)
 	s.Refresh()
@@ -174,14 +174,14 @@ func (s *Store) Forget(ids map[string]bool) int {
 	})
 	s.list.Save()
 	for _, id := range inRing {
-		if err := s.ring.Remove(id); err != nil { // without its entry in the list it is not used any more
+		if err := s.ring.Remove(id); err != nil { // without its entry in the list the value is not used any more
 			s.log.Warn("a secret input was forgotten, and the system's keyring did not remove its value", "error", err.Error())
 		}
 	}
 	return len(found)
 }
 
-// Remembered lists the inputs that have a value; never the values. It may read a file.
+// Remembered returns the inputs that have a value, without the values. It may read a file.
 func (s *Store) Remembered() (list []event.Remembered) {
 	s.Refresh()
 	for id, k := range s.list.All() {

@@ -11,10 +11,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// maxBytes bounds a value that the user gives: it has to fit an environment.
+// maxBytes bounds a value that the user gives, since the value has to fit into an environment.
 const maxBytes = 64 << 10
 
-// Of gives the inputs that a server refers to and its file has, in the order of their first use.
+// Of returns the inputs that a server refers to and that its file defines, in the order of their first use.
 func Of(conf config.Server) (list []config.Input) {
 	for _, id := range conf.InputIDs() {
 		if i := slices.IndexFunc(conf.Inputs, func(in config.Input) bool { return in.ID == id }); i >= 0 {
@@ -24,7 +24,8 @@ func Of(conf config.Server) (list []config.Input) {
 	return list
 }
 
-// Now gives an input as a config has it now; where the config has none of its file and id, it stays what it was.
+// Now returns an input as a config defines it now. If the config does not define an input with its file and id, it
+// returns the input unchanged.
 func Now(conf *config.Server, in config.Input) config.Input {
 	if now, ok := find(conf, in.Origin.File, in.ID); ok {
 		return now
@@ -40,7 +41,7 @@ func find(conf *config.Server, file, id string) (config.Input, bool) {
 	return conf.Inputs[i], true
 }
 
-// Question is how a person is asked for an input.
+// Question returns the question with which a person is asked for an input.
 func Question(in config.Input) *event.InputQuestion {
 	q := &event.InputQuestion{
 		InputID: in.ID, Description: in.Description, Secret: in.Secret, Default: in.Default, ConfigFile: in.Origin.File,
@@ -52,7 +53,8 @@ func Question(in config.Input) *event.InputQuestion {
 	return q
 }
 
-// Changed tells whether a config asks otherwise now than q does; where the input stands in its file does not matter.
+// Changed reports whether a config now asks for the input of q in another way. The place of the input in its file does
+// not matter.
 func Changed(conf *config.Server, q *event.InputQuestion) bool {
 	in, ok := find(conf, q.ConfigFile, q.InputID)
 	return ok && !same(Question(in), q)
@@ -63,7 +65,7 @@ func same(a, b *event.InputQuestion) bool {
 		slices.Equal(a.Options, b.Options) && (a.Options == nil) == (b.Options == nil)
 }
 
-// Wrong says what is wrong with the content of an answer, "" for nothing. It does not quote it.
+// Wrong returns what is wrong with the content of an answer, "" if nothing is. It does not quote the content.
 func Wrong(q *event.InputQuestion, content string) string {
 	value, ok := "", false
 	if len(content) <= 6*maxBytes { // each byte may be escaped
@@ -87,7 +89,7 @@ func valueIn(content string) (string, bool) {
 	return *value, true
 }
 
-// wrong says why a value is none for an input, "" when it is one.
+// wrong returns why value is not permitted for an input, "" if it is.
 func wrong(options []config.InputOption, value string) string {
 	switch {
 	case len(value) > maxBytes:
@@ -100,7 +102,7 @@ func wrong(options []config.InputOption, value string) string {
 	return ""
 }
 
-// Missing is for a server that was not started for lack of the value of an input.
+// Missing returns the error for a server that was not started because an input has no value.
 func Missing(server string, in config.Input) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonInputMissing,
 		[]string{"server", server, "input", bounds.Printable(in.ID)},

@@ -8,24 +8,24 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Bundle is what belongs into a bug report besides the timelines.
+// Bundle is what a bug report needs besides the timelines.
 type Bundle struct {
 	Version, HubID        string
 	Began                 time.Time
 	Servers               []BundledServer
-	Problems              []event.ConfigProblem // of no single server
+	Problems              []event.ConfigProblem // those that belong to no single server
 	OpenRequests, Windows int
 }
 
 // BundledServer is one server for a bug report.
 type BundledServer struct {
 	event.ServerInfo
-	Fault     string // what is wrong with it, in words of the hub's own
+	Fault     string // what is wrong with the server, in words of the hub
 	Connected bool
 }
 
-// Members gives the members of a JSON object: no arguments, environment, headers and URLs with queries, and no words of
-// a server.
+// Members returns the members of a JSON object. They hold no arguments, environments, headers or URLs with queries, and
+// no text of a server.
 func (b *Bundle) Members() map[string]any {
 	servers := make([]map[string]any, 0, len(b.Servers))
 	for i := range b.Servers {

@@ -1,7 +1,7 @@
-// Package journal keeps what was: the events that a window missed ([Missed]), the requests that are over ([History],
-// [Recent]), and the flight recorder with what happened to each request ([Recorder], [Timeline], [Bundle]).
+// Package journal records what has happened: the events that a window missed ([Missed]), the requests that are over
+// ([History], [Recent]), and the flight recorder with what happened to each request ([Recorder], [Timeline], [Bundle]).
 //
-// It is data alone, and calls nobody back. What bounds it in bytes stands in package bounds. The hub's lock guards all
-// of it but the entries of a Timeline, which has a lock of its own: the engine tells of messages with its locks held.
-// What may be read without the hub's lock says so.
+// The package holds data only, and calls nobody back. Package bounds has its limits in bytes. The hub's lock guards
+// everything except the entries of a Timeline. A Timeline has a lock of its own, because the engine reports messages
+// with its own locks held. The comment of a function says if it may be called without the hub's lock.
 package journal

@@ -8,29 +8,30 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Bounds of what is remembered of requests that are over.
+// Bounds of what is kept of the requests that are over.
 const (
 	maxHistory     = 1000      // requests
 	maxShownResult = 256 << 10 // of one request
 )
 
-// Bounds of what one snapshot brings of it. With both, and a thousand ends besides, a snapshot stays below the 4 MiB
-// that a gRPC client takes who has not said otherwise; a page has to take it all before it shows anything.
+// Bounds of what one snapshot holds of it. With both, and a thousand ended requests besides, a snapshot stays below the
+// 4 MiB that a gRPC client accepts by default. A page has to receive all of it before it shows anything.
 const (
 	maxSentResults = 2 << 20
 	maxSentErrors  = 1 << 20
 )
 
-// endedOverhead is about what an ended request takes besides its event: its place here, and the parts that every end
-// has.
+// endedOverhead is about how many bytes an ended request takes besides its event: its place in History, and the parts
+// that every end has.
 const endedOverhead = 512 - event.Overhead
 
-// History keeps the terminal events of the requests that ended last, for windows that attach later. [Missed] holds
-// the same events for those that resume; so that it pins no result that is no longer kept here, Add tells which are.
+// History keeps the terminal events of the requests that ended last, for windows that attach later. [Missed] holds the
+// same events for windows that resume. Add returns the events whose results History no longer keeps, so that Missed
+// does not keep those results in memory.
 type History struct {
 	ended   queue[endedEvent]
 	bytes   int
-	results int // how many of them have one
+	results int // how many of the events have a result
 }
 
 type endedEvent struct {
@@ -39,8 +40,9 @@ type endedEvent struct {
 	earlier bool
 }
 
-// Add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what Add gives
-// are events of before, anew, without the results that have had their time.
+// Add keeps a terminal event. If the results take too much room, it drops the oldest ones, and returns the events that
+// have lost their result: as new events without it, since the bodies of events are never changed. Others may be
+// encoding them.
 func (y *History) Add(e event.Event) (without []event.Event) {
 	y.keep(e)
 	if len(y.ended.items) > maxHistory {
@@ -56,13 +58,13 @@ func (y *History) Add(e event.Event) (without []event.Event) {
 		y.bytes += y.ended.items[i].size
 		without = append(without, bare)
 	}
-	for y.bytes > bounds.HistoryBytes { // no result is left: what errors say is that long
+	for y.bytes > bounds.HistoryBytes { // no result is left: the errors take that much
 		without = y.dropOldest(without)
 	}
 	return without
 }
 
-// Recall puts in what the hub before this one left, before anything of this one.
+// Recall adds the requests that the hub before this one left, before any request of this hub.
 func (y *History) Recall(left []event.Ended) {
 	for _, e := range left {
 		y.keep(event.Event{Time: e.Time, Body: e.Body})
@@ -70,7 +72,7 @@ func (y *History) Recall(left []event.Ended) {
 	}
 }
 
-// Delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
+// Delivered sets the outcome of a cancel in the terminal event with that Seq, if it is still kept.
 func (y *History) Delivered(seq uint64, s event.Sending) {
 	i := sort.Search(len(y.ended.items), func(i int) bool { return y.ended.items[i].event.Seq >= seq })
 	if i == len(y.ended.items) || y.ended.items[i].event.Seq != seq {
@@ -89,7 +91,7 @@ func (y *History) Delivered(seq uint64, s event.Sending) {
 	y.bytes += y.ended.items[i].size
 }
 
-// dropOldest forgets the end that is the oldest; without gets its event, if that has lost its result by it.
+// dropOldest forgets the oldest end. It appends the event to without, without its result, if it had one.
 func (y *History) dropOldest(without []event.Event) []event.Event {
 	y.drop(0)
 	if bare, had := bared(y.ended.pop().event); had {
@@ -107,7 +109,7 @@ func (y *History) keep(e event.Event) {
 	y.ended.push(endedEvent{event: e, size: size})
 }
 
-// drop takes the i-th off the books.
+// drop subtracts the i-th entry from bytes and results, but does not remove it.
 func (y *History) drop(i int) {
 	y.bytes -= y.ended.items[i].size
 	if _, had := bared(y.ended.items[i].event); had {
@@ -115,7 +117,7 @@ func (y *History) drop(i int) {
 	}
 }
 
-// bared is an event without the result of its request; had tells whether it has one.
+// bared returns an event without the result of its request. had reports whether it had one.
 func bared(e event.Event) (bare event.Event, had bool) {
 	f, ok := e.Body.(*event.RequestFinished)
 	if !ok || f.Result == "" {
@@ -127,14 +129,14 @@ func bared(e event.Event) (bare event.Event, had bool) {
 	return e, true
 }
 
-// Latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one
-// snapshot brings. The latest come first to it.
+// Latest returns the n requests that ended last, oldest first. Results and errors are limited to what one snapshot
+// holds; those of the latest requests take precedence.
 func (y *History) Latest(n int) []event.Ended { return y.within(n, maxSentResults, maxSentErrors) }
 
-// All gives every end that is kept, oldest first.
+// All returns every end that is kept, oldest first.
 func (y *History) All() []event.Ended { return y.within(len(y.ended.items), math.MaxInt, math.MaxInt) }
 
-// within gives the n that ended last, with so many bytes of results and of what errors say.
+// within returns the n requests that ended last, oldest first, with at most so many bytes of results and of errors.
 func (y *History) within(n, results, errors int) []event.Ended {
 	n = min(n, len(y.ended.items))
 	if n <= 0 {
@@ -145,7 +147,7 @@ func (y *History) within(n, results, errors int) []event.Ended {
 		kept := y.ended.items[len(y.ended.items)-n+i]
 		e := kept.event
 		if f, ok := e.Body.(*event.RequestFinished); ok {
-			if results -= len(f.Result); results < 0 { // and so for all before it
+			if results -= len(f.Result); results < 0 { // and of all requests before it
 				e, _ = bared(e)
 			}
 			if size := f.ErrorSize(); size > 0 {
@@ -159,7 +161,7 @@ func (y *History) within(n, results, errors int) []event.Ended {
 	return list
 }
 
-// briefed is the event of an end with no more of an error than what kind it is.
+// briefed returns the event of an end with its error cut to its kind and the beginning of its message.
 func briefed(e event.Event) event.Event {
 	brief := *e.Body.(*event.RequestFinished)
 	if m := brief.McpError; m != nil {
@@ -172,7 +174,7 @@ func briefed(e event.Event) event.Event {
 	return e
 }
 
-// ShownResult is what the windows are told of a result.
+// ShownResult returns the result in the form that windows are sent: as text, or "" if it is too long.
 func ShownResult(raw []byte) string {
 	if len(raw) > maxShownResult {
 		return ""
@@ -180,5 +182,5 @@ func ShownResult(raw []byte) string {
 	return string(raw)
 }
 
-// endedSize is about what a terminal event holds, with its place here.
+// endedSize returns about how many bytes a terminal event takes, with its place in History.
 func endedSize(b event.Body) int { return endedOverhead + event.PayloadSize(b) }

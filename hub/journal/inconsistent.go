@@ -5,14 +5,14 @@ import (
 	"unsafe"
 )
 
-// Held is how many bytes the timelines hold, about.
+// Held returns about how many bytes the timelines hold.
 func (rec *Recorder) Held() int64 { return rec.bytes.Load() }
 
-// Kept is how many timelines of requests that are over are kept.
+// Kept returns how many timelines of requests that are over are kept.
 func (rec *Recorder) Kept() int { return len(rec.ended.items) }
 
-// Inconsistent tells what contradicts itself, "" = nothing; open are the timelines of the requests that are not over.
-// It is called with the hub's lock.
+// Inconsistent returns what is inconsistent in the recorder, or "". open are the timelines of the requests that are not
+// over. It is called with the hub's lock.
 func (rec *Recorder) Inconsistent(open []*Timeline) string {
 	if unsafe.Sizeof(record{}) != recordBytes {
 		return fmt.Sprintf("a record has %d bytes, counted as %d", unsafe.Sizeof(record{}), recordBytes)
@@ -25,7 +25,7 @@ func (rec *Recorder) Inconsistent(open []*Timeline) string {
 		}
 	}()
 	look := func(t *Timeline, isOpen bool) string {
-		t.mu.Lock() // until all have been counted: messages come and let timelines grow at any moment
+		t.mu.Lock() // until all have been counted: a message may make a timeline grow at any moment
 		locked = append(locked, t)
 		held += t.charged
 		switch {

@@ -11,17 +11,17 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// Bounds of what a hub that ends leaves to the next one.
+// Bounds of what a hub leaves to the next one.
 const (
 	maxLeft     = 200 // requests, the latest
 	maxLeftText = 256 // bytes of each text
 )
 
-// Left is the file in which a hub that ends by itself writes the requests that it ended, for the hub that comes after
-// it. Nobody is attached any more who could be told. Arguments, subjects and results are not written.
+// Left is the file in which a hub that ends because nobody is attached records the requests that its end has ended, so
+// that the next hub can tell its windows. Arguments, subjects and results are not written.
 type Left struct{ file *statefile.File }
 
-// leftFile is the text of the file.
+// leftFile is the JSON content of the file.
 type leftFile struct {
 	Ended []leftEnd `json:"ended"`
 }
@@ -37,7 +37,7 @@ type leftEnd struct {
 	MayContinue bool      `json:"may_continue,omitempty"`
 }
 
-// OpenLeft returns the file at path, "" for none. Nothing is read yet.
+// OpenLeft returns the file at path; with "", nothing is stored. It does not read the file yet.
 func OpenLeft(path string, log *slog.Logger) *Left {
 	if path == "" {
 		return &Left{file: statefile.Open("", "", statefile.Options{Logger: log})}
@@ -45,12 +45,12 @@ func OpenLeft(path string, log *slog.Logger) *Left {
 	return &Left{file: statefile.Open(filepath.Dir(path), filepath.Base(path), statefile.Options{Logger: log})}
 }
 
-// Write adds the requests that ended by a cancel to what the file says. Several hubs may share it.
+// Write adds the requests that ended by a cancel to the file. Several hubs may share it.
 func (l *Left) Write(ended []event.Ended) error {
 	return l.file.Update(func(old []byte) ([]byte, error) {
 		var f leftFile
 		if old != nil {
-			_ = json.Unmarshal(old, &f) // what cannot be read is replaced
+			_ = json.Unmarshal(old, &f) // a file that cannot be read is replaced
 		}
 		for _, e := range ended {
 			c, ok := e.Body.(*event.RequestCancelled)
@@ -71,10 +71,10 @@ func (l *Left) Write(ended []event.Ended) error {
 	})
 }
 
-// Take reads the file and empties it: what it says is told once.
+// Take reads the file and empties it, so that the windows are told once.
 func (l *Left) Take() []event.Ended {
 	if text, err := l.file.Read(); text == nil || err != nil {
-		return nil // most hubs find nothing, and write nothing
+		return nil // the usual case: the file need not be written
 	}
 	var f leftFile
 	err := l.file.Update(func(old []byte) ([]byte, error) {
@@ -84,7 +84,7 @@ func (l *Left) Take() []event.Ended {
 		return json.Marshal(leftFile{})
 	})
 	if err != nil {
-		return nil // else it would be told again and again
+		return nil // otherwise the windows would be told of them again and again
 	}
 	list := make([]event.Ended, 0, min(len(f.Ended), maxLeft))
 	for _, e := range f.Ended[max(0, len(f.Ended)-maxLeft):] {
@@ -101,5 +101,5 @@ func (l *Left) Take() []event.Ended {
 	return list
 }
 
-// LeftReason is why a hub without windows ended its requests, in words for the windows of the next one.
+// LeftReason is the reason, in words for the windows of the next hub, why a hub without windows ended its requests.
 const LeftReason = "nobody came back to the hub in time"

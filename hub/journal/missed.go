@@ -14,18 +14,18 @@ const maxMissed = 4096
 type Missed struct {
 	queue[missedEvent]
 	bytes int
-	floor uint64 // Seq of the latest event that fell out: a resume from before it is not possible
+	floor uint64 // Seq of the latest event that was dropped: a resume from before it is not possible
 }
 
-// missedEvent is an event and the one window that it was for, "" = all.
+// missedEvent is an event and the only window that it is for, "" = all windows.
 type missedEvent struct {
 	event event.Event
 	only  string
 	size  int
 }
 
-// mustDeliver tells which events a window must not miss. Progress is shown again from the request itself, logs may be
-// lost.
+// mustDeliver reports whether a window must not miss an event. Progress is shown again from the request itself, and
+// logs may be lost.
 func mustDeliver(b event.Body) bool {
 	switch b.(type) {
 	case *event.RequestProgressed, *event.LogMessage:
@@ -34,7 +34,7 @@ func mustDeliver(b event.Body) bool {
 	return true
 }
 
-// Add keeps an event, if it must not be missed; only is the one window that it was for, "" = all.
+// Add keeps an event, if it must not be missed. only is the only window that it is for, "" = all windows.
 func (m *Missed) Add(e event.Event, only string) {
 	if !mustDeliver(e.Body) {
 		return
@@ -49,12 +49,12 @@ func (m *Missed) Add(e event.Event, only string) {
 	}
 }
 
-// Skip leaves out an event that no window can have missed, because there is none, and all before it.
+// Skip drops all events up to seq, because there is no window that could have missed them.
 func (m *Missed) Skip(seq uint64) {
 	m.queue, m.bytes, m.floor = queue[missedEvent]{}, 0, seq
 }
 
-// After gives a window's events with a Seq above seq, oldest first; ok is false when some of them are gone.
+// After returns a window's events with a Seq above seq, oldest first. ok is false if some of them were dropped.
 func (m *Missed) After(seq uint64, windowID string) (events []event.Event, ok bool) {
 	if seq < m.floor {
 		return nil, false
@@ -67,13 +67,13 @@ func (m *Missed) After(seq uint64, windowID string) (events []event.Event, ok bo
 	return events, true
 }
 
-// from is the place of the first event whose Seq is not below seq.
+// from returns the index of the first event whose Seq is not below seq.
 func (m *Missed) from(seq uint64) int {
 	return sort.Search(len(m.items), func(i int) bool { return m.items[i].event.Seq >= seq })
 }
 
-// Replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has
-// the old one.
+// Replace replaces the event with the same Seq, if it is still kept. Windows that have already got the old event are
+// not affected.
 func (m *Missed) Replace(e event.Event) {
 	i := m.from(e.Seq)
 	if i == len(m.items) || m.items[i].event.Seq != e.Seq {

@@ -6,38 +6,38 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// State notes the state that the request is in now.
+// State records the state that the request has entered.
 func (t *Timeline) State(s event.RequestState) { t.add(record{what: recordState, state: uint8(s)}) }
 
-// Cancelled notes that the request is to end.
+// Cancelled records that the request was cancelled.
 func (t *Timeline) Cancelled(c *event.Cancellation) { t.add(record{what: recordCancel, detail: c}) }
 
-// Delivered notes the outcome of a cancel.
+// Delivered records the outcome of a cancel.
 func (t *Timeline) Delivered(s event.Sending) { t.add(record{what: recordDelivery, detail: &s}) }
 
-// Prompt notes that a prompt has opened or, with a cause, closed.
+// Prompt records that a prompt has opened or, with a cause, closed.
 func (t *Timeline) Prompt(id string, kind event.PromptKind, cause event.PromptCause) {
 	t.add(record{what: recordPrompt, id: id, prompt: uint8(kind), cause: uint8(cause)})
 }
 
-// Failed notes the error that the request ended with: with a text that quotes neither a server nor what it was asked
+// Failed records the error that the request ended with. Its text quotes neither a server nor what the server was asked
 // for.
 func (t *Timeline) Failed(err *event.Error, mayContinue bool) {
 	t.add(record{what: recordError, detail: tracedError(err, mayContinue)})
 }
 
-// Identify notes the W3C trace id that the request is known by elsewhere.
+// Identify records the W3C trace id that other programs know the request by.
 func (t *Timeline) Identify(traceID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.traceID = traceID
 }
 
-// tracedMeta are the parts of an error's metadata that name nothing but settings and numbers of the hub.
+// tracedMeta are the keys of an error's metadata whose values are only settings and numbers of the hub.
 var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_may_continue", "capability", "server",
 	"request_id"}
 
-// tracedError is err with a text that quotes neither a server nor what it was asked for.
+// tracedError returns err with a text that quotes neither a server nor what the server was asked for.
 func tracedError(err *event.Error, mayContinue bool) *event.Error {
 	kept := &event.Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_",
 		" ")),

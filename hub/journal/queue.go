@@ -1,10 +1,10 @@
 package journal
 
-// queue is a list whose oldest items go. It uses the room of those that have gone again: a slice that is only cut at
-// its front and appended to is copied to a new place over and over.
+// queue is a list from which the oldest items are removed. It reuses their room. A slice that is only cut at its front
+// and appended to would be copied to a new array over and over.
 type queue[T any] struct {
 	items []T // oldest first
-	room  []T // empty; it begins where the room of items does
+	room  []T // empty; it begins where the array of items does
 }
 
 func (q *queue[T]) push(item T) {
@@ -19,7 +19,7 @@ func (q *queue[T]) push(item T) {
 	}
 }
 
-// pop takes the oldest item away.
+// pop removes and returns the oldest item.
 func (q *queue[T]) pop() (oldest T) {
 	oldest, q.items[0] = q.items[0], oldest
 	q.items = q.items[1:]

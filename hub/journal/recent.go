@@ -1,19 +1,19 @@
 package journal
 
-// maxRecent is how many ended requests are told apart from unknown ones.
+// maxRecent is for how many ended requests the hub knows that they have ended.
 const maxRecent = 8192
 
-// Recent remembers the latest ids.
+// Recent remembers the ids that were added last. Has tells them from unknown ids.
 type Recent struct {
 	known map[string]struct{}
 	ids   []string
 	next  int
 }
 
-// Add remembers an id, and forgets the oldest.
+// Add remembers an id, and forgets the oldest if there are too many.
 func (r *Recent) Add(id string) {
 	if r.Has(id) {
-		return // a host may use an id again
+		return // a host may reuse an id
 	}
 	if r.known == nil {
 		r.known = map[string]struct{}{}
@@ -28,7 +28,7 @@ func (r *Recent) Add(id string) {
 	r.known[id] = struct{}{}
 }
 
-// Has tells whether an id is among the latest.
+// Has reports whether id is remembered.
 func (r *Recent) Has(id string) bool {
 	_, ok := r.known[id]
 	return ok

@@ -16,56 +16,56 @@ import (
 const (
 	maxTraces       = 512     // timelines of requests that are over
 	maxTraceEntries = 128     // of one request: the first half and the latest half are kept
-	maxTraceBytes   = 3 << 20 // beyond it the oldest timelines of requests that are over go
+	maxTraceBytes   = 3 << 20 // beyond this the oldest timelines of requests that are over are forgotten
 	maxTraceSteps   = 20      // entries for the progress of one request
-	smallTrace      = 5       // entries that most calls stay within: queued, running, the request, its response, done
+	smallTrace      = 5       // entries that suffice for most calls: queued, running, the request, its response, done
 )
 
 const (
 	recordBytes   = 72
-	timelineBytes = smallTrace*recordBytes + 400 // with what it shows of its request
+	timelineBytes = smallTrace*recordBytes + 400 // with the RequestInfo of its request
 )
 
 // Recorder is the flight recorder: it keeps the timelines of requests. NewRecorder makes one.
 type Recorder struct {
 	began time.Time
-	bytes atomic.Int64 // that the kept timelines, and those of open requests, hold; about
+	bytes atomic.Int64 // about how many bytes the kept timelines and those of open requests hold
 
-	ended queue[*Timeline] // of requests that are over, in the order of their ends; guarded by the hub's lock
+	ended queue[*Timeline] // timelines of requests that are over, in the order of their ends; guarded by the hub's lock
 }
 
 const methodProgress = "notifications/progress"
 
-// Timeline is what happened to one request. Its lock is a leaf: the engine tells of messages with locks of its own
-// held, so nothing is called under it.
+// Timeline records what happened to one request. No other lock is taken while its lock is held: the engine reports
+// messages with its own locks held.
 type Timeline struct {
 	of *Recorder
-	n  uint64             // of its request, for order; set when that begins
-	at *event.RequestInfo // what the request was at its end, nil while it is open; guarded by the hub's lock
+	n  uint64             // the position of its request among all requests; set by Begin
+	at *event.RequestInfo // the request at its end, nil while it is open; guarded by the hub's lock
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	records  []record
-	first    int32   // how many of the records at the front are the first ones, which stay; 0 until there is no more room
-	next     int32   // the oldest of the others
-	seq      uint32  // counts records
-	steps    int32   // of progress, up to maxTraceSteps
-	step     *record // the latest progress, when there was more than is kept one by one
+	first    int32   // how many of the first records are never replaced; 0 as long as records can grow
+	next     int32   // index of the oldest record that may be replaced
+	seq      uint32  // number of records so far
+	steps    int32   // number of progress records, up to maxTraceSteps
+	step     *record // the latest progress, if there was more than is kept one by one
 	omitted  int
 	traceID  string
-	charged  int64 // what of Recorder.bytes it stands for
-	gone     bool  // forgotten: the engine may tell of a late message all the same
+	charged  int64 // its share of Recorder.bytes
+	gone     bool  // it was forgotten; the engine may still report a late message
 	smallest [smallTrace]record
 }
 
-// record is one entry. A zero what stands for one that was taken back.
+// record is one entry. what is zero if the entry was taken back.
 type record struct {
 	at     time.Duration // since Recorder.began
 	seq    uint32
 	bytes  uint32
 	method string
-	id     string // of a message, or of a prompt
-	// *event.Cancellation, *event.Error, *event.Sending; of an answer the int64 of its error, nil for none: in most
-	// entries there is neither
+	id     string // id of a message, or of a prompt
+	// a *event.Cancellation, *event.Error or *event.Sending; for a response the int64 code of its error. It is nil in most
+	// entries.
 	detail any
 	what   recordKind
 
@@ -87,20 +87,20 @@ const (
 	recordDelivery
 )
 
-// NewRecorder makes a recorder that begins now.
+// NewRecorder returns a recorder that begins now.
 func NewRecorder() *Recorder { return &Recorder{began: time.Now()} }
 
-// Began is when rec was made.
+// Began returns when rec was made.
 func (rec *Recorder) Began() time.Time { return rec.began }
 
-// NewTimeline makes the timeline of what may become a request.
+// NewTimeline returns a timeline for what may become a request.
 func (rec *Recorder) NewTimeline() *Timeline {
 	t := &Timeline{of: rec}
 	t.records = t.smallest[:0]
 	return t
 }
 
-// Begin makes t the timeline of a request, the n-th.
+// Begin makes t the timeline of the n-th request.
 func (t *Timeline) Begin(n uint64) {
 	t.n = n
 	t.of.bytes.Add(timelineBytes)
@@ -109,7 +109,8 @@ func (t *Timeline) Begin(n uint64) {
 	t.charged += timelineBytes
 }
 
-// End keeps t for later, and forgets the oldest. It is called with the hub's lock.
+// End keeps t after the end of its request, and forgets the oldest timelines if there are too many. It is called with
+// the hub's lock.
 func (t *Timeline) End(info event.RequestInfo) {
 	rec := t.of
 	t.at = &info
@@ -119,7 +120,7 @@ func (t *Timeline) End(info event.RequestInfo) {
 	}
 }
 
-// forget gives up what t holds: others may hold t for longer, to tell of messages that come late.
+// forget frees what t holds. Others may refer to t for longer, to report messages that come late.
 func (t *Timeline) forget() {
 	t.at = nil
 	t.mu.Lock()
@@ -130,7 +131,7 @@ func (t *Timeline) forget() {
 	clear(t.smallest[:])
 }
 
-// add notes one thing that happened just now.
+// add records an event of the present moment.
 func (t *Timeline) add(r record) {
 	if t == nil {
 		return
@@ -140,7 +141,7 @@ func (t *Timeline) add(r record) {
 	t.put(r)
 }
 
-// put: t.mu is held.
+// put stores a record. When there is no more room, it replaces the oldest record that may be replaced. t.mu is held.
 func (t *Timeline) put(r record) {
 	if t.gone {
 		return
@@ -168,7 +169,8 @@ func (t *Timeline) stamp(r *record) {
 	r.seq, r.at = t.seq, time.Since(t.of.began)
 }
 
-// grow makes room, unless t has all that it may have or all timelines together have. t.mu is held.
+// grow makes room for more records. It returns false if t has reached its limit, or all timelines together theirs. t.mu
+// is held.
 func (t *Timeline) grow() bool {
 	size := min(4*cap(t.records), maxTraceEntries)
 	more := int64(size) * recordBytes
@@ -184,7 +186,7 @@ func (t *Timeline) grow() bool {
 	return true
 }
 
-// Message notes a message. The first ones of progress are noted one by one, of the others the latest.
+// Message records a message. Of progress it keeps the first messages one by one, and of the others the latest.
 func (t *Timeline) Message(m jsonrpc.Observed) {
 	id := m.ID.String()
 	if len(id) > bounds.WireIDBytes {
@@ -219,7 +221,7 @@ func (t *Timeline) Message(m jsonrpc.Observed) {
 	t.put(r)
 }
 
-// takeBack undoes the latest record of a message that is not written yet after all. t.mu is held.
+// takeBack removes the latest record of a message that was not written after all. t.mu is held.
 func (t *Timeline) takeBack(m record) {
 	found := -1
 	for i, r := range t.records {
@@ -234,7 +236,7 @@ func (t *Timeline) takeBack(m record) {
 		t.records = slices.Delete(t.records, found, found+1)
 	default:
 		if t.records[found].seq == t.seq {
-			t.next = int32(found) // its place is free again
+			t.next = int32(found) // the next record may take its place
 		}
 		t.records[found] = record{}
 	}

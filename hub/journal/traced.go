@@ -9,13 +9,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
-// Traced is a timeline with what its request is, or was when it ended.
+// Traced is a timeline with its request as it is, or as it was when it ended.
 type Traced struct {
 	*Timeline
 	Request event.RequestInfo
 }
 
-// Ended gives the requests that are over, as far as they are wanted. It is called with the hub's lock.
+// Ended returns the timelines of the requests that are over and for which want returns true. It is called with the
+// hub's lock.
 func (rec *Recorder) Ended(want func(id, server string) bool) (list []Traced) {
 	for _, t := range rec.ended.items {
 		if want(t.at.ID, t.at.Server) {
@@ -25,8 +26,8 @@ func (rec *Recorder) Ended(want func(id, server string) bool) (list []Traced) {
 	return list
 }
 
-// Read reads timelines, without the hub's lock: the latest ones if there are more than most (0 = all), oldest first:
-// without secrets.
+// Read returns the entries of timelines, without secrets, oldest request first. If there are more than most (0 = no
+// limit), it returns the latest ones. It is called without the hub's lock.
 func Read(all []Traced, most int, secrets *redact.Redactor) []event.TraceInfo {
 	without := func(c *event.Cancellation) *event.Cancellation {
 		if c == nil {
@@ -53,7 +54,7 @@ func Read(all []Traced, most int, secrets *redact.Redactor) []event.TraceInfo {
 	return list
 }
 
-// read gives what was noted, in order, and how much was left out.
+// read returns the entries in order, and how many were omitted.
 func (t *Timeline) read() (entries []event.TraceEntry, omitted int, traceID string) {
 	records, omitted, traceID := t.copied()
 	sort.Slice(records, func(i, j int) bool { return records[i].seq < records[j].seq })

@@ -9,35 +9,36 @@ import (
 	"github.com/mcphub-go/mcphub/hub/results"
 )
 
-// Part is what can be read of a request.
+// Part is a part of a request that can be read.
 type Part int
 
 const (
-	// Arguments are those of a tool or a prompt template: JSON text, "" without any.
+	// Arguments are the arguments of a tool or a prompt template: JSON text, "" if there are none.
 	Arguments Part = iota
-	// Result is the JSON text of what the server answered.
+	// Result is the JSON text of the server's answer.
 	Result
 	parts
 )
 
-// Request is one that has ended.
+// Request is a request that has ended.
 type Request struct {
 	ID, Server string
 	Launch     string // the launch key of the server when the request was made
-	Tool       string // for a tool call
+	Tool       string // "" if the request is not a tool call
 	Arguments  string
-	Result     []byte // JSON text as it came; nil: none came
-	// Share is called if Result is still needed after Keep. What it returns is called when it is not any more.
+	Result     []byte // JSON text as it came; nil if none came
+	// Share is called if Result is still needed after Keep. The function that it returns is called when Result is no
+	// longer needed.
 	Share func() (release func())
 }
 
-// Requests keeps them. Safe for concurrent use; no method but Close and Read waits for the disk.
+// Requests keeps requests. It is safe for concurrent use. No method but Close and Read waits for the disk.
 type Requests struct {
 	store  *results.Store
 	limits limits
-	work   sync.WaitGroup // the goroutine that writes; added to with mu held, while closed is false
+	work   sync.WaitGroup // the goroutine that writes; a goroutine is added only with mu held, and while closed is false
 
-	mu      sync.Mutex // never held over the disk
+	mu      sync.Mutex // never held while the disk is accessed
 	byID    map[string]*entry
 	servers map[string]*holder
 	total   amount
@@ -47,15 +48,15 @@ type Requests struct {
 	closed  bool
 }
 
-// limits are those of package bounds; tests have smaller ones.
+// limits are the limits of package bounds; tests use smaller ones.
 type limits struct {
 	all, server    amount
-	short          int // up to so many bytes a text stays in memory
-	waitingOwn     int // bytes that wait to be written and that nothing else counts
-	waitingResults int // bytes of results that wait, and count as in flight
+	short          int // a text of up to so many bytes stays in memory
+	waitingOwn     int // bytes that wait to be written and that no other account counts
+	waitingResults int // bytes of results that wait to be written, and still count as in flight
 }
 
-// amount is what is kept, of one server or of all.
+// amount is how much is kept, of one server or of all servers.
 type amount struct{ entries, memory, disk int }
 
 func (a amount) exceeds(most amount) bool {
@@ -70,16 +71,16 @@ func (a amount) minus(b amount) amount {
 	return amount{a.entries - b.entries, a.memory - b.memory, a.disk - b.disk}
 }
 
-// waiting is what is to be written.
+// waiting is how many bytes wait to be written: see limits.
 type waiting struct{ own, results int }
 
-// holder is what one server holds, the oldest first.
+// holder is what is kept of one server, oldest first.
 type holder struct {
 	held    amount
 	entries []*entry
 }
 
-// entry is one request.
+// entry is one kept request.
 type entry struct {
 	id, server, launch string
 	tool               string
@@ -88,7 +89,8 @@ type entry struct {
 	gone               bool
 }
 
-// Open makes it. Files go into the state directory; "" is a folder of this process alone. It must be closed.
+// Open returns an empty Requests. Its files go into the state directory; with "", into a folder of this process alone.
+// The caller must close it.
 func Open(stateDir string, log *slog.Logger) *Requests {
 	return &Requests{
 		store: results.OpenFolder(stateDir, "requests", log),
@@ -104,10 +106,11 @@ func Open(stateDir string, log *slog.Logger) *Requests {
 	}
 }
 
-// overhead is about what an entry takes besides its texts.
+// overhead is about how many bytes an entry takes besides its texts.
 const overhead = 512
 
-// Keep keeps a request; an earlier one with its id is forgotten. What finds no room is not kept, and Read says so.
+// Keep keeps a request, and forgets an earlier one with the same id. A text for which there is no room is not kept, and
+// Read says so.
 func (k *Requests) Keep(r *Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -142,8 +145,8 @@ func (k *Requests) Keep(r *Request) {
 	k.begin()
 }
 
-// largest is the server that holds the most of what there is too much of: a server that keeps little loses nothing to
-// one that keeps much.
+// largest returns the server that holds the most of what there is too much of. So a server that keeps little loses
+// nothing to one that keeps much.
 func (k *Requests) largest() *holder {
 	share := func(a amount) float64 {
 		most, worst := k.limits.all, 0.0
@@ -164,10 +167,10 @@ func (k *Requests) largest() *holder {
 	return most
 }
 
-// forget lets go of an entry.
+// forget removes an entry.
 func (k *Requests) forget(e *entry) {
 	h := k.servers[e.server]
-	if i := slices.Index(h.entries, e); i == 0 { // nearly always: what is let go is the oldest
+	if i := slices.Index(h.entries, e); i == 0 { // nearly always, since the oldest entry is removed first
 		h.entries[0] = nil
 		h.entries = h.entries[1:]
 	} else {
@@ -184,12 +187,12 @@ func (k *Requests) forget(e *entry) {
 		if file := e.texts[i].file; file != "" {
 			k.queue = append(k.queue, job{remove: file})
 		}
-		e.texts[i].short = "" // what waits to be written lets go of itself
+		e.texts[i].short = "" // a text that waits to be written is freed by written
 	}
 }
 
-// Tool gives the tool that a kept request called, and its server with the launch key that it had then; "" when it is
-// not kept, or called none.
+// Tool returns the tool that a kept request called, and its server with the launch key that the server had then. tool
+// is "" if the request is not kept, or called no tool.
 func (k *Requests) Tool(id string) (tool, server, launch string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -199,7 +202,7 @@ func (k *Requests) Tool(id string) (tool, server, launch string) {
 	return "", "", ""
 }
 
-// Close waits for what is being written, and removes all.
+// Close waits for what is being written, and removes everything.
 func (k *Requests) Close() {
 	k.mu.Lock()
 	k.closed = true

@@ -6,26 +6,26 @@ import (
 	"github.com/mcphub-go/mcphub/hub/results"
 )
 
-// text is one part of an entry: short, in a file, on its way there, or not kept.
+// text is one part of an entry: in memory, in a file, waiting to be written, or not kept.
 type text struct {
-	none  bool   // there never was one
+	none  bool   // the request has no such part
 	lost  string // why it is not kept
 	short string
-	long  []byte // until it is written
-	file  string // of the store
+	long  []byte // set until it is written
+	file  string // its name in the store
 }
 
-// job is what the goroutine that writes does: it writes a part of an entry, or removes a file.
+// job is a task of the goroutine that writes: it writes a part of an entry, or removes a file.
 type job struct {
 	of      *entry
 	part    Part
 	bytes   []byte
-	own     int // of them, as far as nothing else counts them
+	own     int // how many of the bytes no other account counts
 	release func()
 	remove  string
 }
 
-// take puts a text into an entry. share is as in Request; nil: nothing else counts the text.
+// take stores a text in an entry. share is Request.Share; if it is nil, no other account counts the text.
 func take[T string | []byte](k *Requests, e *entry, part Part, s T, share func() func()) {
 	t, size := &e.texts[part], len(s)
 	if size <= k.limits.short {
@@ -56,7 +56,7 @@ func take[T string | []byte](k *Requests, e *entry, part Part, s T, share func()
 	k.queue = append(k.queue, j)
 }
 
-// begin sees to it that the queue is worked off.
+// begin starts the goroutine that works off the queue, if it does not run.
 func (k *Requests) begin() {
 	if k.working || len(k.queue) == 0 {
 		return
@@ -91,7 +91,7 @@ func (k *Requests) next() (job, bool) {
 		return job{}, false
 	}
 	j := k.queue[0]
-	k.queue[0] = job{} // the array lives on for a while
+	k.queue[0] = job{} // the array still exists for a while
 	k.queue = k.queue[1:]
 	return j, true
 }
@@ -102,7 +102,7 @@ func (k *Requests) wanted(j job) bool {
 	return !j.of.gone
 }
 
-// written takes what became of a text, which is let go of.
+// written records how the writing of a text has ended, and releases the text.
 func (k *Requests) written(j job, file string, err error) {
 	defer j.release()
 	k.mu.Lock()
@@ -121,7 +121,7 @@ func (k *Requests) written(j job, file string, err error) {
 	}
 }
 
-// Read reads a piece of a part of the request that ended last with this id; see results.PieceOf. Errors: NOT_FOUND
+// Read returns a piece of a part of the request with this id that ended last; see results.PieceOf. Errors: NOT_FOUND
 // REQUEST_NOT_KEPT, NO_RESULT.
 func (k *Requests) Read(id string, part Part, offset int64, limit int) (results.Piece, error) {
 	t, known := k.find(id, part)

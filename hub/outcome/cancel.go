@@ -12,10 +12,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Cancelled is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may go
-// on with it. err is how the request ended in the engine; sent tells whether there is a session that it was to go on.
-// The server may go on unless nothing was sent, or it has answered, said that it stopped, or its process is gone. That
-// it was told changes nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so.
+// Cancelled returns what is known at the end of a cancelled request: how its cancel was sent, and whether the server
+// may go on with the request. err is how the request ended in the engine. sent says whether there is a session on which
+// the request was to be sent. The server may go on unless nothing was sent, or it has answered, or it has said that it
+// stopped, or its process is gone. That it received the cancel is no reason to say that it has stopped: 2026-07-28
+// forbids a server to go on (basic/patterns/cancellation), but real servers do so.
 func (c *Call) Cancelled(sent bool, err error) (s event.Sending, mayContinue bool) {
 	s.Delivery = event.DeliveryNotNeeded
 	if !c.Handed {
@@ -31,7 +32,7 @@ func (c *Call) Cancelled(sent bool, err error) (s event.Sending, mayContinue boo
 	switch {
 	case serverAnswered(err) && !isOwn:
 		return s, false
-	case c.Task: // it outlives its connection, over which it could not be cancelled
+	case c.Task: // the task outlives its connection, and could not be cancelled on it
 		return event.Sending{Delivery: event.DeliveryFailed, Err: notSentEnded}, true
 	case isHTTP:
 		if he.Delivery == transport.NotSent {
@@ -43,7 +44,7 @@ func (c *Call) Cancelled(sent bool, err error) (s event.Sending, mayContinue boo
 	case isOwn && own.Meta["server_may_continue"] == "true": // a fault of the hub
 		return event.Sending{Delivery: event.DeliveryFailed, Err: own.Message}, true
 	}
-	return s, false // it was stopped before it was sent
+	return s, false // the request was stopped before it was sent
 }
 
 // serverAnswered reports whether err is the server's own answer to the request, or wraps it.
@@ -76,7 +77,8 @@ const (
 	notSentStalled = "the server has stopped reading its input"
 )
 
-// whyNotSent is short: up to a thousand of them stand in one snapshot.
+// whyNotSent returns the reason why a cancel was not delivered, in words for people. The text is short, since one
+// snapshot may hold a thousand of them.
 func whyNotSent(s *servers.Server, err error) string {
 	he, isHTTP := errors.AsType[*transport.HTTPError](err)
 	we, isWire := errors.AsType[*jsonrpc.Error](err)

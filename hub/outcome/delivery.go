@@ -19,16 +19,16 @@ import (
 // deliveryLimit is how long a cancel may be pending before it counts as failed.
 const deliveryLimit = 30 * time.Second
 
-// deliveryPatience is how long the end of a cancelled request waits for the outcome of its cancel. Where a server is
-// near, the terminal event then states it, and no second event is needed. Nothing else waits meanwhile: the cancel is
-// being sent, and the questions of the request are closed.
+// deliveryPatience is how long the end of a cancelled request waits for the outcome of its cancel. If the server is
+// near, the terminal event then holds the outcome, and no second event is needed. Nothing else is delayed: the cancel
+// is being sent, and the questions of the request are closed.
 const deliveryPatience = 100 * time.Millisecond
 
 // House is the part of the hub that Deliveries needs.
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
-	// Delivered tells the outcome of a cancel. It is called with the lock.
+	// Delivered announces the outcome of a cancel. It is called with the lock.
 	Delivered(d *Delivery, s event.Sending)
 }
 
@@ -36,13 +36,13 @@ type House interface {
 type Delivery struct {
 	Request, Server string
 	Trace           *journal.Timeline
-	Ended           uint64 // number of the event that told the end of the request
+	Ended           uint64 // number of the event that announced the end of the request
 
 	clock *time.Timer
 }
 
-// Deliveries are the cancels whose outcome is pending. Settle is their one transition. They are guarded by the lock of
-// the house; a method that takes it says so, all others are called with it held.
+// Deliveries are the cancels whose outcome is pending. Only Settle removes one. They are guarded by the lock of the
+// house. A method that takes the lock says so; all others are called with it held.
 type Deliveries struct {
 	house   House
 	log     *slog.Logger

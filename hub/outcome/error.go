@@ -16,11 +16,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Call is a request to a server that is over, as the hub knows it.
+// Call is a request to a server that is over, in the form in which the hub passes it to this package.
 type Call struct {
 	Server *servers.Server
 	ID     string
-	What   string // names what it asks for, in error texts
+	What   string // words for its target, for error texts
 	Resent int    // how often it was sent again
 	Handed bool   // the engine may have sent it
 	Task   bool   // a task carries it out
@@ -85,7 +85,7 @@ func (c *Call) Error(err error) *event.Error {
 	return e
 }
 
-// howEnded says in words how a connection ended during a call.
+// howEnded returns words for how a connection ended during a call.
 func howEnded(err error) string {
 	var how []string
 	if errors.Is(err, jsonrpc.ErrStalled) {
@@ -100,8 +100,8 @@ func howEnded(err error) string {
 	return strings.Join(how, "; ")
 }
 
-// Exchange is the error of something short that is no request of its own, a list or a completion, and was to be had of
-// a server; what begins the text.
+// Exchange returns the error for a short exchange with a server, such as a list or a completion, that is not a request
+// of its own. what is the beginning of the text.
 func Exchange(s *servers.Server, what string, err error) *event.Error {
 	if e := exchangeError(s, "", what, 0, err); e != nil {
 		return e
@@ -112,15 +112,16 @@ func Exchange(s *servers.Server, what string, err error) *event.Error {
 	return e
 }
 
-// NotOffered is the error for a request that was not sent because the server does not declare the capability.
+// NotOffered returns the error for a request that was not sent because the server does not declare the capability.
 func NotOffered(s *servers.Server, err *mcp.CapabilityError) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNotOffered,
 		[]string{"server", s.Name(), "capability", err.Capability},
 		"server %q does not offer %s", s.Name(), err.Capability)
 }
 
-// exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no
-// request of its own; what begins the text; before is how often it was sent to sessions that were over.
+// exchangeError returns the error for a request that failed below JSON-RPC, nil for any other failure. requestID is ""
+// for an exchange that is not a request of its own. what is the beginning of the text. before is how often the request
+// was sent on sessions that were over.
 func exchangeError(s *servers.Server, requestID, what string, before int, err error) *event.Error {
 	if e := s.SignInError(err); e != nil {
 		return e
@@ -155,7 +156,7 @@ func exchangeError(s *servers.Server, requestID, what string, before int, err er
 	return e
 }
 
-// boundError is the error of what went over a bound of the hub, nil for any other.
+// boundError returns the error for a failure by a bound of the hub, nil for any other failure.
 func boundError(s *servers.Server, requestID, what string, err error) *event.Error {
 	meta := []string{"server", s.Name()}
 	if requestID != "" {
@@ -174,7 +175,7 @@ func boundError(s *servers.Server, requestID, what string, err error) *event.Err
 	return e
 }
 
-// timesSent says in words whether a failed call was sent more than once: only what surely did nothing is sent again
+// timesSent returns words for how often a failed call was sent. Only a call that certainly did nothing is sent again
 // (transport.Repeats).
 func timesSent(n int) string {
 	if n <= 1 {
@@ -183,23 +184,24 @@ func timesSent(n int) string {
 	return fmt.Sprintf("was sent %d times, because the server did nothing with it before the last time", n)
 }
 
-// Disconnected tells whether a call failed because its connection had ended, or its session: over HTTP the exchange
-// fails a moment before the connection does, and what the call caused is over for the same reason.
+// Disconnected reports whether a call failed because its connection or its session had ended. Over HTTP the exchange
+// fails a moment before the connection does, and everything that the call caused ends for the same reason.
 func Disconnected(e *event.Error) bool {
 	return e != nil && (e.Reason == event.ReasonServerGone || errors.Is(e, transport.ErrSessionExpired))
 }
 
-// NotRun tells whether a server has refused a request because it had forgotten the session: then the request has not
-// run, and may go to a new one, as often as transport.Repeats says of transport.GroundSessionOver: once.
+// NotRun reports whether a server has refused a request because it had forgotten the session. Then the request has not
+// run, and may be sent on a new session, as often as transport.Repeats allows for transport.GroundSessionOver: once.
 func NotRun(err error) bool {
 	he, ok := errors.AsType[*transport.HTTPError](err)
 	return ok && he.Delivery == transport.NotSent && errors.Is(err, transport.ErrSessionExpired)
 }
 
-// lastWordsWait bounds how long the end of a call waits for how its server ended.
+// lastWordsWait bounds how long the end of a call waits to learn how its server ended.
 const lastWordsWait = 2 * time.Second
 
-// LastWords is err with how the server ended, which is known once its process is gone: a moment later.
+// LastWords waits for the end of the session and returns its error, which says how the server ended. That is known a
+// moment later than err, once the process is gone. If it takes too long, or ctx ends, LastWords returns err.
 func LastWords(ctx context.Context, session *mcp.Session, err error) error {
 	late := time.NewTimer(lastWordsWait)
 	defer late.Stop()

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Fault says in words of the hub's own what is wrong with a server: the text of err may quote it.
+// Fault returns what is wrong with a server in words of the hub, since the text of err may quote the server.
 func Fault(err error) string {
 	var said []string
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }

@@ -7,10 +7,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// What a call is refused with before anything of it is sent. Each reads the config of its server, so the hub's lock is
-// held.
+// The errors with which a call is refused before anything of it is sent. Each function reads the config of the server,
+// so the hub's lock must be held.
 
-// Hidden refuses a tool that the config does not show.
+// Hidden returns the error for a tool that the config hides.
 func (c *Call) Hidden(tool string) *event.Error {
 	conf := c.Server.Conf()
 	field := "tools.only"
@@ -23,33 +23,35 @@ func (c *Call) Hidden(tool string) *event.Error {
 		where)
 }
 
-// Denied refuses a tool that the config forbids.
+// Denied returns the error for a tool that the config forbids.
 func (c *Call) Denied(tool string) *event.Error {
 	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy, c.meta("setting", "approvals"),
 		"tool %q of server %q is denied by the config%s; change approvals there", tool, c.Server.Name(), c.Server.Where())
 }
 
-// NotForApps refuses a tool that its server keeps from views.
+// NotForApps returns the error for a tool that its server does not offer to views.
 func (c *Call) NotForApps(tool string) *event.Error {
 	return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps, c.meta(),
 		"tool %q of server %q is not for views: its server says so", bounds.Printable(tool), c.Server.Name())
 }
 
-// NoApprover refuses a tool that nobody can be asked about.
+// NoApprover returns the error for a tool about which nobody can be asked.
 func (c *Call) NoApprover(tool string) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),
 		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool "+
 			"approvals, set approvals%s, or call it preapproved", tool, c.Server.Name(), c.Server.Where())
 }
 
-// UnseenChange refuses a tool that has changed since it was called before, and nobody can be shown that.
+// UnseenChange returns the error for a tool that has changed since it was first called, when no window can show the
+// change.
 func (c *Call) UnseenChange(tool string) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),
 		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; "+
 			"attach a window that shows tool approvals, or call it preapproved", tool, c.Server.Name())
 }
 
-// Unsettled refuses a call whose tool is never the same for long enough to be called; lists were made for it.
+// Unsettled returns the error for a call whose tool changed again and again before it could be called. lists is how
+// often the tools were listed for the call.
 func (c *Call) Unsettled(lists int) *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerFailed, c.meta(),
 		"%s of server %q was not sent: each time that it was to be sent, its definition or the connection had changed "+

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// headBytes is how much of the arguments is read. The line has room for less.
+	// headBytes is how many bytes of the arguments are read. The line has room for less.
 	headBytes = 8 << 10
-	// textBytes is how much of one text is looked at for secrets: more than the line shows of it.
+	// textBytes is how many bytes of one text are searched for secrets: more than the line shows of it.
 	textBytes = 512
 	textRunes = 80
 	nameRunes = 40
@@ -24,9 +24,10 @@ const (
 	redacted = "[redacted]"
 )
 
-// Arguments gives one line of arguments, the valid JSON text of an object: its members in their order, as far as
-// [bounds.PreviewRunes] go. Texts are quoted, escaped and shortened. Secrets that the redactor knows are replaced, and
-// so is the value of a member whose name says that it is one. A "…" tells that something was left out.
+// Arguments returns one line for arguments, which must be the valid JSON text of an object: the members in their order,
+// as far as they fit into [bounds.PreviewRunes]. Texts are quoted, escaped and shortened. Secrets that the redactor
+// knows are replaced, and so is the value of a member whose name says that it is a secret. A "…" shows that something
+// was left out.
 func Arguments(arguments string, r *redact.Redactor) string {
 	head := arguments[:min(len(arguments), headBytes)]
 	w := &line{redactor: r, tokens: tokens{text: head}, room: bounds.PreviewRunes - 1}
@@ -38,7 +39,7 @@ func Arguments(arguments string, r *redact.Redactor) string {
 	return w.out.String()
 }
 
-// Members does the same for members that are texts, in the order of their names.
+// Members is Arguments for members that are texts. It shows them in the order of their names.
 func Members(members map[string]string, r *redact.Redactor) string {
 	w := &line{redactor: r, room: bounds.PreviewRunes - 1}
 	for i, name := range slices.Sorted(maps.Keys(members)) {
@@ -54,15 +55,16 @@ func Members(members map[string]string, r *redact.Redactor) string {
 	return w.out.String()
 }
 
-// line is the line as it is written. What writes gives false once there is no room, or nothing more to read.
+// line is the line that is being written. The methods that write return false when there is no more room, or nothing
+// more to read.
 type line struct {
 	redactor *redact.Redactor
 	tokens   tokens
 	out      strings.Builder
-	room     int // runes, without the one that tells of the end; negative: that is written
+	room     int // in runes, without the mark of the end; negative once that mark was written
 }
 
-// put writes what it has room for.
+// put writes s as far as there is room for it.
 func (w *line) put(s string) bool {
 	if n := utf8.RuneCountInString(s); n <= w.room {
 		w.room -= n
@@ -76,7 +78,7 @@ func (w *line) put(s string) bool {
 	return false
 }
 
-// members writes the rest of an object, with its bracket unless it is the outermost one.
+// members writes the rest of an object. It writes the closing bracket unless the object is the outermost one.
 func (w *line) members(depth int) bool {
 	for i := 0; w.tokens.more(); i++ {
 		token, ok := w.tokens.next()
@@ -107,7 +109,7 @@ func (w *line) elements(depth int) bool {
 	return w.end(depth, "]")
 }
 
-// end reads the closing bracket, which is missing where the head was cut.
+// end reads the closing bracket, which is missing if the head was cut before it.
 func (w *line) end(depth int, bracket string) bool {
 	if _, ok := w.tokens.next(); !ok {
 		return w.put(more) && false
@@ -142,14 +144,14 @@ func (w *line) value(depth int) bool {
 	case '"':
 		return w.text(unquoted(token))
 	}
-	return w.put(shortened(bounds.Escape(w.clean(token)), textRunes)) // a number, or one of three words
+	return w.put(shortened(bounds.Escape(w.clean(token)), textRunes)) // a number, true, false or null
 }
 
 func (w *line) text(s string) bool {
 	return w.put(`"`) && w.put(shortened(bounds.Escape(w.clean(s)), textRunes)) && w.put(`"`)
 }
 
-// unquoted is the text of a token that is a text. Most have no escape, and cost no copy.
+// unquoted returns the value of a token that is a string. Most have no escape, and are not copied.
 func unquoted(token string) string {
 	if strings.IndexByte(token, '\\') < 0 && utf8.ValidString(token) {
 		return token[1 : len(token)-1]
@@ -163,7 +165,7 @@ func (w *line) cutText() bool {
 	if !strings.HasPrefix(rest, `"`) {
 		return w.put(more)
 	}
-	// The last of it may be the half of an escape or of a code point.
+	// The end of rest may be half of an escape or of a code point.
 	for n := len(rest); n > 0 && len(rest)-n <= len(`\ud83d\ude00`); n-- {
 		if whole := []byte(rest[:n] + `"`); jsontext.Valid(whole) {
 			return w.text(jsontext.String(whole) + more)
@@ -172,8 +174,8 @@ func (w *line) cutText() bool {
 	return w.put(more)
 }
 
-// clean takes the secrets out of a text before it is shortened: half a secret would not be found. The redactor knows
-// what the mark of a cut means.
+// clean removes the secrets from a text before it is shortened, since half a secret would not be found. The redactor
+// recognizes the mark of a cut.
 func (w *line) clean(s string) string {
 	if len(s) > textBytes {
 		end := textBytes
@@ -185,7 +187,7 @@ func (w *line) clean(s string) string {
 	return w.redactor.Text(s)
 }
 
-// skip reads one value.
+// skip reads one value without writing it.
 func (w *line) skip() bool {
 	token, ok := w.tokens.next()
 	if !ok {
@@ -194,7 +196,7 @@ func (w *line) skip() bool {
 	return token != "{" && token != "[" || w.skipOpen(1)
 }
 
-// skipOpen reads to the end of so many open objects and arrays.
+// skipOpen reads to the end of the given number of open objects and arrays.
 func (w *line) skipOpen(open int) bool {
 	for open > 0 {
 		token, ok := w.tokens.next()
@@ -211,7 +213,7 @@ func (w *line) skipOpen(open int) bool {
 	return true
 }
 
-// shortened gives at most n runes of s, the last of which tells that it was cut.
+// shortened returns s, or, if it has more than n runes, its first runes and the mark of a cut, n runes in all.
 func shortened(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -228,8 +230,8 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// secretParts are found in the names of members whose values nobody is to read over a shoulder. A word too many hides
-// a harmless value; the approval and the details of the request show it.
+// secretParts are parts of the names of members whose values must not be seen by people who look at the same screen. A
+// word too many only hides a harmless value: the approval and the details of the request show it.
 var secretParts = []string{"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey",
 	"authorization", "credential", "cookie", "bearer"}
 
@@ -243,7 +245,7 @@ func secretName(name string) bool {
 		}
 		return r
 	}, strings.ToLower(name))
-	// tokens are what is counted, a token is what is kept
+	// a name that ends with "tokens" is probably a count, one that ends with "token" a secret
 	return strings.HasSuffix(plain, "token") || plain == "pin" || plain == "otp" ||
 		slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(plain, part) })
 }

@@ -2,14 +2,14 @@ package preview
 
 import "strings"
 
-// tokens gives the tokens of the beginning of a valid JSON text, without its colons and commas. A text that is not
-// valid gives some tokens, and then none.
+// tokens returns the tokens of the beginning of a valid JSON text one by one, without its colons and commas. Of a text
+// that is not valid it returns some tokens, and then none.
 type tokens struct {
 	text string
 	at   int
 }
 
-// rest is what has not been given, from the next token on.
+// rest returns the text from the next token on.
 func (t *tokens) rest() string {
 	for t.at < len(t.text) && strings.IndexByte(" \t\r\n:,", t.text[t.at]) >= 0 {
 		t.at++
@@ -17,13 +17,14 @@ func (t *tokens) rest() string {
 	return t.text[t.at:]
 }
 
-// more tells whether the object or the array that is being read has another member or element.
+// more reports whether the present object or array has another member or element.
 func (t *tokens) more() bool {
 	rest := t.rest()
 	return rest != "" && rest[0] != '}' && rest[0] != ']'
 }
 
-// next gives a token as it is written. ok is false at the end, also in the midst of a token: then rest begins with it.
+// next returns a token as it is written. ok is false at the end. If the text ends within a token, next returns false,
+// too, and rest returns that token.
 func (t *tokens) next() (token string, ok bool) {
 	rest := t.rest()
 	if rest == "" {
@@ -41,7 +42,7 @@ func (t *tokens) next() (token string, ok bool) {
 		if n++; n > len(rest) {
 			return "", false
 		}
-	default: // a number or a word, which something must end
+	default: // a number or a word, which is complete only if something follows
 		if n = strings.IndexAny(rest, " \t\r\n:,{}[]\""); n < 0 {
 			return "", false
 		}

@@ -11,13 +11,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
-// Compared tells whether the content of a yes to a question is compared with what a server asked for, which may take a
-// while.
+// Compared reports whether the content of an accepting answer is compared with what a server asked for, which may take
+// a while.
 func Compared(kind event.PromptKind) bool {
 	return kind == event.PromptElicitationForm || kind == event.PromptSampling
 }
 
-// CheckAction refuses an answer that is none.
+// CheckAction returns an error if a has none of the three actions.
 func CheckAction(a event.PromptAnswer) error {
 	if a.Action >= event.ActionAccept && a.Action <= event.ActionDismiss {
 		return nil
@@ -27,14 +27,15 @@ func CheckAction(a event.PromptAnswer) error {
 		"an answer accepts, declines or dismisses; this one does neither")
 }
 
-// CheckShown refuses a yes to the launch of what a program had the hub write, unless it says that the whole of it was
-// in view, and comes from another one than that program. Whoever wrote the entry does not also agree to it.
+// CheckShown checks a yes to the launch of an entry that a program had the hub write. It returns an error unless the
+// answer says that the whole launch was in view, and comes from another program or a person: whoever had the entry
+// written must not also agree to it.
 func CheckShown(p *event.PromptInfo, a event.PromptAnswer, actsFor string) error {
 	if a.Action != event.ActionAccept || p.Kind != event.PromptServerLaunch || p.Launch.WrittenBy == "" {
 		return nil
 	}
 	meta := []string{"prompt_id", p.ID, "server", p.Server}
-	if actsFor != "" && bounds.Printable(actsFor) == p.Launch.WrittenBy { // as the name was noted
+	if actsFor != "" && bounds.Printable(actsFor) == p.Launch.WrittenBy { // WrittenBy was made printable, too
 		return event.Fail(event.CodePermissionDenied, event.ReasonConsentNotShown, meta,
 			"the start of server %q cannot be agreed to by %s, which had its entry written; a person has to", p.Server,
 			bounds.Printable(actsFor))
@@ -47,9 +48,9 @@ func CheckShown(p *event.PromptInfo, a event.PromptAnswer, actsFor string) error
 	return nil
 }
 
-// CheckContent tells whether the content of an answer fits its question. form compares a value with the schema of a
-// form. What a client sends SHOULD be valid against the requested schema (client/elicitation, 2025-06-18 on). unchecked
-// says why it was not compared, "" = it was.
+// CheckContent returns an error if the content of an answer does not fit its question. form compares a value with the
+// schema of a form. What a client sends SHOULD be valid against the requested schema (client/elicitation, 2025-06-18
+// on). unchecked is the reason why the content was not compared, "" if it was.
 func CheckContent(p *event.PromptInfo, a event.PromptAnswer,
 	form func(value json.RawMessage) schema.Verdict) (unchecked string, err error) {
 	if a.Action != event.ActionAccept {
@@ -60,7 +61,7 @@ func CheckContent(p *event.PromptInfo, a event.PromptAnswer,
 	case a.Edited != "":
 		wrong = "request_json is for a host that runs a model between the page and the hub; the hub takes the result, " +
 			"in content_json"
-	case p.Kind == event.PromptServerLaunch && a.Content != "": // what runs is what the file says, and no window
+	case p.Kind == event.PromptServerLaunch && a.Content != "": // the config file decides what runs, not a window
 		wrong = "the consent to a launch has no content"
 	case p.Kind == event.PromptConfigInput:
 		wrong = inputs.Wrong(p.Input, a.Content)
@@ -75,7 +76,7 @@ func CheckContent(p *event.PromptInfo, a event.PromptAnswer,
 	return unchecked, nil
 }
 
-// wrongSample reads what the server will read: names are exact.
+// wrongSample checks the members that the server will read. Their names must match exactly.
 func wrongSample(content string) string {
 	text := []byte(content)
 	switch result := jsontext.Get(text, "content"); {
@@ -88,8 +89,8 @@ func wrongSample(content string) string {
 	return repeated(text)
 }
 
-// repeated refuses two members of one name: the page shows one of them, the schema may be checked against the other,
-// and the server reads either.
+// repeated returns an error text if two members have the same name. The page may show one of them, the schema check may
+// use the other, and the server may read either.
 func repeated(content []byte) string {
 	if name, twice := jsontext.Repeated(content); twice {
 		return fmt.Sprintf("its content has the member %q twice", bounds.Cut(name, bounds.NameBytes))
@@ -108,7 +109,7 @@ func wrongForm(content string, form func(value json.RawMessage) schema.Verdict) 
 	return verdict.Violation, verdict.NotChecked
 }
 
-// CheckSize refuses a content that is too long to be looked at.
+// CheckSize returns an error if the content is too long to be checked.
 func CheckSize(p *event.PromptInfo, a event.PromptAnswer) error {
 	if len(a.Content) <= bounds.AnswerBytes {
 		return nil
@@ -117,7 +118,7 @@ func CheckSize(p *event.PromptInfo, a event.PromptAnswer) error {
 		bounds.Bytes(bounds.AnswerBytes)))
 }
 
-// errContent says that an answer does not fit. The prompt is still open.
+// errContent returns the error of an answer that does not fit. The prompt is still open.
 func errContent(id, wrong string) *event.Error {
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent, []string{"prompt_id", id},
 		"the answer to prompt %q does not fit: %s; the prompt is still open", id, wrong)

@@ -10,10 +10,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// ConnectionEnded is the reason of everything that ends with a connection.
+// ConnectionEnded is the reason with which everything ends that belongs to a connection.
 const ConnectionEnded = "the connection to the server ended"
 
-// Withdrawn says how a question of a server closes whose context ended with this cause, and how its request does.
+// Withdrawn returns how a question of a server closes whose context has ended with cause, and the cause for its
+// request.
 func Withdrawn(cause error) (closes event.PromptCause, reason string, ends *event.CancelCause) {
 	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
 		reason = bounds.Reason(w.Reason)
@@ -37,7 +38,8 @@ func Withdrawn(cause error) (closes event.PromptCause, reason string, ends *even
 		&event.CancelCause{Origin: event.OriginTransport, Reason: ConnectionEnded}
 }
 
-// SignInOver says how a question closes whose sign-in ended with this cause; cameBack tells that it got what it wanted.
+// SignInOver returns how the question of a sign-in closes that has ended with cause. cameBack reports whether the
+// sign-in succeeded.
 func SignInOver(cause error) (closes event.PromptCause, origin event.Origin, reason string, cameBack bool) {
 	if _, cameBack = errors.AsType[*signin.Completed](cause); cameBack {
 		return event.CauseSuperseded, event.OriginUser, "the browser has come back", true

@@ -11,15 +11,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Words are those in which a question is told of that is a request of its own: each but a tool approval.
+// Words are the words for a question that has a request of its own. All questions but tool approvals have one.
 type Words struct {
 	Method, Subject string // of the request
-	Name            string // begins its id
+	Name            string // the beginning of its id
 	Wants           string // what a server wants that waits for the answer
-	Shows           string // what a window shows that can show such a question
+	Shows           string // what a window can show that can show such a question
 }
 
-// WordsOf gives those of a question.
+// WordsOf returns the words for a question.
 func WordsOf(p *event.PromptInfo) Words {
 	switch p.Kind {
 	case event.PromptSampling:
@@ -37,8 +37,8 @@ func WordsOf(p *event.PromptInfo) Words {
 	return Words{Method: "elicitation/create", Name: "ask"}
 }
 
-// launched names what would be started, for the request that everybody sees: without the query of an address, which may
-// be secret.
+// launched returns the name of what would be started, for the request, which everybody sees. It leaves out the query of
+// a URL, which may be secret.
 func launched(q *event.LaunchQuestion) string {
 	if q.URL != "" {
 		return (config.Server{URL: q.URL}).DisplayURL()
@@ -46,8 +46,8 @@ func launched(q *event.LaunchQuestion) string {
 	return q.Command
 }
 
-// Of gives what people are shown of a server's question. withTools tells whether it is about a model that is to use
-// tools.
+// Of returns what people are shown of a server's question. withTools reports whether it is a sampling question for a
+// model that is to use tools.
 func Of(q *mcp.Question) (info event.PromptInfo, withTools bool) {
 	question := &event.Question{Payload: q.Payload, Message: q.Message, Waiting: q.Waiting, Schema: q.Schema}
 	info = event.PromptInfo{Kind: event.PromptElicitationForm, Question: question}

@@ -7,19 +7,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// NoWindow is for a question of a server that nobody can be shown.
+// NoWindow returns the error for a question about a server that no window can show.
 func (w *Words) NoWindow(server string) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", server},
 		"server %q wants %s and no window can show the question; attach a window that shows %s", server, w.Wants, w.Shows)
 }
 
-// Stopped is for a question of a server that was stopped meanwhile.
+// Stopped returns the error for a question about a server that was stopped meanwhile.
 func (w *Words) Stopped(server string) *event.Error {
 	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", server},
 		"server %q was stopped while it wanted %s", server, w.Wants)
 }
 
-// ErrTimeout is for a question that nobody answered in time. where names the place of the server's config.
+// ErrTimeout returns the error for a question that nobody answered in time. where names the place of the server's
+// config.
 func ErrTimeout(p *event.PromptInfo, limit time.Duration, where string) *event.Error {
 	return event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
 		[]string{"server", p.Server, "request_id", p.RequestID, "setting", "timeouts.human", "limit", limit.String()},
@@ -27,7 +28,8 @@ func ErrTimeout(p *event.PromptInfo, limit time.Duration, where string) *event.E
 		p.Kind, p.Server, limit, where)
 }
 
-// ErrRefused is for a call of a tool whose approval ended with a choice that is no yes, nil for any other end.
+// ErrRefused returns the error for a tool call whose approval ended with a choice other than yes, nil for any other
+// end.
 func ErrRefused(server, tool, requestID string, cause event.PromptCause, reason string) error {
 	meta := []string{"server", server, "request_id", requestID, "reason", reason}
 	switch {
@@ -44,26 +46,26 @@ func ErrRefused(server, tool, requestID string, cause event.PromptCause, reason 
 	return nil
 }
 
-// ErrClosed is for an answer that came too late.
+// ErrClosed returns the error for an answer that came too late.
 func ErrClosed(id string) *event.Error {
 	return event.Fail(event.CodeNotFound, event.ReasonPromptClosed, []string{"prompt_id", id},
 		"prompt %q is closed already; the answer changed nothing", id)
 }
 
-// ErrNotFound is for an answer to a prompt that never was.
+// ErrNotFound returns the error for an answer to a prompt that never existed.
 func ErrNotFound(id string) *event.Error {
 	id = bounds.Printable(id)
 	return event.Fail(event.CodeNotFound, event.ReasonPromptNotFound, []string{"prompt_id", id},
 		"there is no prompt %q", id)
 }
 
-// ErrKind is for an answer of a window that has not been shown the prompt.
+// ErrKind returns the error for an answer of a window that has not been shown the prompt.
 func ErrKind(window string, p *event.PromptInfo) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonPromptKind, []string{"prompt_id", p.ID},
 		"window %q has not declared that it shows %s prompts", bounds.Printable(window), p.Kind)
 }
 
-// ErrFoldersMissing is for a yes for the folders of a window that has none.
+// ErrFoldersMissing returns the error for a yes for the workspace folders of a window that has none.
 func ErrFoldersMissing(window string, p *event.PromptInfo) *event.Error {
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
 		[]string{"prompt_id", p.ID, "window_id", window},

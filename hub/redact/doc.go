@@ -1,8 +1,8 @@
-// Package redact hides secrets in texts: in what the hub says itself, in what it quotes of a server (its stderr,
+// Package redact hides secrets in texts: in those of the hub itself, in what the hub quotes of a server (its stderr,
 // errors, the log, the bundle for a bug report), and in a server's log messages, which people copy into reports.
 //
-// A [Redactor] knows the secrets of a hub. [Lines] follows a stream of lines, [NewLog] wraps a log.
+// A [Redactor] knows the secrets of a hub. [Lines] processes a sequence of lines, and [NewLog] wraps a log handler.
 //
-// What must not live here: where secrets come from (hub/config, hub/signin), and which texts pass through (package
+// What must not live here: where secrets come from (hub/config, hub/signin), and which texts are redacted (package
 // hub).
 package redact

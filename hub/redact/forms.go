@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// minEncoded is the length of a secret, in bytes, from which on it is looked for in other encodings and cases and in
-	// halves. Of a shorter one these are short, too, and found in texts that have nothing to do with it: base64 of 5 bytes
-	// has 4 characters that are sure.
+	// minEncoded is the length in bytes from which on a secret is also looked for in other encodings, in other cases and
+	// in halves. The encodings of a shorter secret would be short, too, and would be found in texts that have nothing to
+	// do with the secret: for 5 bytes, only 4 characters of base64 are certain.
 	minEncoded = 8
-	// maxEncoded bounds the secrets that are looked for in other encodings: each form takes as much memory as the secret.
+	// maxEncoded bounds the secrets that are looked for in other encodings, since each form takes as much memory as the
+	// secret.
 	maxEncoded = 16 << 10
 )
 
-// formsOf are the forms in which a secret may be met: as it is, quoted, within JSON as several languages write it,
-// within a URL, by its lines, in hexadecimal and in base64. None is shorter than minSecretBytes.
+// formsOf returns the forms in which a secret may occur: as it is, quoted, within JSON as several languages write it,
+// within a URL, by its lines, in hexadecimal and in base64. No form is shorter than minSecretBytes.
 func formsOf(value string) (forms []string) {
 	query := url.QueryEscape(value)
 	forms = []string{value, query, url.PathEscape(value), asScript.Replace(query), escaped(value), bounds.Escape(value)}
@@ -53,10 +54,10 @@ func formsOf(value string) (forms []string) {
 	return forms
 }
 
-// asScript makes of what url.QueryEscape gives that of JavaScript's encodeURIComponent, which most servers use.
+// asScript converts a result of url.QueryEscape to that of JavaScript's encodeURIComponent, which most servers use.
 var asScript = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
-// percentDigits changes the digits of percent-encoded bytes.
+// percentDigits applies change to each percent-encoded byte.
 func percentDigits(s string, change func(string) string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -70,7 +71,7 @@ func percentDigits(s string, change func(string) string) string {
 	return b.String()
 }
 
-// percentAll is the form of those who encode each byte.
+// percentAll returns the form in which every byte is percent-encoded. digits are the bytes in hexadecimal.
 func percentAll(digits string) string {
 	var b strings.Builder
 	for i := 0; i < len(digits); i += 2 {
@@ -79,15 +80,15 @@ func percentAll(digits string) string {
 	return b.String()
 }
 
-// inBase64 is what is sure of a secret within a longer text in base64: three bytes become four characters, so that it
-// depends on how many bytes stand before it (modulo three) what its characters are. Those that it shares with its
-// neighbours are left out; they tell less than six bits each.
+// inBase64 returns the characters that a secret certainly has within a longer text in base64. Three bytes become four
+// characters, so the characters depend on the number of bytes before the secret, modulo three. The characters that the
+// secret shares with its neighbours are left out; each of them reveals less than six bits.
 func inBase64(e *base64.Encoding, secret string, before int) string {
 	text := e.EncodeToString(append(make([]byte, before), secret...))
 	return text[(before*8+5)/6 : (before+len(secret))*8/6]
 }
 
-// escaped is s as JSON may have it that escapes all that does not print by its number.
+// escaped returns s as a JSON encoder writes it that escapes every character that is not printable by its number.
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// JSON gives a JSON text of a server without secrets. It comes back byte for byte when there is none in it, and is
-// valid JSON in any case.
+// JSON returns a JSON text of a server without secrets. If there is no secret in it, it is returned byte for byte. The
+// result is always valid JSON.
 func (r *Redactor) JSON(data string) string {
 	index := r.now.Load()
 	if index == nil {
@@ -18,12 +18,12 @@ func (r *Redactor) JSON(data string) string {
 		data = clean
 	}
 	if clean == data && !strings.Contains(data, `\`) {
-		return data // each text in it is as it was written
+		return data // no text in it has an escape
 	}
-	// Letters may be escaped, lines may be within a text, and a number may be a secret.
+	// Letters may be escaped, a secret may be spread over the lines of a text, and a number may be a secret.
 	tree, ok := decoded(data)
 	if !ok {
-		return `"` + redactedText + `"` // cannot be: it was read as JSON before
+		return `"` + redactedText + `"` // cannot happen: the text was read as JSON before
 	}
 	tree, changed := r.clean(tree, true)
 	if !changed {
@@ -38,8 +38,9 @@ func (r *Redactor) JSON(data string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// Members gives what members are as JSON (objects, lists, texts) without secrets in their texts: for what leaves the
-// hub as a whole, such as the bundle for a bug report. Numbers stay as they are, names of members too.
+// Members returns members as they are in JSON (objects, lists, texts), with the secrets removed from the texts. It is
+// for data that leaves the hub as a whole, such as the bundle for a bug report. Numbers and names of members are not
+// changed.
 func (r *Redactor) Members(members map[string]any) map[string]any {
 	text, err := json.Marshal(members)
 	if err != nil {
@@ -58,7 +59,8 @@ func decoded(data string) (tree any, ok bool) {
 	return tree, err == nil
 }
 
-// clean gives a JSON tree without secrets in its texts, and, if all is set, in numbers and names.
+// clean returns a JSON tree with the secrets removed from its texts and, if all is set, from numbers and names. It may
+// change v.
 func (r *Redactor) clean(v any, all bool) (_ any, changed bool) {
 	switch v := v.(type) {
 	case string:

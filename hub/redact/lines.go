@@ -2,20 +2,20 @@ package redact
 
 import "strings"
 
-// Lines hides a secret that is spread over lines that follow each other: whoever wraps lines, or logs what it reads
-// piece by piece, writes it that way. Its lines come one by one, from one goroutine at a time, or under a lock.
+// Lines hides secrets that are spread over consecutive lines, as programs write them that wrap lines, or that log their
+// input piece by piece. Its methods must not be called concurrently.
 type Lines struct {
 	redactor *Redactor
-	open     []string // what would have to follow: the rests of secrets that the last line ended with
+	open     []string // the rests of the secrets with whose beginning the last line ended
 }
 
-// NewLines gives lines that follow each other, without the secrets of r.
+// NewLines returns a Lines for one sequence of lines and the secrets of r.
 func NewLines(r *Redactor) *Lines { return &Lines{redactor: r} }
 
-// maxHalves bounds the rests that are remembered.
+// maxHalves bounds how many rests are remembered.
 const maxHalves = 16
 
-// Line gives a line without secrets, and without halves of them.
+// Line returns the next line without secrets, and without halves of them.
 func (h *Lines) Line(s string) string {
 	index := h.redactor.now.Load()
 	if index == nil {
@@ -25,24 +25,25 @@ func (h *Lines) Line(s string) string {
 	return h.hide(index, index.replace(s))
 }
 
-// hide takes halves out of a line that has no whole secrets. A half of minEncoded bytes at the end of a line is taken
-// out at once, whatever follows; one at the beginning only when the line before it ended with what belongs before it.
+// hide removes halves of secrets from a line in which no whole secret is left. A half of at least minEncoded bytes at
+// the end of a line is removed at once, whatever follows. A half at the beginning is removed only if the line before
+// ended with the first half.
 func (h *Lines) hide(index *secretIndex, s string) string {
 	text := strings.TrimRight(s, " \t\r")
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))
 	text = text[indent:]
 	var open []string
-	head := 0 // bytes of text that go on with a secret
+	head := 0 // how many bytes of text continue a secret
 	for _, rest := range h.open {
 		switch {
 		case strings.HasPrefix(text, rest):
 			head = max(head, len(rest))
-		case text != "" && strings.HasPrefix(rest, text): // the whole line is a piece of it
+		case text != "" && strings.HasPrefix(rest, text): // the whole line is a piece of the secret
 			head = len(text)
 			open = append(open, unspaced(rest[len(text):]))
 		}
 	}
-	tail := len(text) // where a secret begins that does not end
+	tail := len(text) // where a secret begins that does not end in this line
 	work := workPerByte*len(text) + freeWork
 	for i := max(head, len(text)-index.longest); i+minEncoded <= len(text) && work > 0; i++ {
 		for _, v := range index.at(text[i:]) {
@@ -75,5 +76,6 @@ func (h *Lines) hide(index *secretIndex, s string) string {
 	return out.String()
 }
 
-// unspaced is what follows on the next line when a secret is broken at its spaces: neither line has them.
+// unspaced returns the rest of a secret as it begins on the next line: if the secret is broken at a space, neither line
+// has the space.
 func unspaced(rest string) string { return strings.TrimLeft(rest, " \t") }

@@ -7,7 +7,8 @@ import (
 	"log/slog"
 )
 
-// NewLog gives a log handler that hides the secrets of r from h, in messages and in values of every kind.
+// NewLog returns a log handler that removes the secrets of r from messages and from values of every kind, and passes
+// the records to h.
 func NewLog(h slog.Handler, r *Redactor) slog.Handler { return redactingLog{h, r} }
 
 // redactingLog is a slog.Handler that keeps secrets out of the log, in messages and in values of every kind.
@@ -29,8 +30,8 @@ func (l redactingLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs implements slog.Handler. What was bound to a logger before a secret was known stays as it is: the hub binds
-// names of servers only.
+// WithAttrs implements slog.Handler. Values that were bound to a logger before a secret was known are not changed: the
+// hub binds only names of servers.
 func (l redactingLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
@@ -64,7 +65,7 @@ func (l redactingLog) attr(a slog.Attr) slog.Attr {
 	return slog.Attr{Key: a.Key, Value: v}
 }
 
-// asText is how a value of any type would come out.
+// asText returns the text with which a value would appear in the log.
 func asText(value any) string {
 	switch v := value.(type) {
 	case error:

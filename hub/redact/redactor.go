@@ -8,39 +8,40 @@ import (
 	"sync/atomic"
 )
 
-// Redactor makes secrets unreadable in what the hub says itself, in what it quotes of a server (its stderr, errors, the
-// log, the bundle for a bug report), and in a server's log messages, which people copy into reports. What a server
-// sends to answer or to ask (results, prompts) passes as it is.
+// Redactor replaces secrets in the texts of the hub itself, in what the hub quotes of a server (its stderr, errors, the
+// log, the bundle for a bug report), and in a server's log messages, which people copy into reports. Results and
+// prompts of a server are not redacted.
 //
-// A secret is found as it is, in either case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two halves
-// on two lines that follow each other (see forms.go); not after any other change that a server may make on
+// A secret is found as it is, in upper or lower case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two
+// halves on consecutive lines (see forms.go). It is not found after any other change, such as a server may make on
 // purpose. The work for a text is bounded by its length.
 //
-// It may be used concurrently. Without a secret a text costs one atomic load.
+// It is safe for concurrent use. As long as no secret is known, a text costs one atomic load.
 type Redactor struct {
-	now atomic.Pointer[secretIndex] // nil: nothing is secret
+	now atomic.Pointer[secretIndex] // nil if there are no secrets
 
-	mu    sync.Mutex // guards known; writers only
+	mu    sync.Mutex // guards known; taken by writers only
 	known map[string]struct{}
 }
 
 const (
 	redactedText = "[redacted]"
-	// minSecretBytes is the length below which a value is no secret: to replace every "1" or "on" would hide everything
-	// else.
+	// minSecretBytes is the least length of a secret: to replace every "1" or "on" would hide everything else.
 	minSecretBytes = 4
-	// minSecretLine is the same for a line of a secret that has several, as stderr comes in lines.
+	// minSecretLine is the least length of a line that is looked for by itself, if a secret has several lines: stderr
+	// comes in lines.
 	minSecretLine = 16
-	// maxSecrets bounds what is looked for. The oldest are not told from the others: beyond it, new ones are not taken.
+	// maxSecrets bounds how many secrets are known. It is not recorded which are the oldest, so beyond it new secrets are
+	// ignored.
 	maxSecrets = 2_000
-	// workPerByte and freeWork bound the bytes that are compared for a text. Ordinary texts and secrets need less than one
-	// for each byte; a text and a secret that repeat themselves would need as many as their lengths multiplied. What is
-	// left of such a text is replaced unread.
+	// workPerByte and freeWork bound how many bytes are compared for a text. Ordinary texts and secrets need less than one
+	// comparison for each byte, but a repetitive text and a repetitive secret would need the product of their lengths. If
+	// the bound is reached, the rest of the text is replaced unread.
 	workPerByte = 64
 	freeWork    = 64 << 10
 )
 
-// Add registers values. Values that are too short to be secret, and those beyond the bound, are left out.
+// Add adds secrets. It ignores values that are too short to be secret, and those beyond maxSecrets.
 func (r *Redactor) Add(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +62,7 @@ func (r *Redactor) Add(values ...string) {
 	}
 }
 
-// Text gives s without the secrets that are known now.
+// Text returns s without the secrets that are known now.
 func (r *Redactor) Text(s string) string {
 	index := r.now.Load()
 	if index == nil {
@@ -79,9 +80,9 @@ func (r *Redactor) Text(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// secretIndex finds many values in one pass. It is not changed once it is in use.
+// secretIndex finds many values in one pass. It is not changed after it is made.
 type secretIndex struct {
-	starts  [1 << 16 / 64]uint64 // a bit for each two first bytes: most places of a text are passed by this alone
+	starts  [1 << 16 / 64]uint64 // a bit for each pair of first bytes, which rules out most positions of a text
 	values  map[[4]byte][]string // by their first four bytes, longest first
 	longest int
 }
@@ -109,7 +110,7 @@ func indexOf(values map[string]struct{}) *secretIndex {
 
 func pair(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 
-// at gives the values that may begin at a place of s, which has at least four bytes.
+// at returns the values that may begin where s begins. s must have at least four bytes.
 func (x *secretIndex) at(s string) []string {
 	if x.starts[pair(s)/64]>>(pair(s)%64)&1 == 0 {
 		return nil
@@ -117,10 +118,10 @@ func (x *secretIndex) at(s string) []string {
 	return x.values[[4]byte([]byte(s[:4]))]
 }
 
-// replace puts one mark in the place of each run of secrets: where two overlap, no rest of either is left.
+// replace replaces each run of secrets with one mark. If two secrets overlap, nothing of either is left.
 func (x *secretIndex) replace(s string) string {
 	var out strings.Builder
-	done, from, to := 0, -1, -1 // what is copied, and the run that is open
+	done, from, to := 0, -1, -1 // how much of s was copied, and the present run
 	work := workPerByte*len(s) + freeWork
 	for i := 0; i+4 <= len(s); i++ {
 		n := 0
@@ -128,7 +129,7 @@ func (x *secretIndex) replace(s string) string {
 			same := common(s[i:], v)
 			if work -= same; same == len(v) {
 				n = max(n, len(v))
-				break // those that follow are shorter
+				break // the values after this one are shorter
 			}
 			n = max(n, cutShort(s[i:], v, same))
 		}
@@ -138,7 +139,7 @@ func (x *secretIndex) replace(s string) string {
 		if n == 0 {
 			continue
 		}
-		if i > to && from >= 0 { // the run before is over
+		if i > to && from >= 0 { // the run before has ended
 			out.WriteString(s[done:from])
 			out.WriteString(redactedText)
 			done, from = to, -1
@@ -159,7 +160,7 @@ func (x *secretIndex) replace(s string) string {
 	return out.String()
 }
 
-// common is how many bytes a and b begin with alike.
+// common returns the length of the common prefix of a and b.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -168,9 +169,10 @@ func common(a, b string) int {
 	return n
 }
 
-// cutShort gives how much of a secret s begins with, if what follows tells that a longer text was cut there: lines of
-// stderr, bodies of answers and the like are bounded where they are read, before anybody can look for secrets in them.
-// What is left of one that has less than minSecretBytes is not found. n is how much of the two is alike.
+// cutShort returns how many bytes of a secret s begins with, if they are followed by a mark that a longer text was cut
+// there. Lines of stderr, bodies of answers and similar texts are cut where they are read, before they are searched for
+// secrets. If less than minSecretBytes of a secret is left, it is not found. n is the length of the common prefix of s
+// and secret.
 func cutShort(s, secret string, n int) int {
 	for k := n; k >= minSecretBytes && k > n-len("..."); k-- { // the secret itself may have dots there
 		if strings.HasPrefix(s[k:], "…") || strings.HasPrefix(s[k:], "...") {

@@ -1,8 +1,9 @@
-// Package results keeps long results of tools for a while, so that a model that was shown a part of one can read the
-// rest in pieces.
+// Package results keeps long results of tools for a while, so that a model that was shown a part of a result can read
+// the rest in pieces.
 //
-// Each is a private file in a folder of the state directory, under an id that nobody can guess. They are results of
-// strangers: what is kept is bounded in bytes, in files and in days, and the oldest go first.
+// Each result is a private file in a folder of the state directory, under an id that nobody can guess. Servers are
+// strangers, so their results are bounded in bytes, in number and in age, and the oldest are removed first.
 //
-// What must not live here: how a part of a result is made (hub/toolset), and who may read one: whoever has its id.
+// What must not live here: how a part of a result is made (hub/toolset). There is no check of who may read a result:
+// whoever has its id may.
 package results

@@ -10,12 +10,13 @@ import (
 type Piece struct {
 	Text   string
 	Offset int64 // in bytes
-	Next   int64 // where the next one begins; 0: there is none
-	Size   int64 // of the whole text
+	Next   int64 // where the next piece begins; 0 if there is none
+	Size   int64 // bytes of the whole text
 }
 
-// PieceOf cuts a piece of at most limit bytes out of a text, between characters; at least one character, so that who
-// reads on comes to the end. A limit of 0, or of more than bounds.PieceBytes, counts as that.
+// PieceOf returns a piece of at most limit bytes of a text. It begins and ends between characters, and has at least one
+// character, so that a reader comes to the end. A limit of 0, or of more than bounds.PieceBytes, means
+// bounds.PieceBytes.
 func PieceOf[T ~string | ~[]byte](text T, offset int64, limit int) Piece {
 	limit = atMost(limit)
 	size := len(text)
@@ -33,7 +34,7 @@ func PieceOf[T ~string | ~[]byte](text T, offset int64, limit int) Piece {
 	return p
 }
 
-// atMost is the limit that counts for one that was asked for.
+// atMost returns the limit that counts if limit was asked for.
 func atMost(limit int) int {
 	if limit <= 0 || limit > bounds.PieceBytes {
 		return bounds.PieceBytes
@@ -41,7 +42,7 @@ func atMost(limit int) int {
 	return limit
 }
 
-// Cut is the beginning of p, of at most limit bytes; at least one character.
+// Cut returns the beginning of p, at most limit bytes of it, but at least one character.
 func (p Piece) Cut(limit int) Piece {
 	text := PieceOf(p.Text, 0, max(limit, 1)).Text
 	if len(text) < len(p.Text) {
@@ -50,7 +51,7 @@ func (p Piece) Cut(limit int) Piece {
 	return p
 }
 
-// beginning is where the character at i begins; i itself, where no UTF-8 text is.
+// beginning returns where the character at i begins, or i if the text there is not UTF-8.
 func beginning[T ~string | ~[]byte](text T, i int) int {
 	for at := i; at >= 0 && at > i-utf8.UTFMax && at < len(text); at-- {
 		if utf8.RuneStart(text[at]) {

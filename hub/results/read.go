@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// find gives the path of a result and its size; ErrNotKept when there is none.
+// find returns the path of a result and its size, or ErrNotKept if there is no such result.
 func (s *Store) find(id string) (path string, size int64, err error) {
 	s.mu.Lock()
 	made := s.made || !s.temporary
@@ -34,7 +34,7 @@ func (s *Store) find(id string) (path string, size int64, err error) {
 	return path, info.Size(), nil
 }
 
-// Read gives the whole result; ErrNotKept when there is none.
+// Read returns the whole result, or ErrNotKept if there is none.
 func (s *Store) Read(id string) ([]byte, error) {
 	path, _, err := s.find(id)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) Read(id string) ([]byte, error) {
 	return text, err
 }
 
-// ReadPiece is PieceOf of the result, of which it reads no more than that.
+// ReadPiece is PieceOf for a result. It does not read more of the file than it needs.
 func (s *Store) ReadPiece(id string, offset int64, limit int) (Piece, error) {
 	path, size, err := s.find(id)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Store) ReadPiece(id string, offset int64, limit int) (Piece, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	offset, limit = min(max(offset, 0), size), atMost(limit)
-	// With a little on both sides: a piece begins and ends between characters.
+	// A few bytes more on both sides, since a piece begins and ends between characters.
 	base := max(offset-utf8.UTFMax, 0)
 	around := make([]byte, min(offset+int64(limit)+utf8.UTFMax, size)-base)
 	if _, err := f.ReadAt(around, base); err != nil && !errors.Is(err, io.EOF) {
@@ -78,11 +78,11 @@ func (s *Store) ReadPiece(id string, offset int64, limit int) (Piece, error) {
 	return p, nil
 }
 
-// Remove forgets a result.
+// Remove deletes a result.
 func (s *Store) Remove(id string) {
 	path, size, err := s.find(id)
 	if err != nil || os.Remove(path) != nil {
-		return // what cannot be removed now goes when it is too old
+		return // if it cannot be deleted now, it is deleted once it is too old
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,39 +16,39 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// ErrNotKept says that there is no such result, or none any more.
+// ErrNotKept is returned if there is no such result, or if it is no longer kept.
 var ErrNotKept = errors.New("this result is not kept any more: it is older than 7 days, had to make room for others, or " +
 	"never was")
 
-// Store keeps results. All methods are safe for concurrent use, by several processes too.
+// Store keeps results. All methods are safe for concurrent use, also by several processes.
 type Store struct {
 	log       *slog.Logger
-	folder    func() (string, error) // where they are; a temporary folder is made by it, once
-	temporary bool                   // without a state directory: the folder goes with the process
+	folder    func() (string, error) // returns the folder of the results; it makes a temporary folder, once
+	temporary bool                   // there is no state directory, so Close removes the folder
 	limits    limits
 	writing   sync.WaitGroup // added to with mu held, while closed is false
 
-	mu       sync.Mutex // never held over the disk
-	bytes    int64      // of what was kept since the last look at the folder, and of what was there
-	files    int        // as bytes
+	mu       sync.Mutex // never held while the disk is accessed
+	bytes    int64      // bytes in the folder at the last look, and bytes that were kept since then
+	files    int        // number of files, counted as bytes is
 	looked   time.Time
-	clearing bool // somebody looks at the folder
-	made     bool // there may be something in it
+	clearing bool // a goroutine is clearing the folder
+	made     bool // something may have been written
 	closed   bool
 }
 
-// limits are those of package bounds; tests have smaller ones.
+// limits are the limits of package bounds; tests use smaller ones.
 type limits struct {
 	bytes int64
 	files int
 	age   time.Duration
 }
 
-// Open gives the store of the results in a state directory; with "" they are kept until Close. Nothing is read or made
-// yet. nil discards the log.
+// Open returns the store of the results in a state directory. With "", results are kept until Close. Open reads and
+// makes no files. A nil log discards the records.
 func Open(stateDir string, log *slog.Logger) *Store { return OpenFolder(stateDir, "results", log) }
 
-// OpenFolder is Open for texts that have a folder of their own in the state directory.
+// OpenFolder is Open for texts with a folder of their own, name, in the state directory.
 func OpenFolder(stateDir, name string, log *slog.Logger) *Store {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -63,10 +63,10 @@ func OpenFolder(stateDir, name string, log *slog.Logger) *Store {
 	return s
 }
 
-// idForm is what an id looks like: nothing else becomes part of a path.
+// idForm is the form of ids. Nothing else becomes part of a path.
 var idForm = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// Keep keeps a result and gives the id under which it is read. When it cannot be kept the log says why.
+// Keep stores a result and returns the id under which it can be read. If it cannot be stored, the log says why.
 func (s *Store) Keep(result []byte) (id string, err error) {
 	size := int64(len(result))
 	full, err := s.enter(size)
@@ -76,7 +76,7 @@ func (s *Store) Keep(result []byte) (id string, err error) {
 	defer s.writing.Done()
 	dir, err := s.folder()
 	if err == nil && !s.temporary {
-		err = os.MkdirAll(dir, 0o700) // each time: somebody may have cleared it away
+		err = os.MkdirAll(dir, 0o700) // each time, since somebody may have removed it
 	}
 	if err == nil {
 		if full {
@@ -92,7 +92,7 @@ func (s *Store) Keep(result []byte) (id string, err error) {
 	return id, nil
 }
 
-// enter counts a result, and tells whether the caller must clear the folder first.
+// enter counts a result, and reports whether the caller must clear the folder first.
 func (s *Store) enter(size int64) (full bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (s *Store) enter(size int64) (full bool, err error) {
 	return full, nil
 }
 
-// clear removes what is too old, and the oldest of what is too much once size bytes more are kept. One at a time does
-// so; what others keep meanwhile counts for the next.
+// clear removes the files that are too old, and the oldest ones if there is too much, counting size bytes more. Only
+// one goroutine clears at a time. What others keep meanwhile is counted the next time.
 func (s *Store) clear(dir string, size int64) {
 	bytes, files := size, 1
 	defer func() {
@@ -119,24 +119,24 @@ func (s *Store) clear(dir string, size int64) {
 	}()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // nothing is known of it: the next one tries again when there is too much
+		return // the content is unknown; it is tried again when there is too much
 	}
 	now := time.Now()
 	var kept []fs.FileInfo
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !idForm.MatchString(strings.TrimSuffix(e.Name(), unfinished)) {
-			continue // not ours, or gone
+			continue // not a result, or gone
 		}
 		if now.Sub(info.ModTime()) > s.limits.age {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // another process may have done so
+			_ = os.Remove(filepath.Join(dir, e.Name())) // fails if another process has removed it
 			continue
 		}
 		kept = append(kept, info)
 		bytes, files = bytes+info.Size(), files+1
 	}
 	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	// A quarter more than is needed goes, so that the folder is not looked through for each result.
+	// It removes a quarter more than necessary, so that not every new result causes a look through the folder.
 	most, mostFiles := s.limits.bytes, s.limits.files
 	if bytes > most || files > mostFiles {
 		most, mostFiles = most-most/4, mostFiles-mostFiles/4
@@ -150,7 +150,7 @@ func (s *Store) clear(dir string, size int64) {
 	}
 }
 
-// unfinished is the end of the name of a file that is being written.
+// unfinished is the suffix of the name of a file that is being written.
 const unfinished = ".new"
 
 func write(path string, text []byte) error {
@@ -168,7 +168,8 @@ func write(path string, text []byte) error {
 	return err
 }
 
-// Close waits for what is being written; without a state directory it removes the folder. Nothing is kept any more.
+// Close waits for the writes that are running. Without a state directory it removes the folder. After it nothing is
+// kept any more.
 func (s *Store) Close() {
 	s.mu.Lock()
 	s.closed = true

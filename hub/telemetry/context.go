@@ -15,15 +15,15 @@ const (
 	metaBaggage     = "baggage"
 )
 
-// maxTraceHeader bounds each value that is passed on, in bytes; W3C wants 512 of tracestate and 8192 of baggage to be
-// possible.
+// maxTraceHeader bounds each value that is passed on, in bytes. W3C requires that tracestate may have 512 bytes, and
+// baggage 8192.
 const maxTraceHeader = 8192
 
-// Context is the W3C trace context of a caller; it is passed on to the server in _meta. Empty: none.
+// Context is the W3C trace context of a caller. It is passed on to the server in _meta. It is empty if there is none.
 type Context struct{ Parent, State, Baggage string }
 
-// checked is what was said without what is malformed: a server must not be handed what a caller has made up. A state
-// means nothing without its parent.
+// checked returns the context without its malformed parts, so that a server gets nothing that a caller has made up. A
+// state without a valid parent is removed.
 func (said *Context) checked() Context {
 	c := *said
 	if _, ok := traceIDs(c.Parent); !ok {
@@ -38,7 +38,7 @@ func (said *Context) checked() Context {
 	return c
 }
 
-// headerText tells whether s could be the value of an HTTP header.
+// headerText reports whether s may be the value of an HTTP header.
 func headerText(s string) bool {
 	if len(s) > maxTraceHeader {
 		return false
@@ -51,8 +51,8 @@ func headerText(s string) bool {
 	return true
 }
 
-// traceIDs reads a traceparent (W3C Trace Context, "traceparent Header"): version, trace id, parent id and flags in
-// lower-case hex. A later version may have more behind these.
+// traceIDs parses a traceparent (W3C Trace Context, "traceparent Header"): version, trace id, parent id and flags in
+// lower-case hex. In a later version more may follow.
 func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
 	const version0 = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	if len(parent) < version0 || parent[2] != '-' || parent[35] != '-' || parent[52] != '-' {
@@ -78,8 +78,8 @@ func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
 
 func lowerHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// Propagate gives meta with the trace context for the server: that of span, else the caller's. What the caller has put
-// into meta itself stays. traceID is the trace that the request belongs to then, "" = none.
+// Propagate returns meta with the trace context for the server: that of span or, without a span, that of the caller. It
+// does not replace what the caller has put into meta. traceID is the trace that the request then belongs to, "" = none.
 func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out map[string]json.RawMessage,
 	traceID string) {
 	c := said.checked()
@@ -89,7 +89,7 @@ func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out 
 		}
 		text, err := json.Marshal(value)
 		if err != nil {
-			return // cannot be: strings marshal
+			return // cannot happen: strings marshal
 		}
 		if meta == nil {
 			meta = map[string]json.RawMessage{}
@@ -97,9 +97,9 @@ func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out 
 		meta[key] = text
 	}
 	if given, ok := meta[metaTraceParent]; ok {
-		var parent string // one of its own: c must not escape for it
+		var parent string // a separate variable, so that c does not escape to the heap
 		_ = json.Unmarshal(given, &parent)
-		c.Parent, c.State = parent, "" // what is no string names no trace
+		c.Parent, c.State = parent, "" // a value that is not a string names no trace
 	} else {
 		if span != nil {
 			c.Parent, c.State = spanHeaders(span.span.SpanContext(), c)

@@ -1,5 +1,5 @@
 // Package telemetry makes an OpenTelemetry span of each request, and passes the trace context of a caller on to the
-// server. Without telemetry its types are nil, and cost nothing.
+// server. Without telemetry, values of its types are nil, and their methods do nothing.
 //
-// What a request is and when it ends is package hub's; the package calls nobody back but the host's exporter.
+// Package hub decides what a request is and when it ends. The package calls nobody back except the host's exporter.
 package telemetry

@@ -13,16 +13,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans follow the semantic conventions of OpenTelemetry for MCP (gen-ai/mcp, in development): one for each request,
-// with its target in the name where that is one of few (a tool, a prompt template, but not a URI). Arguments, results,
-// URIs and reasons are never in them.
+// Spans follow the semantic conventions of OpenTelemetry for MCP (gen-ai/mcp, in development). Each request has one
+// span, with its target in the name if there are few such targets (a tool or a prompt template, but not a URI).
+// Arguments, results, URIs and reasons are never in spans.
 
 const tracerName = "github.com/mcphub-go/mcphub/hub"
 
-// Tracer makes spans. A nil Tracer makes none.
+// Tracer makes spans. The methods of a nil Tracer do nothing.
 type Tracer struct{ tracer trace.Tracer }
 
-// NewTracer makes a Tracer of what the host gave; nil: there is to be no telemetry.
+// NewTracer returns a Tracer for the host's provider. If provider is nil, it returns nil: then there is no telemetry.
 func NewTracer(provider trace.TracerProvider, version string) *Tracer {
 	if provider == nil {
 		return nil
@@ -30,30 +30,30 @@ func NewTracer(provider trace.TracerProvider, version string) *Tracer {
 	return &Tracer{provider.Tracer(tracerName, trace.WithInstrumentationVersion(version))}
 }
 
-// Span is that of one request. A nil Span notes nothing.
+// Span is the span of one request. The methods of a nil Span do nothing.
 type Span struct{ span trace.Span }
 
-// Request is what a span begins with.
+// Request is the data with which a span begins.
 type Request struct {
 	Method, Server, ID string
-	Tool, Prompt       string // the name of a tool, of a prompt template; "" = it is for none
-	Incoming           bool   // the server asks
+	Tool, Prompt       string // the name of the tool or of the prompt template; "" = none
+	Incoming           bool   // the server asks the hub
 	Start              time.Time
 }
 
-// End is what a span ends with. At most one of Cancelled, McpError, Err and ToolError is set.
+// End is the data with which a span ends. At most one of Cancelled, McpError, Err and ToolError is set.
 type End struct {
 	State     event.RequestState
 	WireID    string
 	Transport event.Transport
-	Revision  string // of the protocol, "" = there is no session
+	Revision  string // the protocol revision, "" = there is no session
 	Cancelled *event.CancelCause
 	McpError  *event.McpError
 	Err       *event.Error
 	ToolError bool
 }
 
-// CalledBy is ctx with the span of a caller, for the span of a request. Without telemetry it is ctx.
+// CalledBy returns ctx with the span of a caller, as the parent of a request's span. Without telemetry it returns ctx.
 func (t *Tracer) CalledBy(ctx context.Context, c *Context) context.Context {
 	if t == nil {
 		return ctx
@@ -68,7 +68,8 @@ func (t *Tracer) CalledBy(ctx context.Context, c *Context) context.Context {
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(ids))
 }
 
-// Start begins the span of a request; parent is that of the call that caused it. nil: there is no telemetry.
+// Start begins the span of a request. parent is the span of the call that caused the request. Without telemetry it
+// returns nil.
 func (t *Tracer) Start(ctx context.Context, parent *Span, r Request) *Span {
 	if t == nil {
 		return nil
@@ -96,7 +97,7 @@ func (t *Tracer) Start(ctx context.Context, parent *Span, r Request) *Span {
 	return &Span{span}
 }
 
-// spanHeaders is the W3C form of a span's context. Where nobody records it, the caller's passes through.
+// spanHeaders returns the W3C form of a span's context. If the span is not recorded, it returns the caller's.
 func spanHeaders(sc trace.SpanContext, caller Context) (parent, state string) {
 	if !sc.IsValid() {
 		return caller.Parent, caller.State
@@ -105,21 +106,21 @@ func spanHeaders(sc trace.SpanContext, caller Context) (parent, state string) {
 		sc.TraceState().String()
 }
 
-// Round notes that a message of the request was begun: one for each round.
+// Round records that the sending of a message of the request has begun. There is one for each round.
 func (s *Span) Round(wireID string) {
 	if s != nil {
 		s.span.AddEvent("mcphub.round", trace.WithAttributes(attribute.String("jsonrpc.request.id", wireID)))
 	}
 }
 
-// Cancelled notes that the request is to end.
+// Cancelled records that the request was cancelled.
 func (s *Span) Cancelled(origin event.Origin) {
 	if s != nil {
 		s.span.AddEvent("mcphub.cancel", trace.WithAttributes(attribute.String("mcphub.cancel.origin", origin.String())))
 	}
 }
 
-// Prompt notes that a prompt has opened, or, with a cause, closed.
+// Prompt records that a prompt has opened or, with a cause, closed.
 func (s *Span) Prompt(kind event.PromptKind, cause event.PromptCause) {
 	switch {
 	case s == nil:
@@ -131,7 +132,7 @@ func (s *Span) Prompt(kind event.PromptKind, cause event.PromptCause) {
 	}
 }
 
-// End ends the span with what became of the request.
+// End ends the span with the outcome of the request.
 func (s *Span) End(e End) {
 	if s == nil {
 		return

@@ -1,8 +1,8 @@
-// Package windows knows who is attached: what each window can show, the events that it is told, in order, and what it
-// missed while its stream was broken; what is under way for it, and how much may be.
+// Package windows manages the attached windows: what each window can show, the events that it is sent, in order, and
+// those that it missed while its stream was broken; and the orders that run for it, and how many may run.
 //
-// A [Table] and its windows are guarded by the lock of the hub that they are in ([House]); a method that takes that
-// lock itself says so, all others are called with it.
+// A [Table] and its windows are guarded by the lock of the hub that they belong to ([House]). The comment of a method
+// says if it takes that lock itself; all others are called with it.
 //
 // What must not live here: what is shown. Requests, prompts and answers are package hub's, servers are hub/servers'.
 package windows

@@ -9,20 +9,20 @@ import (
 // Root is a workspace folder.
 type Root struct{ URI, Name string }
 
-// Hello is how a window introduces itself.
+// Hello holds what a window says about itself when it attaches.
 type Hello struct {
-	WindowID      string // "" = minted
+	WindowID      string // "" = the hub chooses one
 	Title         string
 	Kinds         []event.PromptKind
 	SamplingTools bool
-	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
+	Extensions    map[string]json.RawMessage // extensions of MCP that the window can show, by name
 	Roots         []Root
 	Resume        *Resume
-	MaxHistory    int    // ended requests that the snapshot brings
-	ActsFor       string // the program that acts in it by itself, "" = a person does
+	MaxHistory    int    // how many ended requests the snapshot may hold
+	ActsFor       string // the program that uses the window by itself; "" = a person uses it
 }
 
-// Resume is the last event that a window has seen, and of which hub.
+// Resume is the last event that a window has seen, and the id of the hub that sent it.
 type Resume struct {
 	HubID string
 	After uint64
@@ -33,12 +33,12 @@ type Resume struct {
 type Start struct {
 	Resumed  bool
 	Events   []event.Event
-	Snapshot *event.Snapshot // nil when resumed
+	Snapshot *event.Snapshot // nil if the window was resumed
 }
 
-// Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not
-// call the hub.
+// Sink receives the events of one window, in order. It is called with the hub's lock held: it must not block, and must
+// not call the hub.
 type Sink interface {
 	Deliver(event.Event)
-	Closed(err *event.Error) // the hub ended the window (shutdown); nothing is delivered afterwards
+	Closed(err *event.Error) // the hub has ended the window, or its attachment; nothing is delivered afterwards
 }

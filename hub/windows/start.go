@@ -7,8 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// start returns the events that w missed, or a snapshot. w is not in the table yet; before is the window of its id
-// until now, nil for none.
+// start returns the events that w missed, or a snapshot. w is not in the table yet. before is the window that has had
+// its id until now, nil if there is none.
 func (t *Table) start(w *Window, hello *Hello, before *Window) *Start {
 	if resume := hello.Resume; resume != nil && before != nil && resume.HubID == t.HubID && resume.After <= t.seq {
 		if missed, ok := t.missed.After(resume.After, w.id); ok {
@@ -33,7 +33,7 @@ func (t *Table) resumed(w, before *Window, missed []event.Event) *Start {
 		}
 		s.Events = append(s.Events, e)
 	}
-	for _, p := range t.House.Prompts() { // of kinds that it could not show before, opened before what it missed
+	for _, p := range t.House.Prompts() { // it may not have been sent those of kinds that are new to it
 		if w.Shows(p.Info.Kind, p.WithTools) && !before.Shows(p.Info.Kind, p.WithTools) && !told[p.Info.ID] {
 			s.Events = append(s.Events, t.private(w, &event.PromptOpened{Prompt: p.Info}))
 		}
@@ -52,7 +52,7 @@ func (t *Table) snapshot(w *Window, maxHistory int) *Start {
 	start := &Start{Snapshot: snap}
 	room := bounds.SnapshotServers / max(len(servers), 1)
 	for _, info := range servers {
-		if event.PayloadSize(&event.ServerChanged{Server: info}) > room { // told in full right after
+		if event.PayloadSize(&event.ServerChanged{Server: info}) > room { // sent in full right after the snapshot
 			start.Events = append(start.Events, event.Event{Body: &event.ServerChanged{Server: info}})
 			info.Instructions, info.Capabilities, info.Stderr = "", "", nil
 		}
@@ -62,14 +62,14 @@ func (t *Table) snapshot(w *Window, maxHistory int) *Start {
 	for _, p := range t.House.Prompts() {
 		switch size := p.Info.Size(); {
 		case !w.Shows(p.Info.Kind, p.WithTools):
-		case size > room: // as questions that open now
+		case size > room: // sent after the snapshot, as if they opened now
 			start.Events = append(start.Events, event.Event{Body: &event.PromptOpened{Prompt: p.Info}})
 		default:
 			room -= size
 			snap.Prompts = append(snap.Prompts, p.Info)
 		}
 	}
-	for i, e := range start.Events { // their numbers come after that of the snapshot
+	for i, e := range start.Events { // their numbers must follow that of the snapshot
 		start.Events[i] = t.private(w, e.Body)
 	}
 	return start

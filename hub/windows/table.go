@@ -37,7 +37,7 @@ type Prompt struct {
 	WithTools bool // a sampling request with tools
 }
 
-// Options of a Table. All are needed.
+// Options are the options of a Table. All are required.
 type Options struct {
 	House House
 	HubID string
@@ -48,16 +48,16 @@ type Options struct {
 // maxGone limits the windows that are remembered for a resume after they were detached for good.
 const maxGone = 256
 
-// Table is the set of a hub's windows, and the events that they are sent. Make it with NewTable.
+// Table is the set of a hub's windows, and the events that they are sent. NewTable makes it.
 type Table struct {
 	Options
-	History journal.History // of what has ended
+	History journal.History // the requests that have ended
 
-	seq      uint64 // of the latest event
+	seq      uint64 // number of the latest event
 	missed   journal.Missed
-	windows  map[string]*Window // attached ones, and detached ones that may come back
+	windows  map[string]*Window // the attached windows, and detached ones that may come back
 	attached uint64             // counts attachments, for order
-	running  int                // the orders of all windows under way
+	running  int                // how many orders of all windows are running
 }
 
 // NewTable returns a table without windows.
@@ -66,8 +66,8 @@ func NewTable(o Options) *Table { return &Table{Options: o, windows: map[string]
 // Seq returns the number of the latest event.
 func (t *Table) Seq() uint64 { return t.seq }
 
-// Len counts the windows, including the detached ones that may come back. Without one, of all events only the end of a
-// request is kept: nobody sees the others, now or later.
+// Len returns the number of windows, including the detached ones that may come back. If it is 0, only the ends of
+// requests are kept, since nobody will ever see the other events.
 func (t *Table) Len() int { return len(t.windows) }
 
 // Gone reports whether a window is detached for good.
@@ -98,7 +98,7 @@ func (t *Table) Emit(b event.Body) {
 	}
 }
 
-// private makes an event for one window. Its number is used for no other event.
+// private returns an event for one window. No other event has its number.
 func (t *Table) private(w *Window, b event.Body) event.Event {
 	t.seq++
 	e := event.Event{Seq: t.seq, Time: time.Now(), Body: b}
@@ -111,7 +111,7 @@ func (t *Table) private(w *Window, b event.Body) event.Event {
 func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	before := t.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == t.HubID {
-		// It knows what only that window can know: its stream broke, and the hub has not noticed yet.
+		// Only that window can know the hub's id and its last event: its stream broke, and the hub has not noticed that yet.
 		superseded := event.Fail(event.CodeFailedPrecondition, event.ReasonWindowSuperseded,
 			[]string{"window_id", hello.WindowID},
 			"the window was attached again on another stream")

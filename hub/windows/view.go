@@ -7,12 +7,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Shows reports whether w can show a prompt of that kind. withTools tells that it is a sampling request with tools.
+// Shows reports whether w can show a prompt of that kind. withTools says that it is a sampling request with tools.
 func (w *Window) Shows(kind event.PromptKind, withTools bool) bool {
 	return w.kinds[kind] && (!withTools || w.samplingTools)
 }
 
-// wants reports whether w is sent the event b: every event but prompts that it cannot show.
+// wants reports whether w is sent the event b. It is sent every event except prompts that it cannot show.
 func (w *Window) wants(b event.Body) bool {
 	opened, ok := b.(*event.PromptOpened)
 	return !ok || w.Shows(opened.Prompt.Kind, w.table.House.WithTools(opened.Prompt.ID))

@@ -43,8 +43,8 @@ func (w *Window) Attached() bool { return w.attached }
 // Roots returns the workspace folders of the window.
 func (w *Window) Roots() []Root { return w.roots }
 
-// Replace replaces the workspace folders. counts tells whether w is still the window of its id, and not detached for
-// good.
+// Replace replaces the workspace folders. counts reports whether w is still the window with its id, and not detached
+// for good.
 func (w *Window) Replace(roots []Root) (counts bool) {
 	w.roots = roots
 	return w.counts()
@@ -75,7 +75,7 @@ func (w *Window) declare(kinds []event.PromptKind) {
 var errStreamEnded = event.Fail(event.CodeCancelled, event.ReasonCancelled, nil,
 	"the stream of the window that asked for it ended")
 
-// Part ends the attachment, and the orders that only it had a use for.
+// Part ends the attachment, and the orders that only this attachment needs.
 func (w *Window) Part() { w.endAttachment(errStreamEnded) }
 
 // Expect calls notBack, without the lock, unless the window comes back in time.

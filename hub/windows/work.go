@@ -8,13 +8,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Bounds of the orders under way at the same time. Each is a goroutine, and most are a call.
+// Bounds of the orders that run at the same time. Each has a goroutine, and most are calls.
 const (
 	maxWork    = 256  // of one window
 	maxAllWork = 4096 // of all windows, for a page that attaches under a new id each time
 )
 
-// work counts what the user has ordered in one window and is under way. It outlives the attachment.
+// work counts the orders of one window's user that are running. It outlives the attachment.
 type work struct {
 	running   int
 	comparing int // answers that are being compared: see BeginComparing
@@ -33,7 +33,7 @@ func (w *Window) BeginComparing() bool {
 // EndComparing gives back the place of BeginComparing.
 func (w *Window) EndComparing() { w.work.comparing-- }
 
-// Orders runs what the user orders in a window. Its methods take the lock.
+// Orders runs the orders that a user gives in a window. Its methods take the lock.
 type Orders struct{ w *Window }
 
 // Orders returns the Orders of w.
@@ -43,25 +43,25 @@ func (w *Window) Orders() Orders { return Orders{w} }
 func (o Orders) ID() string { return o.w.id }
 
 // Go runs f on a goroutine of the hub. It is for orders that are carried out even if the window closes: the context
-// ends with the hub. The function that f returns is called after the order has been taken off the window's count; it
-// reports the result.
+// ends with the hub. The function that f returns reports the result. It is called when the order no longer counts as
+// running.
 func (o Orders) Go(f func(ctx context.Context) (tell func())) error {
 	return o.w.run(o.w.table.Life, f)
 }
 
-// GoAttached is Go for orders that only this attachment has a use for: the context ends with the attachment.
+// GoAttached is Go for orders that only this attachment needs: the context ends with the attachment.
 func (o Orders) GoAttached(f func(ctx context.Context) (tell func())) error {
 	return o.w.run(o.w.ctx, f)
 }
 
 // Order is Go for orders that change state. It returns as soon as f has called TookEffect or has returned, so the
 // orders of a window take effect in the order in which they were given, although the rest of each runs concurrently.
-// Since TookEffect is called before anything but the hub's lock is waited for, Order waits for that lock and no longer.
+// Since f calls TookEffect before it waits for anything but the hub's lock, Order waits no longer than for that lock.
 func (o Orders) Order(f func(ctx context.Context) (tell func())) error {
 	return o.w.order(o.w.table.Life, f)
 }
 
-// OrderAttached is Order for orders that only this attachment has a use for: the context ends with the attachment.
+// OrderAttached is Order for orders that only this attachment needs: the context ends with the attachment.
 func (o Orders) OrderAttached(f func(ctx context.Context) (tell func())) error {
 	return o.w.order(o.w.ctx, f)
 }
@@ -102,7 +102,7 @@ func (w *Window) run(ctx context.Context, f func(ctx context.Context) (tell func
 // Turn is the right to one goroutine that works for a window.
 type Turn struct{ w *Window }
 
-// TakeTurn reserves a goroutine. It fails if there are too many, or if w is detached. The goroutine calls Over last.
+// TakeTurn reserves a goroutine. It fails if too many run, or if w is detached. The goroutine must call Over last.
 func (w *Window) TakeTurn() (t Turn, err error) {
 	w.table.House.Update(func() { t, err = w.takeTurn() })
 	return t, err
@@ -115,7 +115,7 @@ func (w *Window) takeTurn() (Turn, error) {
 			[]string{"window_id", bounds.Printable(w.id)}, format, args...)
 	}
 	switch {
-	case !w.attached: // also of a hub that is closed, whose goroutines are being waited for
+	case !w.attached: // all windows of a closed hub are detached, so no goroutine starts while Close waits for them
 		return Turn{}, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached,
 			[]string{"window_id", bounds.Printable(w.id)},
 			"window %q is detached; attach again", bounds.Printable(w.id))
@@ -132,7 +132,7 @@ func (w *Window) takeTurn() (Turn, error) {
 	return Turn{w}, nil
 }
 
-// Over gives the turn back and then calls tell, which may be nil: whoever is told may begin the next order.
+// Over returns the turn and then calls tell, which may be nil. Whoever is told may begin the next order.
 func (t Turn) Over(tell func()) {
 	table := t.w.table
 	defer table.Work.Done()

@@ -2,12 +2,14 @@ package handshake
 
 import "fmt"
 
-// OldestHub is the oldest version of a hub that the hosts of this repository work with, the one in TypeScript included.
-// It rises when they begin to need what an older hub has not; what a hub has beyond that, they do without.
+// OldestHub is the oldest version of a hub that the hosts of this repository, including the one in TypeScript, work
+// with. It rises when they begin to need something that an older hub does not have. They do without anything else that
+// only newer hubs have.
 const OldestHub = "0.1.0"
 
-// Serves tells whether a hub of this version is new enough for a host that needs the oldest. What follows the three
-// numbers does not count, and a version without them is one that somebody built for himself: it serves.
+// Serves reports whether a hub of this version is new enough for a host that needs at least oldest. Anything after the
+// three numbers is ignored. A version without three numbers is that of a build that somebody made for himself, and is
+// new enough.
 func Serves(version, oldest string) bool {
 	var have, need [3]int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); err != nil {

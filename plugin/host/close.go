@@ -15,24 +15,25 @@ import (
 )
 
 const (
-	// drainTime is what the hub gets to end calls and servers in order, if the context does not end before.
+	// drainTime is the time that the hub gets to end calls and servers in order, if the context does not end before.
 	drainTime = 5 * time.Second
-	// shutdownTime is how long the hub may take to hear of its shutdown. One that takes longer hears nothing any more.
+	// shutdownTime is how long the shutdown call may take. A hub that takes longer is no longer able to react.
 	shutdownTime = time.Second
-	// exitTime is how long the process may live on after that.
+	// exitTime is how long the process may then take to exit.
 	exitTime = 2 * time.Second
-	// shutdownMethod is go-plugin's own. Its message is empty; the generated code is internal there.
+	// shutdownMethod is go-plugin's own method. Its message is empty, and its generated code is in an internal package.
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
 
-// ErrKilled says that the hub did not end in order and was killed. What its MCP servers did then is up to them.
+// ErrKilled is returned if the hub did not end in order and was killed. What its MCP servers did then is up to them.
 var ErrKilled = errors.New("mcphub: the hub did not end in order and was killed")
 
-// Close ends the hub: it drains it (calls are cancelled, windows told, servers stopped), shuts it down, and kills the
-// process if that does not help. When ctx ends, draining ends; Close returns at most 3 s later whatever the hub does, a
-// stopped process included. Further calls wait for the first, or for their own ctx, and return the same.
+// Close ends the hub. It drains it (calls are cancelled, windows are told, servers are stopped), shuts it down, and
+// kills the process if that does not help. When ctx ends, draining ends, and Close returns at most 3 s later whatever
+// the hub does, even if its process is stopped. Further calls wait for the first one, or for their own ctx, and return
+// the same error.
 //
-// The error is nil for a hub that had ended before, by itself.
+// The error is nil if the hub had ended by itself before.
 func (c *Client) Close(ctx context.Context) error {
 	select {
 	case <-c.closing:
@@ -62,7 +63,7 @@ func (c *Client) end(ctx context.Context) error {
 	draining, cancelDrain := context.WithTimeoutCause(ctx, drainTime,
 		errors.New("draining took longer than "+drainTime.String()))
 	_, _ = c.Hub.Drain(draining, &mcphubv1.DrainRequest{Reason: "the host closes the hub"})
-	cancelDrain() // whatever came of it: the hub closes what is left when it is shut down
+	cancelDrain() // the result does not matter: the shutdown closes what is left
 
 	if c.shutdown(context.WithoutCancel(ctx)) {
 		patience := time.NewTimer(exitTime)
@@ -78,7 +79,7 @@ func (c *Client) end(ctx context.Context) error {
 	return fmt.Errorf("%w (process %d)", ErrKilled, c.PID())
 }
 
-// shutdown asks for the end and tells whether the hub heard it. The answer itself is lost as a rule, since the
+// shutdown asks the hub to shut down, and reports whether the hub got the call. The answer is usually lost, since the
 // server stops while it answers.
 func (c *Client) shutdown(ctx context.Context) (heard bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, shutdownTime, errors.New("the hub did not hear its shutdown within "+
@@ -88,15 +89,15 @@ func (c *Client) shutdown(ctx context.Context) (heard bool) {
 	return status.Code(err) != codes.DeadlineExceeded
 }
 
-// cleanUp ends what belongs to a process that has ended or is being killed: go-plugin's goroutines, the connection, the
-// socket's directory.
+// cleanUp frees what belongs to a process that has ended or is being killed: go-plugin's goroutines, the connection,
+// and the socket's directory.
 func (c *Client) cleanUp() {
 	<-c.proc.read
-	c.plugin.Kill() // finds the process dead, so that it only tidies up; it has no bound otherwise
+	c.plugin.Kill() // only cleans up, since the process is dead; otherwise it might never return
 	if c.conn != nil {
 		_ = c.conn.Close()
 	}
 	if c.proc.socketDir != "" {
-		_ = os.RemoveAll(c.proc.socketDir) // the process may have been killed, and go-plugin may not have come that far
+		_ = os.RemoveAll(c.proc.socketDir) // if the process was killed, go-plugin may not have removed it
 	}
 }

@@ -9,30 +9,30 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// errorDomain marks the ErrorInfo details that are the hub's own.
+// errorDomain is the domain of the ErrorInfo details that the hub makes.
 const errorDomain = "mcphub"
 
-// Failure is what the hub says about a call that it could not carry out.
+// Failure is the hub's description of a call that has failed.
 type Failure struct {
-	// Code is the name of the gRPC code as the contract writes it, NOT_FOUND say.
+	// Code is the name of the gRPC code as the contract writes it, for example NOT_FOUND.
 	Code string
-	// Reason says it exactly, PROMPT_CLOSED say. Empty when the status did not come from the hub's services but from
-	// gRPC itself: the hub is gone, or the call's own context ended.
+	// Reason is the exact reason, for example PROMPT_CLOSED. It is empty if the status came not from the hub's services
+	// but from gRPC itself: the hub is gone, or the call's own context has ended.
 	Reason string
 	// Message says what happened, to whom, and what to do.
 	Message string
-	// Meta belongs to the reason: server, request_id, setting and so on. Nil when there is none.
+	// Meta has details of the reason: server, request_id, setting and so on. It is nil if there are none.
 	Meta map[string]string
 }
 
-// ErrorOf reads the failure out of an error of a gRPC call, wrapped or not. It returns false for nil and for an error
-// that carries no gRPC status.
+// ErrorOf returns the failure in an error of a gRPC call, which may be wrapped. It returns false for nil and for an
+// error without a gRPC status.
 func ErrorOf(err error) (*Failure, bool) {
 	var carrier interface{ GRPCStatus() *status.Status }
 	if err == nil || !errors.As(err, &carrier) || carrier.GRPCStatus() == nil {
 		return nil, false
 	}
-	s := carrier.GRPCStatus() // not status.FromError: it puts the wrapping text before the message
+	s := carrier.GRPCStatus() // not status.FromError, which puts the text of the wrapping error before the message
 	f := &Failure{Code: codeName(s.Code()), Message: s.Message()}
 	for _, detail := range s.Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetDomain() == errorDomain {
@@ -43,7 +43,7 @@ func ErrorOf(err error) (*Failure, bool) {
 	return f, true
 }
 
-// codeNames are the names of the gRPC specification; codes.Code has names of its own.
+// codeNames are the names in the gRPC specification; codes.Code has other names.
 var codeNames = [...]string{
 	codes.OK: "OK", codes.Canceled: "CANCELLED", codes.Unknown: "UNKNOWN", codes.InvalidArgument: "INVALID_ARGUMENT",
 	codes.DeadlineExceeded: "DEADLINE_EXCEEDED", codes.NotFound: "NOT_FOUND", codes.AlreadyExists: "ALREADY_EXISTS",

@@ -22,20 +22,20 @@ const (
 	maxTailLine = 512
 )
 
-// logReader reads the hub's standard error: log lines in hclog's shape go to the logger, others to raw.
+// logReader reads the hub's standard error. Log lines in hclog's format go to the logger, other lines to raw.
 type logReader struct {
 	logger *slog.Logger
 	raw    io.Writer
 
 	mu   sync.Mutex
-	tail []string // guarded by mu; for the error of Open
+	tail []string // guarded by mu; the last lines, for the error of Open
 }
 
 func newLogReader(logger *slog.Logger, raw io.Writer) *logReader {
 	return &logReader{logger: logger, raw: raw}
 }
 
-// run reads until the end. It never stops earlier, whatever comes: a full pipe would cost the hub its logs.
+// run reads to the end of stderr. It never stops earlier, since the hub would lose logs if the pipe were full.
 func (l *logReader) run(stderr io.Reader) {
 	r := bufio.NewReaderSize(stderr, 64<<10)
 	for {
@@ -85,7 +85,7 @@ func (l *logReader) line(line []byte) {
 	_ = l.logger.Handler().Handle(ctx, record)
 }
 
-// remember keeps a line for the error of Open, bounded and free of control characters.
+// remember keeps a line for the error of Open, cut to a bound and without control characters.
 func (l *logReader) remember(line string) {
 	if len(line) > maxTailLine {
 		cut := maxTailLine
@@ -115,8 +115,8 @@ func (l *logReader) last() []string {
 	return slices.Clone(l.tail)
 }
 
-// parseLogLine reads one line of JSON in hclog's shape. Numbers keep their spelling; attributes come sorted by name. A
-// line without a message and a level that are strings is no log line.
+// parseLogLine parses one line of JSON in hclog's format. Numbers keep their spelling, and attributes are sorted by
+// name. ok is false for a line without a message and a level that are strings: it is not a log line.
 func parseLogLine(line []byte) (at time.Time, level slog.Level, message string, attrs []slog.Attr, ok bool) {
 	if len(line) == 0 || line[0] != '{' {
 		return at, 0, "", nil, false
@@ -134,7 +134,7 @@ func parseLogLine(line []byte) (at time.Time, level slog.Level, message string, 
 		return at, 0, "", nil, false
 	}
 	if text, isText := fields["@timestamp"].(string); isText {
-		at, _ = time.Parse(time.RFC3339Nano, text) // a zero time is left out by handlers
+		at, _ = time.Parse(time.RFC3339Nano, text) // handlers leave out a zero time
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if !strings.HasPrefix(key, "@") || key == "@module" {

@@ -22,68 +22,68 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// DefaultStartTimeout is how long a hub may take from its spawn to its first answer. A healthy one takes 30 ms; the
+// DefaultStartTimeout is how long a hub may take from its start to its first answer. A healthy hub takes 30 ms; the
 // rest is for virus scanners and cold disks.
 const DefaultStartTimeout = 10 * time.Second
 
-// Flow control windows of what a hub sends: a call's own, and that of all calls together.
+// Flow control windows for what a hub sends: of one call, and of all calls together.
 const (
 	streamWindow     = 1 << 20
 	connectionWindow = 16 << 20
 )
 
-// Options of Open. Only Command is needed.
+// Options are the options of Open. Only Command is required.
 type Options struct {
 	// Command is the hub's binary: a path, or a name to be found in PATH.
 	Command string
-	// Args of the command. Default: none, which serves.
+	// Args are the arguments of the command. Default: none, with which the command serves.
 	Args []string
-	// Env is added to the environment of the hub, as NAME=value. The rest is this process's own environment, without what
-	// go-plugin may have set for this process itself.
+	// Env is added to the environment of the hub, as NAME=value. The rest is this process's own environment, without the
+	// variables of go-plugin, which may have been set for this process.
 	Env []string
-	// Desktop says that this process was started from a desktop and not from a shell, so that servers are to have the
-	// environment of the user's login shell. Without it the shell is asked when a program is not found.
+	// Desktop says that this process was started from a desktop and not from a shell, so servers should get the
+	// environment of the user's login shell. Without it the login shell is asked only if a program is not found.
 	Desktop bool
 	// Dir is the working directory of the hub. Default: this process's own.
 	Dir string
-	// Logger gets the hub's log lines at their levels, with their attributes. How much the hub logs is set by MCPHUB_LOG
-	// in Env. Default: they are discarded.
+	// Logger gets the hub's log lines at their levels, with their attributes. MCPHUB_LOG in Env sets how much the hub
+	// logs. Default: the lines are discarded.
 	Logger *slog.Logger
-	// Stderr gets lines of the hub's standard error that are no log lines, such as the trace of a panic, one Write a line.
-	// Default: they are discarded.
+	// Stderr gets the lines of the hub's standard error that are not log lines, such as the trace of a panic, with one
+	// Write for each line. Default: they are discarded.
 	Stderr io.Writer
 	// StartTimeout bounds Open. Default: DefaultStartTimeout.
 	StartTimeout time.Duration
 }
 
-// Client is an open hub. Its methods may be called from any goroutine.
+// Client is an open hub. Its methods may be called concurrently.
 type Client struct {
-	// Hub calls tools and cancels what runs.
+	// Hub calls tools and cancels requests.
 	Hub mcphubv1.McpHubServiceClient
-	// Servers shows and steers the MCP servers.
+	// Servers shows and controls the MCP servers.
 	Servers mcphubv1.McpServerServiceClient
 	// Editor attaches windows.
 	Editor mcphubv1.EditorServiceClient
-	// Models gives tools and results the form that models take.
+	// Models lists tools and shows results in the form for models.
 	Models mcphubv1.ModelToolServiceClient
-	// Gateways opens the servers to clients that speak MCP.
+	// Gateways offers the servers to clients that speak MCP.
 	Gateways mcphubv1.GatewayServiceClient
 	// Configs adds, changes and removes servers in the config files.
 	Configs mcphubv1.ConfigServiceClient
-	// Registries finds servers in registries and bundles; it writes nothing.
+	// Registries finds servers in registries and bundles. It writes nothing.
 	Registries mcphubv1.RegistryServiceClient
 
 	conn     *grpc.ClientConn
 	proc     *process
 	plugin   *goplugin.Client
-	closing  chan struct{} // a token: whoever takes it closes
-	closed   chan struct{} // closed once Close has come to its end
+	closing  chan struct{} // holds a token; the goroutine that takes it closes the hub
+	closed   chan struct{} // closed when Close is done
 	closeErr error         // written before closed is closed
 }
 
-// Open spawns the hub and returns once it answers. The context bounds the opening only; the hub lives until Close,
-// which must be called also when the hub has ended by itself. An error is an *OpenError; nothing is left running or on
-// disk then.
+// Open spawns the hub and returns once the hub answers. The context bounds the opening only. The hub lives until Close,
+// which must be called even if the hub has ended by itself. An error is an *OpenError; then nothing is left running or
+// on disk.
 func Open(ctx context.Context, o Options) (*Client, error) {
 	if o.StartTimeout <= 0 {
 		o.StartTimeout = DefaultStartTimeout
@@ -98,13 +98,13 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	defer cancel()
 
 	proc := newProcess(o)
-	// The one way to stop go-plugin while it starts is to end the process that it waits for.
+	// The only way to stop go-plugin while it starts is to end the process that it waits for.
 	stop := context.AfterFunc(starting, proc.kill)
 	client, err := connect(starting, o, proc)
 	if stop() && err == nil {
 		return client, nil
 	}
-	if err == nil { // the time ran out in the last moment, and took the process with it
+	if err == nil { // the time ran out at the last moment, and the process was killed
 		err = context.Cause(starting)
 	}
 	cause := context.Cause(starting)
@@ -116,7 +116,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 
 var errStartTimeout = errors.New("start timeout")
 
-// connect spawns and dials. The client is there on an error too, for its clean-up.
+// connect spawns the hub and connects to it. It returns the client even with an error, so that it can be cleaned up.
 func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 	c := &Client{
 		proc:    proc,
@@ -129,7 +129,7 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 		VersionedPlugins: map[int]goplugin.PluginSet{handshake.ProtocolVersion: {handshake.PluginKey: contract{}}},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		AutoMTLS:         true,
-		// It makes a private directory (mode 0700) in there for the socket, only when a runner is given.
+		// In this directory go-plugin makes a private one (mode 0700) for the socket, but only if there is a runner.
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: shortTempDir(os.TempDir())},
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, dir string) (runner.Runner, error) {
 			proc.socketDir = dir
@@ -141,23 +141,23 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 			return proc, nil
 		},
 		GRPCDialOptions: []grpc.DialOption{
-			// Windows of a fixed size: gRPC would otherwise measure the line with a PING at every message from the hub, which a
-			// local socket makes pointless.
+			// Windows of a fixed size: otherwise gRPC would measure the line with a PING at every message from the hub, which is
+			// useless on a local socket.
 			grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connectionWindow),
 		},
-		SkipHostEnv:  true,                         // environment does it, with go-plugin's own variables left out
-		StartTimeout: o.StartTimeout + time.Second, // ours comes first, and tells the cause
-		Logger:       hclog.NewNullLogger(),        // what it has to say, Open's error says
+		SkipHostEnv:  true,                         // the function environment does it, and leaves out go-plugin's variables
+		StartTimeout: o.StartTimeout + time.Second, // the timeout of ctx comes first, and names the cause
+		Logger:       hclog.NewNullLogger(),        // the error of Open says the same
 	})
 	if _, err := c.plugin.Start(); err != nil {
 		return c, err
 	}
-	protocol, err := c.plugin.Client() // dials, and drains the hub's standard output from now on
+	protocol, err := c.plugin.Client() // connects, and from now on reads the hub's standard output
 	if err != nil {
 		return c, err
 	}
 	c.conn = protocol.(*goplugin.GRPCClient).Conn
-	// go-plugin has connected lazily, and swallows a refused certificate.
+	// go-plugin has connected lazily, and hides it if the certificate was refused.
 	if _, err := grpc_health_v1.NewHealthClient(c.conn).Check(ctx,
 		&grpc_health_v1.HealthCheckRequest{Service: goplugin.GRPCServiceName}); err != nil {
 		return c, fmt.Errorf("%w: %w", errNoAnswer, err)
@@ -181,17 +181,17 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 
 var errNoAnswer = errors.New("it does not answer over gRPC")
 
-// PID is the process id of the hub.
+// PID returns the process id of the hub.
 func (c *Client) PID() int { return c.proc.cmd.Process.Pid }
 
-// Conn is the connection to the hub, for services that Client has no field for. Close closes it.
+// Conn returns the connection to the hub, for services for which Client has no field. Close closes it.
 func (c *Client) Conn() *grpc.ClientConn { return c.conn }
 
-// Done is closed when the hub's process has ended. It is the one trustworthy sign: a status code of a call that broke
-// off is none.
+// Done returns a channel that is closed when the hub's process has ended. Nothing else shows that reliably: the status
+// code of a call that broke off does not.
 func (c *Client) Done() <-chan struct{} { return c.proc.ended }
 
-// environment is the hub's environment but for what go-plugin adds.
+// environment returns the hub's environment, without what go-plugin adds.
 func environment(own, extra []string) []string {
 	env := make([]string, 0, len(own)+len(extra)+8)
 	for _, kv := range own {
@@ -205,8 +205,8 @@ func environment(own, extra []string) []string {
 	return append(env, extra...)
 }
 
-// shortTempDir is where the socket's directory goes. The whole path of a socket must fit into 104 bytes (108 on Linux),
-// of which go-plugin's two names take up to 42.
+// shortTempDir returns the parent of the socket's directory. The whole path of a socket must fit into 104 bytes (108 on
+// Linux), of which go-plugin's two names take up to 42.
 func shortTempDir(dir string) string {
 	if len(dir) > 60 && os.PathSeparator == '/' {
 		return "/tmp"
@@ -214,7 +214,7 @@ func shortTempDir(dir string) string {
 	return dir
 }
 
-// contract stands in the plugin set for what is served. The services are called over Client's own fields.
+// contract is the plugin of the plugin set. It does nothing: the services are called by the fields of Client.
 type contract struct {
 	goplugin.NetRPCUnsupportedPlugin
 }

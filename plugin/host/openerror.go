@@ -14,40 +14,40 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// OpenReason says why a hub could not be opened.
+// OpenReason is the reason why a hub could not be opened.
 type OpenReason string
 
 // Reasons of an OpenError.
 const (
 	// NotFound: there is no such command.
 	NotFound OpenReason = "NOT_FOUND"
-	// NotStarted: the system refused to run it.
+	// NotStarted: the system refused to run the command.
 	NotStarted OpenReason = "NOT_STARTED"
-	// Exited: it ended before it could be reached; Stderr tells why.
+	// Exited: the process ended before it could be reached; Stderr says why.
 	Exited OpenReason = "EXITED"
-	// NotAHub: it runs, and says something else on its standard output than a hub does.
+	// NotAHub: the process runs, but its standard output is not that of a hub.
 	NotAHub OpenReason = "NOT_A_HUB"
-	// WrongVersion: it is a hub that speaks another major version of the contract.
+	// WrongVersion: the hub speaks another major version of the contract.
 	WrongVersion OpenReason = "WRONG_VERSION"
-	// TooOld: it is a hub of the same contract that lacks what this program needs.
+	// TooOld: the hub speaks the same contract, but lacks what this program needs.
 	TooOld OpenReason = "TOO_OLD"
-	// TimedOut: it did not answer within StartTimeout.
+	// TimedOut: the hub did not answer within StartTimeout.
 	TimedOut OpenReason = "TIMED_OUT"
 	// Cancelled: the context of Open ended.
 	Cancelled OpenReason = "CANCELLED"
-	// NoAnswer: it started, but cannot be reached.
+	// NoAnswer: the hub started, but cannot be reached.
 	NoAnswer OpenReason = "NO_ANSWER"
 )
 
 // OpenError is the error of Open.
 type OpenError struct {
-	// Reason is what happened, for programs.
+	// Reason is the reason, for programs.
 	Reason OpenReason
 	// Message says what happened and what to do, in one line.
 	Message string
-	// Stderr holds the last lines that the hub wrote to its standard error, log lines below warn left out; at most 20.
+	// Stderr holds the last lines of the hub's standard error, at most 20, without log lines below warn.
 	Stderr []string
-	// Err is what lies beneath, nil when the message says it all.
+	// Err is the underlying error, nil if the message says everything.
 	Err error
 }
 
@@ -59,11 +59,11 @@ func (e *OpenError) Error() string {
 	return text
 }
 
-// Unwrap gives what lies beneath: the cause of the context's end, or the error of the system.
+// Unwrap returns the underlying error: the cause with which the context ended, or the error of the system.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// openError says what became of an opening that failed with err, or because its context had ended with cause. The
-// process has ended by now.
+// openError returns the error of an opening that failed with err, or because its context had ended with cause. The
+// process must have ended.
 func (p *process) openError(cause error, o Options, err error) error {
 	p.mu.Lock()
 	startErr, ours, alone, first := p.startErr, p.ours, p.alone, p.first
@@ -114,7 +114,7 @@ func (p *process) openError(cause error, o Options, err error) error {
 	return e
 }
 
-// tooOldError is a hub that answers and is older than handshake.OldestHub.
+// tooOldError is the error for a hub that answers but is older than handshake.OldestHub.
 type tooOldError struct{ version string }
 
 func (e *tooOldError) Error() string { return "hub " + e.version + " is too old" }
@@ -126,8 +126,8 @@ func (p *process) exitHint() string {
 	return "see its last lines"
 }
 
-// parseHandshake reads the two versions of a handshake line, CORE|APP|NETWORK|ADDR|PROTOCOL|CERT; go-plugin reads the
-// rest.
+// parseHandshake returns the two versions in a handshake line, CORE|APP|NETWORK|ADDR|PROTOCOL|CERT. go-plugin parses
+// the rest.
 func parseHandshake(line string) (core, version int, ok bool) {
 	parts := strings.Split(line, "|")
 	if len(parts) < 4 {
