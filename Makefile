@@ -4,8 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# Staticcheck and the analyzers come from a module of their own, so that their dependencies stay out of the product's. Buf
-# comes from npm, ready to run: building it took a fifth of the checks' time.
+# Staticcheck and the analyzers come from a module of their own, so that their dependencies stay out of the product's.
+# Buf comes from npm, ready to run: building it took a fifth of the checks' time.
 BUF := editors/node_modules/.bin/buf
 
 # The contract as it was released last; the present one must not break it.
@@ -124,7 +124,8 @@ $(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 
 # --- tests
 
-# What is missing is said in one line before anything starts. The tests of the page alone may be left out, but not in CI.
+# What is missing is said in one line before anything starts. The tests of the page alone may be left out, but not in
+# CI.
 .PHONY: test-needs
 test-needs:
 	@missing=(); for tool in node npm $(firstword $(CC)); do command -v $$tool >/dev/null || missing+=("$$tool"); done; \
@@ -219,7 +220,8 @@ pictures: $(EDITORS_STAMP) ## take the pictures of the READMEs anew, into docs/i
 	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/screenshots.js docs/images
 	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/loop.js
 
-# The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its packaged form.
+# The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its
+# packaged form.
 .PHONY: e2e-editors
 e2e-editors: build package peers ## the packaged extension in real VS Codes, which it installs
 	editors/vscode/e2e/install-editor.sh newest
@@ -297,8 +299,8 @@ staticcheck: ## staticcheck
 	@for m in $(CODE); do echo "staticcheck: $$m"; (cd $$m && go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck ./...); done
 
 # Beyond staticcheck: errors that nobody reads, functions that nothing reaches, functions that are too long to follow.
-# Examples are reached by the documentation.
-# Not bodyclose: outside of tests all five of its findings are false, bodies that a function is handed to read and close.
+# Examples are reached by the documentation. Not bodyclose: outside of tests all five of its findings are false, bodies
+# that a function is handed to read and close.
 ANALYZER := go tool -modfile=$(CURDIR)/internal/tools/go.mod
 MOST_BRANCHES := 45
 
@@ -319,7 +321,8 @@ breaking: $(EDITORS_STAMP) ## the contract breaks nothing that was released
 	@test -e $(IMAGE) || { echo "$(IMAGE) is missing: make it with 'make release-image' and commit it"; exit 1; }
 	$(BUF) breaking --against $(IMAGE)
 
-# Generated beside the tree and compared, so that it says the same in a clean clone and amid work, and finds left-over files.
+# Generated beside the tree and compared, so that it says the same in a clean clone and amid work, and finds left-over
+# files.
 .PHONY: drift
 drift: $(EDITORS_STAMP) ## the generated code is what the contract generates
 	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate -o "$$dir"; \

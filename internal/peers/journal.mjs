@@ -1,7 +1,9 @@
-// The journal of a server: one JSON line per event, so that a test can look at what the server saw, and not only at what came back.
+// The journal of a server: one JSON line per event, so that a test can look at what the server saw, and not only at
+// what came back.
 //
-// It goes to the file that PEER_JOURNAL names, or to stderr. A server over HTTP uses stderr, which its fixture reads; one over stdio a
-// file, since its stderr belongs to the hub. A line is written at once: what was seen before a kill is not lost.
+// It goes to the file that PEER_JOURNAL names, or to stderr. A server over HTTP uses stderr, which its fixture reads;
+// one over stdio a file, since its stderr belongs to the hub. A line is written at once: what was seen before a kill is
+// not lost.
 import { appendFileSync, writeSync } from 'node:fs';
 
 const file = process.env.PEER_JOURNAL;
@@ -9,7 +11,8 @@ const file = process.env.PEER_JOURNAL;
 // tagKey is the member of a request's _meta that goes into the journal, so that a test knows its call again.
 const tagKey = 'mcphub.test/tag';
 
-// note writes one event: {event, tool?, method?, id?, session?, http?, reason?, detail?}. What is undefined is left out.
+// note writes one event: {event, tool?, method?, id?, session?, http?, reason?, detail?}. What is undefined is left
+// out.
 export function note(event) {
     const line = JSON.stringify({ ...event, reason: text(event.reason), detail: text(event.detail) }) + '\n';
     if (file) appendFileSync(file, line);
@@ -22,7 +25,8 @@ function text(reason) {
     return reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);
 }
 
-// watch notes an HTTP exchange: that it came, and that the server ended its answer, or the client went away before that.
+// watch notes an HTTP exchange: that it came, and that the server ended its answer, or the client went away before
+// that.
 export function watch(req, res, body) {
     for (const m of Array.isArray(body) ? body : [body]) {
         const about = {
@@ -38,8 +42,8 @@ export function watch(req, res, body) {
     }
 }
 
-// listen serves on a free port of this machine and says where, in one line on stdout. It ends with its stdin, so that no server outlives
-// the process that started it.
+// listen serves on a free port of this machine and says where, in one line on stdout. It ends with its stdin, so that
+// no server outlives the process that started it.
 export function listen(server, paths) {
     server.listen(0, '127.0.0.1', () => {
         const base = `http://127.0.0.1:${server.address().port}`;

@@ -1,13 +1,13 @@
-// What a client does with the servers behind an address, on any SDK: it calls, cancels, answers and reads, and writes down in one line of JSON
-// each what came of it. The server's half of the story is in the servers' own journals.
+// What a client does with the servers behind an address, on any SDK: it calls, cancels, answers and reads, and writes
+// down in one line of JSON each what came of it. The server's half of the story is in the servers' own journals.
 
 import { setTimeout as delay } from 'node:timers/promises';
 
 const say = event => process.stdout.write(JSON.stringify(event) + '\n');
 const textOf = result => result.content?.map(c => c.text ?? c.type).join('\n');
 
-// play runs the scenario. client: { list, call(name, args, { signal, onprogress }), prompts, prompt(name), resources, read(uri), close }.
-// questions are those of answering, whose handlers the client uses.
+// play runs the scenario. client: { list, call(name, args, { signal, onprogress }), prompts, prompt(name), resources,
+// read(uri), close }. questions are those of answering, whose handlers the client uses.
 export async function play(client, prefix, questions) {
     const step = async (name, run) => {
         try {

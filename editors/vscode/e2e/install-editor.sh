@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs one editor for the end-to-end tests: the VS Code server and workbench that the npm package code-server holds, and the Node.js that
-# it asks for, from npm too. Needs npm, and g++, make and python3 for the modules that are compiled.
+# Installs one editor for the end-to-end tests: the VS Code server and workbench that the npm package code-server holds,
+# and the Node.js that it asks for, from npm too. Needs npm, and g++, make and python3 for the modules that are
+# compiled.
 #
 # usage: install-editor.sh newest|oldest      prints the folder, editors/.editors/VERSION, when it is ready
 #
-# A folder with the right stamp is left alone, so that a kept disk pays once. What is installed is pinned as far as npm lets it be: the two
-# packages by exact versions, the server inside by the npm-shrinkwrap.json that it was published with, and its stamp names this script's
-# recipe, so that a changed recipe installs anew.
+# A folder with the right stamp is left alone, so that a kept disk pays once. What is installed is pinned as far as npm
+# lets it be: the two packages by exact versions, the server inside by the npm-shrinkwrap.json that it was published
+# with, and its stamp names this script's recipe, so that a changed recipe installs anew.
 set -euo pipefail
 
 recipe=1
@@ -40,9 +41,9 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
   (cd $server && npm install "${quiet[@]}" --omit=dev)
   (cd $server/extensions && npm install "${quiet[@]}" --omit=dev)
 
-  # spdlog writes the logs and the texts of output channels; the watchdog ends an extension host whose server was killed; terminals need node-pty,
-  # which newer versions bring built.
-  # npm's own node-gyp, not npm rebuild: that runs the modules' scripts, one of which fetches another node-gyp to make a file for C++ editors.
+  # spdlog writes the logs and the texts of output channels; the watchdog ends an extension host whose server was
+  # killed; terminals need node-pty, which newer versions bring built. npm's own node-gyp, not npm rebuild: that runs
+  # the modules' scripts, one of which fetches another node-gyp to make a file for C++ editors.
   gyp=$(dirname "$(realpath "$(command -v npm)")")/../node_modules/node-gyp/bin/node-gyp.js
   [ -e "$gyp" ] || gyp=/usr/share/nodejs/node-gyp/bin/node-gyp.js # Debian's npm has it beside itself
   [ -e "$gyp" ] || { echo "install-editor.sh: no node-gyp comes with the npm at $(command -v npm): install npm from nodejs.org, or Debian's node-gyp"; exit 1; }
@@ -53,7 +54,8 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
   else
     native=(@vscode/spdlog native-watchdog node-pty)
     headers=$(dirname "$(dirname "$(node -p process.execPath)")")
-    # What its own install script would do: the name of the archive that the desktop has, and ripgrep, which it downloads and we take from Debian.
+    # What its own install script would do: the name of the archive that the desktop has, and ripgrep, which it
+    # downloads and we take from Debian.
     ln -sfn node_modules $server/node_modules.asar
     if rg=$(command -v rg); then
       mkdir -p $server/node_modules/@vscode/ripgrep/bin

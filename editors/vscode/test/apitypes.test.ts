@@ -1,5 +1,5 @@
-// What the author of another extension writes against api.d.ts: it has to be typed as it is meant, and what is not meant
-// must not be. The compiler decides; nothing of it runs but the frame.
+// What the author of another extension writes against api.d.ts: it has to be typed as it is meant, and what is not
+// meant must not be. The compiler decides; nothing of it runs but the frame.
 import { test } from 'node:test';
 import type { McpHub, McpHubApi, McpServer, McpServerName, McpSource, McpWrite } from '../api.js';
 

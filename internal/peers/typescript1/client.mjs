@@ -1,4 +1,5 @@
-// A client on the TypeScript SDK 1.x, as `node client.mjs PREFIX http URL AUTHORIZATION` or `node client.mjs PREFIX stdio COMMAND ARGS...`.
+// A client on the TypeScript SDK 1.x, as `node client.mjs PREFIX http URL AUTHORIZATION` or `node client.mjs PREFIX
+// stdio COMMAND ARGS...`.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,4 +1,5 @@
-// A server on the TypeScript SDK 1.x, as `node server.mjs stdio|http`: legacy era over stdio, Streamable HTTP (with sessions) and SSE.
+// A server on the TypeScript SDK 1.x, as `node server.mjs stdio|http`: legacy era over stdio, Streamable HTTP (with
+// sessions) and SSE.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -76,7 +77,8 @@ async function askThenWithdraw({ after, reason }, extra) {
     }
 }
 
-// inTask does the work of a task, and looks between the steps whether it was cancelled. The work outlives the request that began it.
+// inTask does the work of a task, and looks between the steps whether it was cancelled. The work outlives the request
+// that began it.
 async function inTask(tool, task, store, work) {
     note({ event: 'started', tool, task: task.taskId });
     const gone = async () => (await store.getTask(task.taskId)).status === 'cancelled';

@@ -1,5 +1,5 @@
-// A client on the TypeScript SDK 2.x, as `node client.mjs PREFIX ERA http URL AUTHORIZATION` or `node client.mjs PREFIX ERA stdio COMMAND
-// ARGS...`. ERA is legacy or auto.
+// A client on the TypeScript SDK 2.x, as `node client.mjs PREFIX ERA http URL AUTHORIZATION` or `node client.mjs PREFIX
+// ERA stdio COMMAND ARGS...`. ERA is legacy or auto.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { answering, play } from '../scenario.mjs';

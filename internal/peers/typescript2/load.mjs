@@ -1,6 +1,6 @@
-// A client on the TypeScript SDK 2.x that calls a tool all the time, as `node load.mjs TOOL ARGUMENTS stdio COMMAND ARGS...` or
-// `node load.mjs TOOL ARGUMENTS http URL AUTHORIZATION`. A line "run N" on stdin keeps N calls under way until the line "stop", behind which it says on
-// stdout how many there were.
+// A client on the TypeScript SDK 2.x that calls a tool all the time, as `node load.mjs TOOL ARGUMENTS stdio COMMAND
+// ARGS...` or `node load.mjs TOOL ARGUMENTS http URL AUTHORIZATION`. A line "run N" on stdin keeps N calls under way
+// until the line "stop", behind which it says on stdout how many there were.
 import { createInterface } from 'node:readline';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';

@@ -1,5 +1,5 @@
-// A server on the TypeScript SDK 2.x, as `node server.mjs stdio|http`: both eras, over stdio and Streamable HTTP. Over HTTP a legacy client
-// gets sessions, and a modern one none.
+// A server on the TypeScript SDK 2.x, as `node server.mjs stdio|http`: both eras, over stdio and Streamable HTTP. Over
+// HTTP a legacy client gets sessions, and a modern one none.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -45,7 +45,8 @@ async function slow({ ms, steps }, ctx) {
     return text('done');
 }
 
-// asking puts a question: in the modern era by a result that asks for input, in the legacy one by a request of the server.
+// asking puts a question: in the modern era by a result that asks for input, in the legacy one by a request of the
+// server.
 function asking(tool, question, legacy) {
     return async (args, ctx) => {
         if (ctx.mcpReq.envelope === undefined) {

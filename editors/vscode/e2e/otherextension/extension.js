@@ -63,8 +63,8 @@ exports.activate = (context) => {
       loop = undefined;
     }),
   );
-  // When a cancel of a page is here, before anybody has looked at it, and when it is given to the hub's connection. That
-  // there is one is seen in what every extension of this host has in common.
+  // When a cancel of a page is here, before anybody has looked at it, and when it is given to the hub's connection.
+  // That there is one is seen in what every extension of this host has in common.
   context.subscriptions.push(
     vscode.commands.registerCommand('other.traceCancels', () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;

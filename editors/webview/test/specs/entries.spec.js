@@ -1,4 +1,5 @@
-// What a form for an entry may lose, show or take for another: values that nobody touched, secrets, drafts, late replies.
+// What a form for an entry may lose, show or take for another: values that nobody touched, secrets, drafts, late
+// replies.
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';

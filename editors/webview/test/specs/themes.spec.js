@@ -1,5 +1,5 @@
-// The page in every theme that VS Code brings, by its pictures: the ground is the theme's own, and what is written on it
-// can be read.
+// The page in every theme that VS Code brings, by its pictures: the ground is the theme's own, and what is written on
+// it can be read.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
