@@ -684,8 +684,8 @@ type AttachRequest_ExpandUriTemplate struct {
 
 type AttachRequest_SubscribeResource struct {
 	// Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
-	// connections to the server, until the window unsubscribes or has closed for good. The snapshot lists the
-	// subscriptions of the window.
+	// connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
+	// subscriptions of one server. The snapshot lists the subscriptions of the window.
 	SubscribeResource *SubscribeResourceRequest `protobuf:"bytes,96,opt,name=subscribe_resource,json=subscribeResource,proto3,oneof"`
 }
 

@@ -253,8 +253,8 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
   } | {
     /**
      * Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
-     * connections to the server, until the window unsubscribes or has closed for good. The snapshot lists the
-     * subscriptions of the window.
+     * connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
+     * subscriptions of one server. The snapshot lists the subscriptions of the window.
      *
      * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
      */
@@ -577,8 +577,8 @@ export type AttachRequestJson = {
 
   /**
    * Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
-   * connections to the server, until the window unsubscribes or has closed for good. The snapshot lists the
-   * subscriptions of the window.
+   * connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
+   * subscriptions of one server. The snapshot lists the subscriptions of the window.
    *
    * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
    */
