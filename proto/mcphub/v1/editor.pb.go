@@ -1003,7 +1003,8 @@ type Hello struct {
 	MaxHistory int32 `protobuf:"varint,9,opt,name=max_history,json=maxHistory,proto3" json:"max_history,omitempty"`
 	// Name of a program, for example of an extension, that sends messages in this window by itself. It is the name under
 	// which the program writes config entries (written_by). Such a window cannot accept the launch of an entry that the
-	// same program had the hub write. At most 256 bytes. Empty: a person has clicked whatever this window sends.
+	// same program had the hub write: PERMISSION_DENIED (CONSENT_NOT_SHOWN). At most 256 bytes. Empty: a person has
+	// clicked whatever this window sends.
 	ActsFor       string `protobuf:"bytes,10,opt,name=acts_for,json=actsFor,proto3" json:"acts_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

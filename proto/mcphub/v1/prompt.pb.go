@@ -494,7 +494,7 @@ type ToolApproval struct {
 	// Untrusted.
 	PreviousDefinitionJson string `protobuf:"bytes,9,opt,name=previous_definition_json,json=previousDefinitionJson,proto3" json:"previous_definition_json,omitempty"`
 	// Differences between the two definitions, in the order of the present one. At most 200; if there are more, the last
-	// one says how many.
+	// one has the path "..." and says how many more.
 	Changes       []*DefinitionChange `protobuf:"bytes,10,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -603,8 +603,8 @@ func (x *ToolApproval) GetChanges() []*DefinitionChange {
 // DefinitionChange is one difference between two definitions of a tool, or between two forms of a launch.
 type DefinitionChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the definition as a
-	// whole has changed, and could not be compared because it is too large.
+	// Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the whole has
+	// changed, and the two could not be compared, for example because one of them is too large.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// JSON text of the value before, "" if there was none: untrusted. A value of more than 4 KiB is replaced by a JSON
 	// string that has its beginning and ends in a mark.
@@ -1459,7 +1459,8 @@ func (x *SignIn) GetScopes() []string {
 	return nil
 }
 
-// PromptAnswer is the answer of a user to a prompt. The first answer closes the prompt.
+// PromptAnswer is the answer of a user to a prompt. The first answer that is accepted closes the prompt; a later one
+// fails with NOT_FOUND (PROMPT_CLOSED).
 type PromptAnswer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the prompt.
@@ -1474,7 +1475,7 @@ type PromptAnswer struct {
 	Action isPromptAnswer_Action `protobuf_oneof:"action"`
 	// True, with a decline or a dismiss of a question of a server (sampling, elicitation): the server may ask no more
 	// questions. Its open questions are declined, and new ones are declined at once, without a prompt, until somebody
-	// starts, restarts or switches on the server, or takes it back by mute_server of AttachRequest. Calls go on.
+	// starts, restarts or switches on the server, or allows questions again by mute_server of AttachRequest. Calls go on.
 	MuteServer    bool `protobuf:"varint,5,opt,name=mute_server,json=muteServer,proto3" json:"mute_server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

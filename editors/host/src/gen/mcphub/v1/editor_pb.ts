@@ -868,7 +868,8 @@ export type Hello = Message<"mcphub.v1.Hello"> & {
   /**
    * Name of a program, for example of an extension, that sends messages in this window by itself. It is the name under
    * which the program writes config entries (written_by). Such a window cannot accept the launch of an entry that the
-   * same program had the hub write. At most 256 bytes. Empty: a person has clicked whatever this window sends.
+   * same program had the hub write: PERMISSION_DENIED (CONSENT_NOT_SHOWN). At most 256 bytes. Empty: a person has
+   * clicked whatever this window sends.
    *
    * @generated from field: string acts_for = 10;
    */
@@ -950,7 +951,8 @@ export type HelloJson = {
   /**
    * Name of a program, for example of an extension, that sends messages in this window by itself. It is the name under
    * which the program writes config entries (written_by). Such a window cannot accept the launch of an entry that the
-   * same program had the hub write. At most 256 bytes. Empty: a person has clicked whatever this window sends.
+   * same program had the hub write: PERMISSION_DENIED (CONSENT_NOT_SHOWN). At most 256 bytes. Empty: a person has
+   * clicked whatever this window sends.
    *
    * @generated from field: string acts_for = 10;
    */

@@ -311,7 +311,7 @@ export type ToolApproval = Message<"mcphub.v1.ToolApproval"> & {
 
   /**
    * Differences between the two definitions, in the order of the present one. At most 200; if there are more, the last
-   * one says how many.
+   * one has the path "..." and says how many more.
    *
    * @generated from field: repeated mcphub.v1.DefinitionChange changes = 10;
    */
@@ -390,7 +390,7 @@ export type ToolApprovalJson = {
 
   /**
    * Differences between the two definitions, in the order of the present one. At most 200; if there are more, the last
-   * one says how many.
+   * one has the path "..." and says how many more.
    *
    * @generated from field: repeated mcphub.v1.DefinitionChange changes = 10;
    */
@@ -411,8 +411,8 @@ export const ToolApprovalSchema: GenMessage<ToolApproval, {jsonType: ToolApprova
  */
 export type DefinitionChange = Message<"mcphub.v1.DefinitionChange"> & {
   /**
-   * Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the definition as a
-   * whole has changed, and could not be compared because it is too large.
+   * Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the whole has
+   * changed, and the two could not be compared, for example because one of them is too large.
    *
    * @generated from field: string path = 1;
    */
@@ -441,8 +441,8 @@ export type DefinitionChange = Message<"mcphub.v1.DefinitionChange"> & {
  */
 export type DefinitionChangeJson = {
   /**
-   * Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the definition as a
-   * whole has changed, and could not be compared because it is too large.
+   * Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the whole has
+   * changed, and the two could not be compared, for example because one of them is too large.
    *
    * @generated from field: string path = 1;
    */
@@ -1426,7 +1426,8 @@ export const SignInSchema: GenMessage<SignIn, {jsonType: SignInJson}> = /*@__PUR
   messageDesc(file_mcphub_v1_prompt, 10);
 
 /**
- * PromptAnswer is the answer of a user to a prompt. The first answer closes the prompt.
+ * PromptAnswer is the answer of a user to a prompt. The first answer that is accepted closes the prompt; a later one
+ * fails with NOT_FOUND (PROMPT_CLOSED).
  *
  * @generated from message mcphub.v1.PromptAnswer
  */
@@ -1472,7 +1473,7 @@ export type PromptAnswer = Message<"mcphub.v1.PromptAnswer"> & {
   /**
    * True, with a decline or a dismiss of a question of a server (sampling, elicitation): the server may ask no more
    * questions. Its open questions are declined, and new ones are declined at once, without a prompt, until somebody
-   * starts, restarts or switches on the server, or takes it back by mute_server of AttachRequest. Calls go on.
+   * starts, restarts or switches on the server, or allows questions again by mute_server of AttachRequest. Calls go on.
    *
    * @generated from field: bool mute_server = 5;
    */
@@ -1480,7 +1481,8 @@ export type PromptAnswer = Message<"mcphub.v1.PromptAnswer"> & {
 };
 
 /**
- * PromptAnswer is the answer of a user to a prompt. The first answer closes the prompt.
+ * PromptAnswer is the answer of a user to a prompt. The first answer that is accepted closes the prompt; a later one
+ * fails with NOT_FOUND (PROMPT_CLOSED).
  *
  * @generated from message mcphub.v1.PromptAnswer
  */
@@ -1516,7 +1518,7 @@ export type PromptAnswerJson = {
   /**
    * True, with a decline or a dismiss of a question of a server (sampling, elicitation): the server may ask no more
    * questions. Its open questions are declined, and new ones are declined at once, without a prompt, until somebody
-   * starts, restarts or switches on the server, or takes it back by mute_server of AttachRequest. Calls go on.
+   * starts, restarts or switches on the server, or allows questions again by mute_server of AttachRequest. Calls go on.
    *
    * @generated from field: bool mute_server = 5;
    */
