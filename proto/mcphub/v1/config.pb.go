@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/config.proto
 
-// Servers that are added, changed and removed: what is written into config files.
+// Changes of config files: adding, changing and removing servers.
 
 package mcphubv1
 
@@ -24,25 +24,26 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ServerForm says how a server is reached, in no dialect: command or url. Texts are written as they are; what looks like a variable in the dialect of the file
-// is one. Secrets are better left to variables.
+// ServerForm says how a server is reached, independently of the dialect: either command or url must be set. Texts are
+// written as they are; a text that looks like a variable in the dialect of the file is a variable. Secrets should be
+// written as variables.
 type ServerForm struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Program, without arguments.
 	Command string `protobuf:"bytes,1,opt,name=command,proto3" json:"command,omitempty"`
-	// Arguments, each as one.
+	// Arguments, one element for each. At most 1,000.
 	Args []string `protobuf:"bytes,2,rep,name=args,proto3" json:"args,omitempty"`
-	// Environment variables, by name.
+	// Environment variables: values by name. At most 1,000.
 	Environment map[string]string `protobuf:"bytes,3,rep,name=environment,proto3" json:"environment,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Names of variables that are taken away from what the server would inherit.
+	// Names of variables that are removed from what the server would inherit.
 	UnsetEnvironment []string `protobuf:"bytes,4,rep,name=unset_environment,json=unsetEnvironment,proto3" json:"unset_environment,omitempty"`
-	// Working directory, "" for the usual one.
+	// Working directory, "" for the default.
 	Directory string `protobuf:"bytes,5,opt,name=directory,proto3" json:"directory,omitempty"`
-	// Address, http or https.
+	// Address of the server, http or https.
 	Url string `protobuf:"bytes,6,opt,name=url,proto3" json:"url,omitempty"`
-	// With url: HTTP or SSE. Unspecified: both are tried.
+	// With url: HTTP or SSE. UNSPECIFIED: both are tried.
 	Transport ServerTransport `protobuf:"varint,7,opt,name=transport,proto3,enum=mcphub.v1.ServerTransport" json:"transport,omitempty"`
-	// Headers, by name.
+	// HTTP headers: values by name. At most 1,000.
 	Headers       map[string]string `protobuf:"bytes,8,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -134,15 +135,17 @@ func (x *ServerForm) GetHeaders() map[string]string {
 	return nil
 }
 
-// ServerSettings are settings of an entry beside its form. What is absent stays as it is.
+// ServerSettings are the settings of an entry that do not belong to its form. Absent fields stay as they are.
 type ServerSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// On or off, in the file: unlike SetServerEnabled it outlives the hub.
+	// Whether the server is switched on. This is written to the file: unlike SetServerEnabled, it stays after the hub has
+	// ended.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Policies by the names of tools, or patterns with * and ?, in the dialect's own key where it has one (alwaysAllow, autoApprove, approval_mode), else in
-	// "approvals". APPROVAL_POLICY_UNSPECIFIED takes out what the entry says of just that name.
+	// Policies by names of tools, or by patterns of names with * and ?. At most 1,000. They are written under the key
+	// that the dialect has for them (alwaysAllow, autoApprove, approval_mode), otherwise under "approvals".
+	// APPROVAL_POLICY_UNSPECIFIED removes what the entry says about exactly this name or pattern.
 	Approvals map[string]ApprovalPolicy `protobuf:"bytes,2,rep,name=approvals,proto3" json:"approvals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value,enum=mcphub.v1.ApprovalPolicy"`
-	// Clocks.
+	// Time limits.
 	Timeouts      *ServerTimeouts `protobuf:"bytes,3,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -199,19 +202,20 @@ func (x *ServerSettings) GetTimeouts() *ServerTimeouts {
 	return nil
 }
 
-// ServerTimeouts are the clocks of a server, in the dialect's own key where it can say them, else in "timeouts". Absent: stays. 0: no limit. No dialect has
-// clocks of single tools; a call has its own (CallToolRequest.timeouts).
+// ServerTimeouts are the time limits of a server. They are written under the keys that the dialect has for them,
+// otherwise under "timeouts". Absent: the limit stays as it is. 0: no limit. No dialect has time limits for single
+// tools; a call can have its own (CallToolRequest.timeouts).
 type ServerTimeouts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From the start to the end of the handshake.
+	// Longest time from the start of the server to the end of the handshake.
 	Connect *durationpb.Duration `protobuf:"bytes,1,opt,name=connect,proto3" json:"connect,omitempty"`
-	// Without progress.
+	// Longest time of a call without progress.
 	Idle *durationpb.Duration `protobuf:"bytes,2,opt,name=idle,proto3" json:"idle,omitempty"`
-	// One call, human time not counted.
+	// Longest total time of a call, without the time in which a person is asked.
 	Total *durationpb.Duration `protobuf:"bytes,3,opt,name=total,proto3" json:"total,omitempty"`
-	// One question to the user.
+	// Longest time that one question to the user stays open.
 	Human *durationpb.Duration `protobuf:"bytes,4,opt,name=human,proto3" json:"human,omitempty"`
-	// Clocks to take out of the entry, so that the default counts: connect, idle, total, human.
+	// Names of limits to remove from the entry, so that their defaults apply: connect, idle, total, human.
 	ToDefault     []string `protobuf:"bytes,5,rep,name=to_default,json=toDefault,proto3" json:"to_default,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -282,34 +286,39 @@ func (x *ServerTimeouts) GetToDefault() []string {
 	return nil
 }
 
-// AddServerRequest says what to add, and where.
+// AddServerRequest says what to add, and to which file.
 type AddServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config: at most 128 characters, none of them a control character.
+	// Name of the entry: at most 128 characters, without control characters.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// A config file of this hub, which need not be there yet. Empty: the last one of scope user, else of scope host.
+	// Path of one of this hub's config files. The file need not exist yet. Empty: the last file of scope user, or if
+	// there is none, the last file of scope host.
 	ConfigFile string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
-	// What to add.
+	// The entry to add.
 	//
 	// Types that are valid to be assigned to Entry:
 	//
 	//	*AddServerRequest_Form
 	//	*AddServerRequest_EntryJson
 	Entry isAddServerRequest_Entry `protobuf_oneof:"entry"`
-	// Dialect of entry_json, as in Server.config_dialect. Empty: found out.
+	// Dialect of entry_json, as in Server.config_dialect. Empty: the hub determines it.
 	EntryDialect string `protobuf:"bytes,5,opt,name=entry_dialect,json=entryDialect,proto3" json:"entry_dialect,omitempty"`
-	// Settings.
+	// Settings of the entry.
 	Settings *ServerSettings `protobuf:"bytes,6,opt,name=settings,proto3" json:"settings,omitempty"`
-	// Program that has it written, by a name that the user knows it by; shown in the launch consent. Empty: the name of the window, or "a host".
+	// Name, known to the user, of the program that has the hub write the entry. It is shown in the launch consent. At
+	// most 256 bytes. Empty: "the window" and the id of the window, or "a host".
 	WrittenBy string `protobuf:"bytes,7,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
-	// Inputs that the entry refers to, added to those of the file. One that the file has already, alike, is left as it is. Only for files whose dialect has inputs
-	// (ConfigFile.takes_inputs).
+	// Inputs that the entry refers to. They are added to those of the file; an identical input that the file already has
+	// is left as it is. Allowed only for a file whose dialect has inputs (ConfigFile.takes_inputs).
 	Inputs []*EntryInput `protobuf:"bytes,8,rep,name=inputs,proto3" json:"inputs,omitempty"`
-	// With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
+	// With entry_json: replaces what entry_json says about how the server is reached, in the dialect of entry_json. The
+	// rest of entry_json applies.
 	ChangedForm *ServerForm `protobuf:"bytes,9,opt,name=changed_form,json=changedForm,proto3" json:"changed_form,omitempty"`
-	// Nothing is written or noted: the response tells what would be.
+	// True: write and store nothing. The response says what would be written.
 	Preview bool `protobuf:"varint,10,opt,name=preview,proto3" json:"preview,omitempty"`
-	// Proposal that the entry was made of (RegistryService). If it is a bundle, that is unpacked first; it is refused when it is another file by now. Empty: none.
+	// Id of the proposal from which the entry was made (RegistryService). If the proposal is a bundle, the bundle is
+	// unpacked before the entry is written; this is refused if the file of the bundle has changed since it was read.
+	// Empty: none.
 	ProposalId    string `protobuf:"bytes,70,opt,name=proposal_id,json=proposalId,proto3" json:"proposal_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -438,13 +447,14 @@ type isAddServerRequest_Entry interface {
 }
 
 type AddServerRequest_Form struct {
-	// In no dialect.
+	// The entry, independently of the dialect.
 	Form *ServerForm `protobuf:"bytes,3,opt,name=form,proto3,oneof"`
 }
 
 type AddServerRequest_EntryJson struct {
-	// JSON text as people find it in instructions: an entry, a file with one, or a part of one, in any dialect. It is written in the words of the file, variables
-	// of the environment among them; what has none there is refused or told in left_out. At most 256 KiB.
+	// JSON text as people copy it from instructions: an entry, a file with an entry, or a part of a file, in any
+	// dialect. It is translated to the dialect of the file, including references to the environment. A reference that
+	// has no equivalent there is refused; other keys without an equivalent are listed in left_out. At most 256 KiB.
 	EntryJson string `protobuf:"bytes,4,opt,name=entry_json,json=entryJson,proto3,oneof"`
 }
 
@@ -452,12 +462,13 @@ func (*AddServerRequest_Form) isAddServerRequest_Entry() {}
 
 func (*AddServerRequest_EntryJson) isAddServerRequest_Entry() {}
 
-// AddServerResponse tells what became of it.
+// AddServerResponse says what was written.
 type AddServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was written.
+	// The write.
 	Write *ConfigWrite `protobuf:"bytes,1,opt,name=write,proto3" json:"write,omitempty"`
-	// The server of the entry, as it is now. Where another entry counts in its place, and this one is not beside it: that one.
+	// The server of the new entry, as it is now. If another entry of the same name counts, and the new one is not listed
+	// beside it: the server of that other entry.
 	Server        *Server `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -507,18 +518,21 @@ func (x *AddServerResponse) GetServer() *Server {
 	return nil
 }
 
-// UpdateServerRequest says what changes. form and patch_json are carried out in this order, then settings.
+// UpdateServerRequest says what to change. form is applied first, then patch_json, then settings. One of them must be
+// set.
 type UpdateServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config, or NAME@SCOPE for the entry in the files of that scope.
+	// Name of the entry, or NAME@SCOPE for the entry in the files of that scope.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// File of the entry. Needed when several have the name, in the scope if one is said.
+	// Path of the file that has the entry. Required if several files (of that scope, if one is given) have an entry of
+	// this name.
 	ConfigFile string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
-	// Takes the place of what says how the server is reached; absent: that stays.
+	// Replaces what the entry says about how the server is reached. Absent: that stays as it is.
 	Form *ServerForm `protobuf:"bytes,3,opt,name=form,proto3" json:"form,omitempty"`
-	// JSON merge patch (RFC 7396) of the entry, in the keys of its dialect: null takes a key out. Empty: none. At most 256 KiB.
+	// JSON merge patch (RFC 7396) of the entry, with the keys of its dialect; null removes a key. Empty: none. At most
+	// 256 KiB.
 	PatchJson string `protobuf:"bytes,4,opt,name=patch_json,json=patchJson,proto3" json:"patch_json,omitempty"`
-	// Settings.
+	// Settings to change.
 	Settings *ServerSettings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
 	// As in AddServerRequest.
 	WrittenBy string `protobuf:"bytes,6,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
@@ -616,10 +630,10 @@ func (x *UpdateServerRequest) GetPreview() bool {
 	return false
 }
 
-// UpdateServerResponse tells what became of it.
+// UpdateServerResponse says what was written.
 type UpdateServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was written.
+	// The write.
 	Write *ConfigWrite `protobuf:"bytes,1,opt,name=write,proto3" json:"write,omitempty"`
 	// The server, as it is now.
 	Server        *Server `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
@@ -735,12 +749,12 @@ func (x *RemoveServerRequest) GetPreview() bool {
 	return false
 }
 
-// RemoveServerResponse tells what became of it.
+// RemoveServerResponse says what was written.
 type RemoveServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was written.
+	// The write.
 	Write *ConfigWrite `protobuf:"bytes,1,opt,name=write,proto3" json:"write,omitempty"`
-	// The server of the same name in another file, which counts now; absent: there is none.
+	// The server of an entry of the same name in another file, which counts now. Absent: there is none.
 	Server        *Server `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -790,13 +804,13 @@ func (x *RemoveServerResponse) GetServer() *Server {
 	return nil
 }
 
-// UndoConfigWriteRequest says who undoes.
+// UndoConfigWriteRequest says who undoes, and which write.
 type UndoConfigWriteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in AddServerRequest.
 	WrittenBy string `protobuf:"bytes,1,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
-	// ConfigWrite.undo_id of the write that is meant, so that nobody takes back what another has written since: NOTHING_TO_UNDO when it is not the last one. Empty:
-	// whichever was the last.
+	// ConfigWrite.undo_id of the write to undo, so that a later write of somebody else is not undone by mistake: if the
+	// write is not the last one, the call fails with NOTHING_TO_UNDO. Empty: the last write.
 	UndoId        string `protobuf:"bytes,2,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -846,12 +860,12 @@ func (x *UndoConfigWriteRequest) GetUndoId() string {
 	return ""
 }
 
-// UndoConfigWriteResponse tells what became of it.
+// UndoConfigWriteResponse says what was written.
 type UndoConfigWriteResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was written.
+	// The write.
 	Write *ConfigWrite `protobuf:"bytes,1,opt,name=write,proto3" json:"write,omitempty"`
-	// The server, as it is now; absent: there is none.
+	// The server, as it is now. Absent: there is none.
 	Server        *Server `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -906,25 +920,25 @@ type ConfigWrite struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the entry.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// The file.
+	// Path of the file.
 	ConfigFile string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
-	// Line of the entry, from 1; 0: it is gone.
+	// Line of the entry, from 1. 0: the entry was removed.
 	ConfigLine int32 `protobuf:"varint,3,opt,name=config_line,json=configLine,proto3" json:"config_line,omitempty"`
-	// Dialect that it is written in.
+	// Dialect of the entry in the file.
 	ConfigDialect string `protobuf:"bytes,4,opt,name=config_dialect,json=configDialect,proto3" json:"config_dialect,omitempty"`
-	// It starts only after a launch consent.
+	// True: the server starts only after a launch consent.
 	NeedsConsent bool `protobuf:"varint,5,opt,name=needs_consent,json=needsConsent,proto3" json:"needs_consent,omitempty"`
-	// What is odd in the entry; none of it keeps it from being used.
+	// What is unusual in the entry. None of it prevents the use of the entry.
 	Problems []*ConfigProblem `protobuf:"bytes,6,rep,name=problems,proto3" json:"problems,omitempty"`
-	// Keys of entry_json that the file's dialect has no words for.
+	// Keys of entry_json that have no equivalent in the dialect of the file, and were left out.
 	LeftOut []string `protobuf:"bytes,7,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
-	// UndoConfigWrite can undo it.
+	// True: UndoConfigWrite can undo this write.
 	CanUndo bool `protobuf:"varint,8,opt,name=can_undo,json=canUndo,proto3" json:"can_undo,omitempty"`
-	// Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
+	// For a preview: the lines of the file that would be replaced, at most 64 KiB. They may contain secrets.
 	LinesBefore string `protobuf:"bytes,9,opt,name=lines_before,json=linesBefore,proto3" json:"lines_before,omitempty"`
-	// As lines_before.
+	// For a preview: the lines that would replace lines_before, at most 64 KiB. They may contain secrets.
 	LinesAfter string `protobuf:"bytes,10,opt,name=lines_after,json=linesAfter,proto3" json:"lines_after,omitempty"`
-	// Names this write for UndoConfigWriteRequest.undo_id; "" when it cannot be undone.
+	// Id of this write for UndoConfigWriteRequest.undo_id. "" if the write cannot be undone.
 	UndoId        string `protobuf:"bytes,11,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1037,14 +1051,15 @@ func (x *ConfigWrite) GetUndoId() string {
 	return ""
 }
 
-// ConfigPlace is where in a config file something is wrong, or would be if it were written.
+// ConfigPlace is the place in a config file that a problem or an error is about. The error may be about a text that was
+// not written.
 type ConfigPlace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The file.
+	// Path of the file.
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	// Line, from 1; 0: of no line.
+	// Line, from 1. 0: the error is about no particular line.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
-	// Key below the entry, "" for the entry as a whole: env.TOKEN say.
+	// Key in the entry, for example env.TOKEN. "": the entry as a whole.
 	Key           string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1101,18 +1116,18 @@ func (x *ConfigPlace) GetKey() string {
 	return ""
 }
 
-// EntryInput is a value that a file asks people for, where an entry refers to it.
+// EntryInput is a value that a config file asks the user for, if an entry refers to it.
 type EntryInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name: ${input:ID} stands for it.
+	// Id of the input: ${input:ID} stands for its value. At most 128 bytes.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What people are asked.
+	// Text of the question to the user.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// What they type is not shown, and kept where secrets are.
+	// True: the value is not shown while it is typed, and is stored as a secret.
 	Secret bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
-	// Value to begin with. Not for secrets.
+	// Value that is offered. It must be empty for a secret.
 	Default string `protobuf:"bytes,4,opt,name=default,proto3" json:"default,omitempty"`
-	// Values to choose from. Empty: any.
+	// Values to choose from. Empty: any value.
 	Options       []string `protobuf:"bytes,5,rep,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1220,10 +1235,10 @@ func (*ListConfigFilesRequest) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_config_proto_rawDescGZIP(), []int{14}
 }
 
-// ListConfigFilesResponse is the list.
+// ListConfigFilesResponse holds the config files.
 type ListConfigFilesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Files in config order: of two entries of one name the later one counts.
+	// Files in config order: of two entries of one name, the one in the later file counts.
 	Files         []*ConfigFile `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1269,29 +1284,31 @@ func (x *ListConfigFilesResponse) GetFiles() []*ConfigFile {
 // ConfigFile is a source of the config.
 type ConfigFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Path; of a text that a host handed over, its display name.
+	// Path of the file. For a text that the host has passed to the hub, its display name.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// As in Server.config_scope.
+	// Scope, as in Server.config_scope.
 	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Dialect that an entry would be written in.
+	// Dialect in which an entry would be written.
 	Dialect string `protobuf:"bytes,3,opt,name=dialect,proto3" json:"dialect,omitempty"`
-	// Workspace folder that it belongs to, "" if to none.
+	// Workspace folder that the file belongs to, "" if it belongs to none.
 	Folder string `protobuf:"bytes,4,opt,name=folder,proto3" json:"folder,omitempty"`
-	// It is there.
+	// True: the file exists.
 	Exists bool `protobuf:"varint,5,opt,name=exists,proto3" json:"exists,omitempty"`
-	// Why no server can be added to it, for people. Empty: one can, as far as can be told without writing.
+	// Why no server can be added to the file, for people. Empty: a server can be added, as far as is known without
+	// writing.
 	NotWritable string `protobuf:"bytes,6,opt,name=not_writable,json=notWritable,proto3" json:"not_writable,omitempty"`
-	// Line of what not_writable is about; 0: of no line.
+	// Line that not_writable is about. 0: no particular line.
 	Line int32 `protobuf:"varint,7,opt,name=line,proto3" json:"line,omitempty"`
-	// Names of its entries, in the order of the file, at most 1,000.
+	// Names of the entries in the order of the file, at most 1,000.
 	Servers []string `protobuf:"bytes,8,rep,name=servers,proto3" json:"servers,omitempty"`
-	// AddServer without a file takes this one.
+	// True: AddServer adds to this file if no file is named.
 	IsDefault bool `protobuf:"varint,9,opt,name=is_default,json=isDefault,proto3" json:"is_default,omitempty"`
-	// How its dialect spells a variable of the environment, with NAME for the name. Empty: it has none.
+	// How the dialect spells a reference to an environment variable, with NAME for the name of the variable. Empty: the
+	// dialect has no such references.
 	EnvironmentReference string `protobuf:"bytes,10,opt,name=environment_reference,json=environmentReference,proto3" json:"environment_reference,omitempty"`
-	// It can hold inputs, which entries refer to by ${input:ID}.
+	// True: the file can hold inputs, to which entries refer by ${input:ID}.
 	TakesInputs bool `protobuf:"varint,11,opt,name=takes_inputs,json=takesInputs,proto3" json:"takes_inputs,omitempty"`
-	// Its dialect has servers with a URL.
+	// True: the dialect supports servers behind a URL.
 	TakesUrls     bool `protobuf:"varint,12,opt,name=takes_urls,json=takesUrls,proto3" json:"takes_urls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1411,12 +1428,12 @@ func (x *ConfigFile) GetTakesUrls() bool {
 	return false
 }
 
-// ReadConfigTextRequest is the text.
+// ReadConfigTextRequest holds the text.
 type ReadConfigTextRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// JSON or TOML: a file, a part of one, or a single entry. At most 256 KiB.
+	// JSON or TOML text: a file, a part of a file, or a single entry. At most 256 KiB.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Dialect, as in Server.config_dialect. Empty: found out.
+	// Dialect, as in Server.config_dialect. Empty: the hub determines it.
 	Dialect       string `protobuf:"bytes,2,opt,name=dialect,proto3" json:"dialect,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1466,12 +1483,12 @@ func (x *ReadConfigTextRequest) GetDialect() string {
 	return ""
 }
 
-// ReadConfigTextResponse tells what is in it.
+// ReadConfigTextResponse holds the servers that are in the text.
 type ReadConfigTextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Servers, in the order of the text, at most 1,000.
 	Entries []*ConfigEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
-	// What is wrong or odd in the text as a whole.
+	// What is wrong or unusual in the text as a whole.
 	Problems      []*ConfigProblem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1521,26 +1538,26 @@ func (x *ReadConfigTextResponse) GetProblems() []*ConfigProblem {
 	return nil
 }
 
-// ConfigEntry is what a file or a text says of one server.
+// ConfigEntry is what a file or a text says about one server.
 type ConfigEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name; "" for an entry without one.
+	// Name of the entry. "": the entry has no name.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Line, from 1.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
-	// Dialect that it is written in.
+	// Dialect of the entry.
 	Dialect string `protobuf:"bytes,3,opt,name=dialect,proto3" json:"dialect,omitempty"`
-	// How the server is reached, as it is written. Absent: the entry cannot be used, as problems say.
+	// How the server is reached, as the entry spells it. Absent: the entry cannot be used; problems says why.
 	Form *ServerForm `protobuf:"bytes,4,opt,name=form,proto3" json:"form,omitempty"`
-	// What it says beside that.
+	// Settings of the entry.
 	Settings *ServerSettings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
-	// Inputs that it refers to.
+	// Inputs that the entry refers to.
 	Inputs []*EntryInput `protobuf:"bytes,6,rep,name=inputs,proto3" json:"inputs,omitempty"`
 	// JSON text of the entry, for AddServerRequest.entry_json.
 	EntryJson string `protobuf:"bytes,7,opt,name=entry_json,json=entryJson,proto3" json:"entry_json,omitempty"`
-	// What is wrong or odd in it.
+	// What is wrong or unusual in the entry.
 	Problems []*ConfigProblem `protobuf:"bytes,8,rep,name=problems,proto3" json:"problems,omitempty"`
-	// How its dialect spells a variable of the environment, as in ConfigFile.
+	// How the dialect spells a reference to an environment variable, as in ConfigFile.
 	EnvironmentReference string `protobuf:"bytes,9,opt,name=environment_reference,json=environmentReference,proto3" json:"environment_reference,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -1642,9 +1659,9 @@ func (x *ConfigEntry) GetEnvironmentReference() string {
 // GetServerEntryRequest names the entry.
 type GetServerEntryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the entry, or NAME@SCOPE for the entry in the files of that scope.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// File of the entry. Needed when several have the name.
+	// Path of the file that has the entry. Required if several files have an entry of this name.
 	ConfigFile    string `protobuf:"bytes,2,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1694,12 +1711,12 @@ func (x *GetServerEntryRequest) GetConfigFile() string {
 	return ""
 }
 
-// GetServerEntryResponse is the entry.
+// GetServerEntryResponse holds the entry.
 type GetServerEntryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	Entry *ConfigEntry `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
-	// The file that it stands in.
+	// The file that has the entry.
 	File          *ConfigFile `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

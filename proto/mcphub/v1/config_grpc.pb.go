@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: mcphub/v1/config.proto
 
-// Servers that are added, changed and removed: what is written into config files.
+// Changes of config files: adding, changing and removing servers.
 
 package mcphubv1
 
@@ -34,41 +34,53 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ConfigService writes into the config files of the hub (ReloadConfig), each in its own dialect. Comments, order and all that is not of the entry stay as they
-// are. A call returns when what it wrote is applied; the watch over the files adds nothing to it.
+// ConfigService changes the config files of the hub (ReloadConfig), each in its own dialect. Comments, the order, and
+// everything outside the entry stay as they are. A call returns when its change has been applied to the servers;
+// watching the files does not delay that.
 //
-// **What a program wrote starts only after a person has seen it.** An entry that was added here, or changed in what it launches or in which tools it lets be
-// called without a question, starts only after a launch consent (PROMPT_KIND_SERVER_LAUNCH) for exactly its form, whoever's file it stands in and whether or
-// not the host is trusted; until then tools that it allows are asked about. The hub notes it in its own state before it writes the entry, so that it holds in
-// later hubs, too. ServerLaunch.written_by names the program, and an answer is held to AcceptPrompt.launch_hash.
+// **An entry that a program had the hub write starts only after a person has seen it.** This applies to an entry that
+// was added by this service, and to an entry whose launch or whose list of tools that may be called without a question
+// was changed by it. Such an entry starts only after a launch consent (PROMPT_KIND_SERVER_LAUNCH) to exactly its form,
+// whatever the scope of its file, and whether or not the host is trusted. Until then, calls of tools that it allows are
+// asked about. The hub stores this in its own state before it writes the entry, so that later hubs know it, too.
+// ServerLaunch.written_by names the program, and AcceptPrompt.launch_hash is required for a yes.
 //
-// A file is written in one step, under a lock that all hubs take; whenever a hub is killed it has the old text or the new one. After an error it is as it was.
+// A file is replaced in one step, under a lock that all hubs use: if a hub is killed meanwhile, the file has either the
+// old or the new text. After an error the file has its old text.
 //
-// Errors of all calls: NOT_FOUND (SERVER_NOT_FOUND: no file has the entry), FAILED_PRECONDITION (CONFIG_BROKEN: the file cannot be read, with its line;
-// CONFIG_CHANGED: the entry changed since the hub read it, and was read anew; CONFIG_NOT_WRITABLE: read-only, no plain file, a link that leads out of its
-// workspace, a full disk, another program that writes; CONFIG_UNSUPPORTED: the entry is in a form that the hub does not change, such as a key that comes twice or
-// an inline table of TOML), INVALID_ARGUMENT (CONFIG_INVALID: what would be written cannot be used, with the key; CONFIG_FILE_NEEDED: the name stands in
-// several files), RESOURCE_EXHAUSTED (BOUND_EXCEEDED), UNAVAILABLE (DRAINING). Metadata: server, file, line, key.
+// Errors of all calls: NOT_FOUND (SERVER_NOT_FOUND: no file has the entry), FAILED_PRECONDITION (CONFIG_BROKEN: the
+// file cannot be read, and the metadata has the line; CONFIG_CHANGED: the entry has changed since the hub read it, and
+// was read again; CONFIG_NOT_WRITABLE: the file is read-only or not a regular file, it is a link that leads out of its
+// workspace, the disk is full, or another program is writing it; CONFIG_UNSUPPORTED: the entry has a form that the hub
+// does not change, such as a key that occurs twice or an inline table of TOML), INVALID_ARGUMENT (CONFIG_INVALID: the
+// new entry could not be used, and the metadata has the key; CONFIG_FILE_NEEDED: several files have an entry of this
+// name), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: the file would be too large), UNAVAILABLE (DRAINING). Metadata: server,
+// file, line, key.
 type ConfigServiceClient interface {
 	// AddServer adds an entry.
 	//
-	// Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND and FAILED_PRECONDITION (CONFIG_FILE_NEEDED: the file is none of this hub, or none was named and the
-	// user has none), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
+	// Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND (CONFIG_FILE_NEEDED: the file is not one of this hub's
+	// config files), FAILED_PRECONDITION (CONFIG_FILE_NEEDED: no file was named, and the hub has no config file of scope
+	// user or host), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
 	AddServer(ctx context.Context, in *AddServerRequest, opts ...grpc.CallOption) (*AddServerResponse, error)
 	// UpdateServer changes an entry.
 	UpdateServer(ctx context.Context, in *UpdateServerRequest, opts ...grpc.CallOption) (*UpdateServerResponse, error)
-	// RemoveServer takes an entry out of its file, a broken one too.
+	// RemoveServer removes an entry from its file, even if the entry is broken.
 	RemoveServer(ctx context.Context, in *RemoveServerRequest, opts ...grpc.CallOption) (*RemoveServerResponse, error)
-	// UndoConfigWrite gives the file of the last write by any of these calls the text that it had before. Undone twice, it is as it was written.
+	// UndoConfigWrite restores the text that a file had before the last write by any of these calls. An undo is a write,
+	// too: undoing twice restores what was written.
 	//
 	// Errors: also FAILED_PRECONDITION (NOTHING_TO_UNDO; CONFIG_CHANGED: the file has changed since that write).
 	UndoConfigWrite(ctx context.Context, in *UndoConfigWriteRequest, opts ...grpc.CallOption) (*UndoConfigWriteResponse, error)
-	// ListConfigFiles tells which files the hub reads servers from, and which of them can be written. Errors: none of the above.
+	// ListConfigFiles lists the files from which the hub reads servers, and says which of them can be written. It has
+	// none of the errors above.
 	ListConfigFiles(ctx context.Context, in *ListConfigFilesRequest, opts ...grpc.CallOption) (*ListConfigFilesResponse, error)
-	// ReadConfigText tells what servers are in a text, as people find it in instructions, and what is wrong with it. Nothing is written, run or contacted.
-	// A text that cannot be read is no error: its problems say so, with their lines.
+	// ReadConfigText finds the servers in a text, as people copy it from instructions, and reports what is wrong with it.
+	// Nothing is written, run or contacted. A text that cannot be read is not an error: its problems are in the response,
+	// with their lines.
 	ReadConfigText(ctx context.Context, in *ReadConfigTextRequest, opts ...grpc.CallOption) (*ReadConfigTextResponse, error)
-	// GetServerEntry gives the entry of a server as it stands in its file now, its values among it, which may be secret: for who changes it.
+	// GetServerEntry returns the entry of a server as it is in its file now, including its values, which may be secret.
+	// It is meant for a client that changes the entry.
 	GetServerEntry(ctx context.Context, in *GetServerEntryRequest, opts ...grpc.CallOption) (*GetServerEntryResponse, error)
 }
 
@@ -154,41 +166,53 @@ func (c *configServiceClient) GetServerEntry(ctx context.Context, in *GetServerE
 // All implementations must embed UnimplementedConfigServiceServer
 // for forward compatibility.
 //
-// ConfigService writes into the config files of the hub (ReloadConfig), each in its own dialect. Comments, order and all that is not of the entry stay as they
-// are. A call returns when what it wrote is applied; the watch over the files adds nothing to it.
+// ConfigService changes the config files of the hub (ReloadConfig), each in its own dialect. Comments, the order, and
+// everything outside the entry stay as they are. A call returns when its change has been applied to the servers;
+// watching the files does not delay that.
 //
-// **What a program wrote starts only after a person has seen it.** An entry that was added here, or changed in what it launches or in which tools it lets be
-// called without a question, starts only after a launch consent (PROMPT_KIND_SERVER_LAUNCH) for exactly its form, whoever's file it stands in and whether or
-// not the host is trusted; until then tools that it allows are asked about. The hub notes it in its own state before it writes the entry, so that it holds in
-// later hubs, too. ServerLaunch.written_by names the program, and an answer is held to AcceptPrompt.launch_hash.
+// **An entry that a program had the hub write starts only after a person has seen it.** This applies to an entry that
+// was added by this service, and to an entry whose launch or whose list of tools that may be called without a question
+// was changed by it. Such an entry starts only after a launch consent (PROMPT_KIND_SERVER_LAUNCH) to exactly its form,
+// whatever the scope of its file, and whether or not the host is trusted. Until then, calls of tools that it allows are
+// asked about. The hub stores this in its own state before it writes the entry, so that later hubs know it, too.
+// ServerLaunch.written_by names the program, and AcceptPrompt.launch_hash is required for a yes.
 //
-// A file is written in one step, under a lock that all hubs take; whenever a hub is killed it has the old text or the new one. After an error it is as it was.
+// A file is replaced in one step, under a lock that all hubs use: if a hub is killed meanwhile, the file has either the
+// old or the new text. After an error the file has its old text.
 //
-// Errors of all calls: NOT_FOUND (SERVER_NOT_FOUND: no file has the entry), FAILED_PRECONDITION (CONFIG_BROKEN: the file cannot be read, with its line;
-// CONFIG_CHANGED: the entry changed since the hub read it, and was read anew; CONFIG_NOT_WRITABLE: read-only, no plain file, a link that leads out of its
-// workspace, a full disk, another program that writes; CONFIG_UNSUPPORTED: the entry is in a form that the hub does not change, such as a key that comes twice or
-// an inline table of TOML), INVALID_ARGUMENT (CONFIG_INVALID: what would be written cannot be used, with the key; CONFIG_FILE_NEEDED: the name stands in
-// several files), RESOURCE_EXHAUSTED (BOUND_EXCEEDED), UNAVAILABLE (DRAINING). Metadata: server, file, line, key.
+// Errors of all calls: NOT_FOUND (SERVER_NOT_FOUND: no file has the entry), FAILED_PRECONDITION (CONFIG_BROKEN: the
+// file cannot be read, and the metadata has the line; CONFIG_CHANGED: the entry has changed since the hub read it, and
+// was read again; CONFIG_NOT_WRITABLE: the file is read-only or not a regular file, it is a link that leads out of its
+// workspace, the disk is full, or another program is writing it; CONFIG_UNSUPPORTED: the entry has a form that the hub
+// does not change, such as a key that occurs twice or an inline table of TOML), INVALID_ARGUMENT (CONFIG_INVALID: the
+// new entry could not be used, and the metadata has the key; CONFIG_FILE_NEEDED: several files have an entry of this
+// name), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: the file would be too large), UNAVAILABLE (DRAINING). Metadata: server,
+// file, line, key.
 type ConfigServiceServer interface {
 	// AddServer adds an entry.
 	//
-	// Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND and FAILED_PRECONDITION (CONFIG_FILE_NEEDED: the file is none of this hub, or none was named and the
-	// user has none), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
+	// Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND (CONFIG_FILE_NEEDED: the file is not one of this hub's
+	// config files), FAILED_PRECONDITION (CONFIG_FILE_NEEDED: no file was named, and the hub has no config file of scope
+	// user or host), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
 	AddServer(context.Context, *AddServerRequest) (*AddServerResponse, error)
 	// UpdateServer changes an entry.
 	UpdateServer(context.Context, *UpdateServerRequest) (*UpdateServerResponse, error)
-	// RemoveServer takes an entry out of its file, a broken one too.
+	// RemoveServer removes an entry from its file, even if the entry is broken.
 	RemoveServer(context.Context, *RemoveServerRequest) (*RemoveServerResponse, error)
-	// UndoConfigWrite gives the file of the last write by any of these calls the text that it had before. Undone twice, it is as it was written.
+	// UndoConfigWrite restores the text that a file had before the last write by any of these calls. An undo is a write,
+	// too: undoing twice restores what was written.
 	//
 	// Errors: also FAILED_PRECONDITION (NOTHING_TO_UNDO; CONFIG_CHANGED: the file has changed since that write).
 	UndoConfigWrite(context.Context, *UndoConfigWriteRequest) (*UndoConfigWriteResponse, error)
-	// ListConfigFiles tells which files the hub reads servers from, and which of them can be written. Errors: none of the above.
+	// ListConfigFiles lists the files from which the hub reads servers, and says which of them can be written. It has
+	// none of the errors above.
 	ListConfigFiles(context.Context, *ListConfigFilesRequest) (*ListConfigFilesResponse, error)
-	// ReadConfigText tells what servers are in a text, as people find it in instructions, and what is wrong with it. Nothing is written, run or contacted.
-	// A text that cannot be read is no error: its problems say so, with their lines.
+	// ReadConfigText finds the servers in a text, as people copy it from instructions, and reports what is wrong with it.
+	// Nothing is written, run or contacted. A text that cannot be read is not an error: its problems are in the response,
+	// with their lines.
 	ReadConfigText(context.Context, *ReadConfigTextRequest) (*ReadConfigTextResponse, error)
-	// GetServerEntry gives the entry of a server as it stands in its file now, its values among it, which may be secret: for who changes it.
+	// GetServerEntry returns the entry of a server as it is in its file now, including its values, which may be secret.
+	// It is meant for a client that changes the entry.
 	GetServerEntry(context.Context, *GetServerEntryRequest) (*GetServerEntryResponse, error)
 	mustEmbedUnimplementedConfigServiceServer()
 }

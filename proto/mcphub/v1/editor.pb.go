@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/editor.proto
 
-// The window stream: what an editor's page is told, and the clicks that come back.
+// The window stream: the events that a page of an editor receives, and the messages that it sends.
 
 package mcphubv1
 
@@ -24,22 +24,23 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// HubConnectionState is how a host that relays the stream stands with the hub.
+// HubConnectionState is the state of the connection between the hub and a host that relays the stream.
 type HubConnectionState int32
 
 const (
-	// Not said.
+	// Unknown.
 	HubConnectionState_HUB_CONNECTION_STATE_UNSPECIFIED HubConnectionState = 0
-	// The hub is there: the page says hello, with resume when it has seen something.
+	// The hub runs. The page must send hello, with resume if it has seen any event.
 	HubConnectionState_HUB_CONNECTION_STATE_READY HubConnectionState = 1
-	// The hub is being started, or is starting anew after it died: nothing that is sent now arrives.
+	// The hub is being started, for the first time or again after it ended. Nothing that the page sends now arrives.
 	HubConnectionState_HUB_CONNECTION_STATE_STARTING HubConnectionState = 2
 	// There is no hub, and the host does not try again by itself.
 	HubConnectionState_HUB_CONNECTION_STATE_FAILED HubConnectionState = 3
-	// The hub is there and does not answer: it is very busy, or stopped. The stream stands, and what is sent now arrives when the hub goes on, if it
-	// does.
+	// The hub runs but does not answer: it is very busy, or suspended. The stream stays open. What the page sends now
+	// arrives when the hub continues, if it does.
 	HubConnectionState_HUB_CONNECTION_STATE_UNRESPONSIVE HubConnectionState = 4
-	// A hub that was unresponsive answers again. The stream goes on where it was: no hello is due. Before a welcome that alone says it.
+	// A hub that was UNRESPONSIVE answers again. The stream continues where it was, and no hello must be sent. While the
+	// page still waits for welcome, only this state says that the hub answers.
 	HubConnectionState_HUB_CONNECTION_STATE_RESPONSIVE HubConnectionState = 5
 )
 
@@ -90,12 +91,12 @@ func (HubConnectionState) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{0}
 }
 
-// AttachRequest is one message of the editor.
+// AttachRequest is one message of a window.
 type AttachRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Chosen by the window, echoed by the reply. Empty: no reply is sent.
+	// Id chosen by the window, which the reply repeats. At most 128 bytes. Empty: no reply is sent.
 	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
-	// What it says.
+	// The message. One must be set.
 	//
 	// Types that are valid to be assigned to Message:
 	//
@@ -553,49 +554,50 @@ type isAttachRequest_Message interface {
 }
 
 type AttachRequest_Hello struct {
-	// First message.
+	// The first message of the stream. It is sent only once.
 	Hello *Hello `protobuf:"bytes,2,opt,name=hello,proto3,oneof"`
 }
 
 type AttachRequest_CancelMcpRequest struct {
-	// The Cancel button.
+	// Cancels one request, with origin user.
 	CancelMcpRequest *CancelMcpRequest `protobuf:"bytes,3,opt,name=cancel_mcp_request,json=cancelMcpRequest,proto3,oneof"`
 }
 
 type AttachRequest_AnswerPrompt struct {
-	// A click on a prompt.
+	// Answers a prompt.
 	AnswerPrompt *PromptAnswer `protobuf:"bytes,4,opt,name=answer_prompt,json=answerPrompt,proto3,oneof"`
 }
 
 type AttachRequest_SetRoots struct {
-	// The workspace folders of this window.
+	// Replaces the workspace folders of this window.
 	SetRoots *SetRoots `protobuf:"bytes,5,opt,name=set_roots,json=setRoots,proto3,oneof"`
 }
 
 type AttachRequest_SetCapabilities struct {
-	// What this window can show, when that changes.
+	// Replaces what this window can show.
 	SetCapabilities *SetCapabilities `protobuf:"bytes,6,opt,name=set_capabilities,json=setCapabilities,proto3,oneof"`
 }
 
 type AttachRequest_CallTool struct {
-	// Calls a tool, with origin user. preapproved is refused: only a host can say so. The call belongs to no window unless owner_window_id says so:
-	// it goes on when the window closes. What comes of it is told to every window by events; the reply comes at its end and
-	// carries the error, if any.
+	// Calls a tool, with origin user. preapproved, model_name, view and caller are refused, because only a host may set
+	// them. The call belongs to no window unless owner_window_id names one: it goes on when the window closes. Its
+	// result is sent to every window by events. The reply is sent at the end of the call and has the error, if there is
+	// one.
 	CallTool *CallToolRequest `protobuf:"bytes,7,opt,name=call_tool,json=callTool,proto3,oneof"`
 }
 
 type AttachRequest_CancelRequests struct {
-	// Stops everything in a scope, with origin user.
+	// Cancels all requests of a scope, with origin user. The reply lists them.
 	CancelRequests *CancelRequestsRequest `protobuf:"bytes,8,opt,name=cancel_requests,json=cancelRequests,proto3,oneof"`
 }
 
 type AttachRequest_ListTools struct {
-	// Asks for tools. The reply carries them.
+	// Lists tools. The reply has the list.
 	ListTools *ListToolsRequest `protobuf:"bytes,9,opt,name=list_tools,json=listTools,proto3,oneof"`
 }
 
 type AttachRequest_StartServer struct {
-	// Starts a server; the reply comes when that is over.
+	// Starts a server. The reply is sent when the server is ready or the start has failed.
 	StartServer *StartServerRequest `protobuf:"bytes,10,opt,name=start_server,json=startServer,proto3,oneof"`
 }
 
@@ -625,136 +627,143 @@ type AttachRequest_SignOut struct {
 }
 
 type AttachRequest_GetTrace struct {
-	// Asks for timelines. The reply carries them.
+	// Reads timelines. The reply has them.
 	GetTrace *GetTraceRequest `protobuf:"bytes,16,opt,name=get_trace,json=getTrace,proto3,oneof"`
 }
 
 type AttachRequest_MuteServer struct {
-	// Has a server ask no more questions, or ask again.
+	// Forbids a server to ask questions, or allows it again.
 	MuteServer *MuteServerRequest `protobuf:"bytes,17,opt,name=mute_server,json=muteServer,proto3,oneof"`
 }
 
 type AttachRequest_PromptsInView struct {
-	// Which open prompts a person can see now. From a page to the host that relays this stream, which keeps it to itself; a hub
-	// does nothing about it.
+	// Tells the host which open prompts a person can see now. A page sends it to the host that relays this stream,
+	// which does not pass it on; a hub ignores it.
 	PromptsInView *PromptsInView `protobuf:"bytes,18,opt,name=prompts_in_view,json=promptsInView,proto3,oneof"`
 }
 
 type AttachRequest_ReadRequest struct {
-	// Reads a piece of what an ended request was given or has brought. The reply carries it.
+	// Reads a piece of the arguments or of the result of a request, as ReadRequest does. The reply has the piece.
 	ReadRequest *ReadRequestRequest `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
 }
 
 type AttachRequest_ReadResource struct {
-	// Reads a resource, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+	// Reads a resource, with origin user. It runs like call_tool; read_request reads the result.
 	ReadResource *ReadResourceRequest `protobuf:"bytes,31,opt,name=read_resource,json=readResource,proto3,oneof"`
 }
 
 type AttachRequest_ListResources struct {
-	// Asks for the resources of a server. The reply carries the first of them.
+	// Lists resources of a server. The reply has at most 1,000 of them.
 	ListResources *ListResourcesRequest `protobuf:"bytes,90,opt,name=list_resources,json=listResources,proto3,oneof"`
 }
 
 type AttachRequest_ListResourceTemplates struct {
-	// Asks for the resource templates of a server. The reply carries the first of them.
+	// Lists resource templates of a server. The reply has at most 1,000 of them.
 	ListResourceTemplates *ListResourceTemplatesRequest `protobuf:"bytes,91,opt,name=list_resource_templates,json=listResourceTemplates,proto3,oneof"`
 }
 
 type AttachRequest_ListMcpPrompts struct {
-	// Asks for the prompt templates of a server. The reply carries the first of them.
+	// Lists prompt templates of a server. The reply has at most 1,000 of them.
 	ListMcpPrompts *ListMcpPromptsRequest `protobuf:"bytes,92,opt,name=list_mcp_prompts,json=listMcpPrompts,proto3,oneof"`
 }
 
 type AttachRequest_GetMcpPrompt struct {
-	// Fills a prompt template, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+	// Fills a prompt template, with origin user. It runs like call_tool; read_request reads the result.
 	GetMcpPrompt *GetMcpPromptRequest `protobuf:"bytes,93,opt,name=get_mcp_prompt,json=getMcpPrompt,proto3,oneof"`
 }
 
 type AttachRequest_Complete struct {
-	// Asks a server for values. The reply carries them.
+	// Asks a server for possible values of an argument. The reply has them.
 	Complete *CompleteRequest `protobuf:"bytes,94,opt,name=complete,proto3,oneof"`
 }
 
 type AttachRequest_ExpandUriTemplate struct {
-	// Puts values into a URI template. The reply carries the URI.
+	// Puts values into a URI template. The reply has the URI.
 	ExpandUriTemplate *ExpandUriTemplateRequest `protobuf:"bytes,95,opt,name=expand_uri_template,json=expandUriTemplate,proto3,oneof"`
 }
 
 type AttachRequest_SubscribeResource struct {
-	// Subscribes this window to a resource: resource_updated tells of its changes. It holds over connections to the server, and until the window
-	// unsubscribes or has closed for good; the snapshot says what there is.
+	// Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
+	// connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
+	// subscriptions of one server. The snapshot lists the subscriptions of the window.
 	SubscribeResource *SubscribeResourceRequest `protobuf:"bytes,96,opt,name=subscribe_resource,json=subscribeResource,proto3,oneof"`
 }
 
 type AttachRequest_UnsubscribeResource struct {
-	// Ends a subscription of this window. That of another window, of the host or of a gateway goes on.
+	// Ends a subscription of this window. Subscriptions of other windows, of the host or of a gateway stay.
 	UnsubscribeResource *UnsubscribeResourceRequest `protobuf:"bytes,97,opt,name=unsubscribe_resource,json=unsubscribeResource,proto3,oneof"`
 }
 
 type AttachRequest_AddServer struct {
-	// Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
-	// host that has turned them on.
+	// Adds a server to a config file, as an order of this window. The reply says what was written. A host that relays
+	// the stream passes on this message and the three after it only if this is turned on in the host.
 	AddServer *AddServerRequest `protobuf:"bytes,32,opt,name=add_server,json=addServer,proto3,oneof"`
 }
 
 type AttachRequest_UpdateServer struct {
-	// Changes an entry of a config file. The reply carries what was written.
+	// Changes an entry of a config file. The reply says what was written.
 	UpdateServer *UpdateServerRequest `protobuf:"bytes,33,opt,name=update_server,json=updateServer,proto3,oneof"`
 }
 
 type AttachRequest_RemoveServer struct {
-	// Takes an entry out of a config file. The reply carries what was written.
+	// Removes an entry from a config file. The reply says what was written.
 	RemoveServer *RemoveServerRequest `protobuf:"bytes,34,opt,name=remove_server,json=removeServer,proto3,oneof"`
 }
 
 type AttachRequest_UndoConfigWrite struct {
-	// Undoes the last write of a config file. The reply carries what was written.
+	// Undoes the last write of a config file. The reply says what was written.
 	UndoConfigWrite *UndoConfigWriteRequest `protobuf:"bytes,35,opt,name=undo_config_write,json=undoConfigWrite,proto3,oneof"`
 }
 
 type AttachRequest_ListConfigFiles struct {
-	// Asks for the config files. The reply carries them. A relay lets this message and the two after it through as it does add_server.
+	// Lists the config files. The reply has the list. A host that relays the stream passes on this message and the two
+	// after it under the same condition as add_server.
 	ListConfigFiles *ListConfigFilesRequest `protobuf:"bytes,40,opt,name=list_config_files,json=listConfigFiles,proto3,oneof"`
 }
 
 type AttachRequest_ReadConfigText struct {
-	// Asks what servers are in a text. The reply carries them.
+	// Finds the servers in a text. The reply has them.
 	ReadConfigText *ReadConfigTextRequest `protobuf:"bytes,41,opt,name=read_config_text,json=readConfigText,proto3,oneof"`
 }
 
 type AttachRequest_GetServerEntry struct {
-	// Asks for the entry of a server. The reply carries it.
+	// Reads the entry of a server. The reply has it.
 	GetServerEntry *GetServerEntryRequest `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
 }
 
 type AttachRequest_SearchRegistry struct {
-	// Searches a registry. The reply carries the page. A relay lets this message and the ones after it through as it does add_server, and says itself which
-	// registry is asked.
+	// Searches a registry. The reply has one page. A host that relays the stream passes on this message and the four
+	// after it under the same condition as add_server, and sets registry_url of this message and of get_registry_server
+	// itself.
 	SearchRegistry *SearchRegistryRequest `protobuf:"bytes,70,opt,name=search_registry,json=searchRegistry,proto3,oneof"`
 }
 
 type AttachRequest_GetRegistryServer struct {
-	// Asks for a server of a registry. The reply carries it.
+	// Reads a server of a registry. The reply has it.
 	GetRegistryServer *GetRegistryServerRequest `protobuf:"bytes,71,opt,name=get_registry_server,json=getRegistryServer,proto3,oneof"`
 }
 
 type AttachRequest_ReadBundle struct {
-	// Reads a bundle. The reply carries it. A relay lets a page's through only with a proposal_id.
+	// Reads a bundle. The reply has its content. From a page, a host that relays the stream passes it on only with a
+	// proposal_id.
 	ReadBundle *ReadBundleRequest `protobuf:"bytes,72,opt,name=read_bundle,json=readBundle,proto3,oneof"`
 }
 
 type AttachRequest_FillProposal struct {
-	// Makes an entry of a proposal. The reply carries it.
+	// Makes an entry from a proposal. The reply has the entry.
 	FillProposal *FillProposalRequest `protobuf:"bytes,73,opt,name=fill_proposal,json=fillProposal,proto3,oneof"`
 }
 
 type AttachRequest_ChooseBundle struct {
-	// Asks the host between page and hub to let a person choose the file of a bundle, and to send read_bundle for it, whose reply the page gets.
+	// Asks the host between the page and the hub to let a person choose the file of a bundle. The host sends
+	// read_bundle for that file, and the page gets the reply of it. A hub refuses this message.
 	ChooseBundle *ChooseBundle `protobuf:"bytes,74,opt,name=choose_bundle,json=chooseBundle,proto3,oneof"`
 }
 
 type AttachRequest_GiveUp struct {
-	// Gives up a search_registry, get_registry_server, read_bundle, complete or list of resources, templates or prompts that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+	// Gives up an earlier message that has no reply yet: search_registry, get_registry_server, read_bundle,
+	// fill_proposal, complete, list_resources, list_resource_templates or list_mcp_prompts. Its reply has the error
+	// CANCELLED, unless its result was already on the way.
 	GiveUp *GiveUp `protobuf:"bytes,75,opt,name=give_up,json=giveUp,proto3,oneof"`
 }
 
@@ -875,10 +884,10 @@ func (*ChooseBundle) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
 }
 
-// GiveUp names what is given up.
+// GiveUp names the message that is given up.
 type GiveUp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// AttachRequest.message_id of it.
+	// AttachRequest.message_id of that message.
 	MessageId     string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -921,10 +930,11 @@ func (x *GiveUp) GetMessageId() string {
 	return ""
 }
 
-// PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
+// PromptsInView lists the open prompts that a page shows. It is sent again whenever the list changes.
 type PromptsInView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ids of the prompts whose cards are in view, in no order. A page that is covered as a whole does not notice it: its host does.
+	// Ids of the prompts whose cards are in view, in no particular order. A page does not notice when all of it is
+	// covered; its host does.
 	PromptIds     []string `protobuf:"bytes,1,rep,name=prompt_ids,json=promptIds,proto3" json:"prompt_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -970,27 +980,31 @@ func (x *PromptsInView) GetPromptIds() []string {
 // Hello introduces a window.
 type Hello struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the window, kept over reattachments. Empty: the hub mints one, which no other hub gives out.
+	// Id of the window, which stays the same when the window attaches again. At most 128 bytes. Empty: the hub makes an
+	// id, which no other hub uses.
 	WindowId string `protobuf:"bytes,1,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
-	// Name for logs, "side bar" say.
+	// Name for logs, for example "side bar". At most 256 bytes.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
 	// Prompt kinds that this window can show.
 	PromptKinds []PromptKind `protobuf:"varint,3,rep,packed,name=prompt_kinds,json=promptKinds,proto3,enum=mcphub.v1.PromptKind" json:"prompt_kinds,omitempty"`
-	// Workspace folders; may be set later.
+	// Workspace folders of the window. They can be set later by set_roots.
 	Roots []*Root `protobuf:"bytes,4,rep,name=roots,proto3" json:"roots,omitempty"`
-	// Go on after a break. Absent: a snapshot is sent.
+	// Continues after an interruption. Absent: a snapshot is sent.
 	Resume *Resume `protobuf:"bytes,5,opt,name=resume,proto3" json:"resume,omitempty"`
-	// Most progress events a second for each request, 1 to 20. 0: 20.
+	// Largest number of progress events per second for each request, 1 to 20. 0: 20.
 	MaxProgressRate int32 `protobuf:"varint,6,opt,name=max_progress_rate,json=maxProgressRate,proto3" json:"max_progress_rate,omitempty"`
-	// Sampling: this window can run requests that bring tools.
+	// True: for sampling, this window can run requests that use tools.
 	SamplingTools bool `protobuf:"varint,7,opt,name=sampling_tools,json=samplingTools,proto3" json:"sampling_tools,omitempty"`
-	// JSON text of an object: extensions of MCP that this window can show, as they go into the client's capabilities.extensions,
-	// {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}} say. Empty: none.
+	// JSON text of an object: the extensions of MCP that this window can show, in the form in which they go into
+	// capabilities.extensions of the client, for example
+	// {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}. Empty: none.
 	ExtensionsJson string `protobuf:"bytes,8,opt,name=extensions_json,json=extensionsJson,proto3" json:"extensions_json,omitempty"`
-	// Most ended requests that the snapshot brings, the latest; at most 1,000. 0: none.
+	// Largest number of ended requests in the snapshot, which has the latest ones; at most 1,000. 0: none.
 	MaxHistory int32 `protobuf:"varint,9,opt,name=max_history,json=maxHistory,proto3" json:"max_history,omitempty"`
-	// Program, an extension say, that acts in this window by itself, by the name that it writes config entries under (written_by). Empty: what comes from this window
-	// a person has clicked. Such a window cannot accept the launch of an entry that the same program had written.
+	// Name of a program, for example of an extension, that sends messages in this window by itself. It is the name under
+	// which the program writes config entries (written_by). Such a window cannot accept the launch of an entry that the
+	// same program had the hub write: PERMISSION_DENIED (CONSENT_NOT_SHOWN). At most 256 bytes. Empty: a person has
+	// clicked whatever this window sends.
 	ActsFor       string `protobuf:"bytes,10,opt,name=acts_for,json=actsFor,proto3" json:"acts_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1096,12 +1110,13 @@ func (x *Hello) GetActsFor() string {
 	return ""
 }
 
-// Resume says what was seen.
+// Resume says what the window has already seen.
 type Resume struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Hub that it was seen from.
+	// Id of the hub process that the window was attached to.
 	HubId string `protobuf:"bytes,1,opt,name=hub_id,json=hubId,proto3" json:"hub_id,omitempty"`
-	// Last sequence number that was seen.
+	// Latest sequence number that the window has seen. 2^64-1: the window has lost what it had seen, and needs a
+	// snapshot.
 	AfterSequence uint64 `protobuf:"varint,2,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1209,12 +1224,14 @@ func (x *Root) GetName() string {
 // CancelMcpRequest cancels a request with origin user.
 type CancelMcpRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request.
+	// Id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
+	// Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
+	// Cancellation.reason.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The request is cancelling already, and nobody wants to wait any longer for what the server makes of it: it ends here at once, and
-	// server_may_continue says that nothing is known. The server is not told twice. Without an earlier cancel it cancels, too.
+	// True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
+	// server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
+	// not told a second time; if not, it is cancelled now.
 	StopWaiting   bool `protobuf:"varint,3,opt,name=stop_waiting,json=stopWaiting,proto3" json:"stop_waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1274,7 +1291,7 @@ func (x *CancelMcpRequest) GetStopWaiting() bool {
 // SetRoots replaces the workspace folders of this window.
 type SetRoots struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All of them.
+	// All workspace folders of the window.
 	Roots         []*Root `protobuf:"bytes,1,rep,name=roots,proto3" json:"roots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1320,9 +1337,9 @@ func (x *SetRoots) GetRoots() []*Root {
 // SetCapabilities replaces what this window can show.
 type SetCapabilities struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Prompt kinds that it can show.
+	// Prompt kinds that the window can show.
 	PromptKinds []PromptKind `protobuf:"varint,1,rep,packed,name=prompt_kinds,json=promptKinds,proto3,enum=mcphub.v1.PromptKind" json:"prompt_kinds,omitempty"`
-	// Sampling: this window can run requests that bring tools.
+	// True: for sampling, this window can run requests that use tools.
 	SamplingTools bool `protobuf:"varint,2,opt,name=sampling_tools,json=samplingTools,proto3" json:"sampling_tools,omitempty"`
 	// As in Hello.
 	ExtensionsJson string `protobuf:"bytes,3,opt,name=extensions_json,json=extensionsJson,proto3" json:"extensions_json,omitempty"`
@@ -1384,11 +1401,12 @@ func (x *SetCapabilities) GetExtensionsJson() string {
 // AttachResponse is one message of the hub.
 type AttachResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rises with every event, by steps that mean nothing; 0 on welcome, reply and dropped, which belong to this stream alone. Opaque but for its order.
+	// Number of the event. It rises with every event, by steps that have no meaning: compare two numbers, but do not
+	// calculate with them. 0 for welcome, reply and dropped, which belong to this stream only.
 	Sequence uint64 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	// When it happened.
+	// When the event happened.
 	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
-	// What it says.
+	// The event.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -1673,27 +1691,28 @@ type isAttachResponse_Event interface {
 }
 
 type AttachResponse_Welcome struct {
-	// First message of the hub.
+	// The first message of the hub.
 	Welcome *Welcome `protobuf:"bytes,3,opt,name=welcome,proto3,oneof"`
 }
 
 type AttachResponse_Snapshot struct {
-	// Everything there is now; replaces all that the window knew. Its sequence number is the one to go on from.
+	// The present state of everything that the window shows. It replaces all that the window knew. The window continues
+	// from its sequence number.
 	Snapshot *Snapshot `protobuf:"bytes,4,opt,name=snapshot,proto3,oneof"`
 }
 
 type AttachResponse_Reply struct {
-	// Answer to an AttachRequest that carried a message_id.
+	// The answer to an AttachRequest with a message_id.
 	Reply *Reply `protobuf:"bytes,5,opt,name=reply,proto3,oneof"`
 }
 
 type AttachResponse_ServerChanged struct {
-	// A server's state changed, or it came or went with the config.
+	// The state of a server changed, or a server was added or removed by a change of the config.
 	ServerChanged *ServerChanged `protobuf:"bytes,6,opt,name=server_changed,json=serverChanged,proto3,oneof"`
 }
 
 type AttachResponse_ToolsChanged struct {
-	// A server's tools changed: list them again.
+	// The tools of a server changed: list them again.
 	ToolsChanged *ToolsChanged `protobuf:"bytes,7,opt,name=tools_changed,json=toolsChanged,proto3,oneof"`
 }
 
@@ -1703,7 +1722,7 @@ type AttachResponse_McpRequestStarted struct {
 }
 
 type AttachResponse_McpRequestProgressed struct {
-	// State or progress of a request. Coalesced: newest wins.
+	// State or progress of a request. Several of these events may be merged into one, with the newest values.
 	McpRequestProgressed *McpRequestProgressed `protobuf:"bytes,9,opt,name=mcp_request_progressed,json=mcpRequestProgressed,proto3,oneof"`
 }
 
@@ -1713,12 +1732,12 @@ type AttachResponse_McpRequestCancelling struct {
 }
 
 type AttachResponse_McpRequestCancelled struct {
-	// A request ended by a cancel. Terminal.
+	// A request ended by a cancel. This event is terminal.
 	McpRequestCancelled *McpRequestCancelled `protobuf:"bytes,11,opt,name=mcp_request_cancelled,json=mcpRequestCancelled,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestFinished struct {
-	// A request ended otherwise. Terminal.
+	// A request ended in another way. This event is terminal.
 	McpRequestFinished *McpRequestFinished `protobuf:"bytes,12,opt,name=mcp_request_finished,json=mcpRequestFinished,proto3,oneof"`
 }
 
@@ -1728,57 +1747,60 @@ type AttachResponse_PromptOpened struct {
 }
 
 type AttachResponse_PromptClosed struct {
-	// A prompt closed, for whatever cause.
+	// A prompt closed, whatever the cause.
 	PromptClosed *PromptClosed `protobuf:"bytes,14,opt,name=prompt_closed,json=promptClosed,proto3,oneof"`
 }
 
 type AttachResponse_LogMessage struct {
-	// A server logged something. May be dropped.
+	// A server logged something. This event may be dropped.
 	LogMessage *LogMessage `protobuf:"bytes,15,opt,name=log_message,json=logMessage,proto3,oneof"`
 }
 
 type AttachResponse_Dropped struct {
-	// Events that this window did not get.
+	// The number of events that this window did not get.
 	Dropped *Dropped `protobuf:"bytes,16,opt,name=dropped,proto3,oneof"`
 }
 
 type AttachResponse_ResourcesChanged struct {
-	// A server's resources changed: list them again.
+	// The resources of a server changed: list them again.
 	ResourcesChanged *ResourcesChanged `protobuf:"bytes,17,opt,name=resources_changed,json=resourcesChanged,proto3,oneof"`
 }
 
 type AttachResponse_McpPromptsChanged struct {
-	// A server's prompt templates changed: list them again.
+	// The prompt templates of a server changed: list them again.
 	McpPromptsChanged *McpPromptsChanged `protobuf:"bytes,18,opt,name=mcp_prompts_changed,json=mcpPromptsChanged,proto3,oneof"`
 }
 
 type AttachResponse_ResourceUpdated struct {
-	// A resource that was subscribed to changed: read it again.
+	// A resource that somebody has subscribed to changed: read it again.
 	ResourceUpdated *ResourceUpdated `protobuf:"bytes,19,opt,name=resource_updated,json=resourceUpdated,proto3,oneof"`
 }
 
 type AttachResponse_ConfigReloaded struct {
-	// The config was read anew, on request or because a file changed.
+	// The config was read again, on request or because a file changed.
 	ConfigReloaded *ConfigReloaded `protobuf:"bytes,20,opt,name=config_reloaded,json=configReloaded,proto3,oneof"`
 }
 
 type AttachResponse_HubConnection struct {
-	// How the host stands with the hub. A hub never sends it: it comes from a host that relays this stream to a page.
+	// The state of the connection between the host and the hub. A hub never sends it: it comes from a host that relays
+	// this stream to a page.
 	HubConnection *HubConnection `protobuf:"bytes,21,opt,name=hub_connection,json=hubConnection,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestCancelDelivery struct {
-	// What became of a cancel that was on its way when its request ended.
+	// The outcome of a cancel that was still being sent when its request ended.
 	McpRequestCancelDelivery *McpRequestCancelDelivery `protobuf:"bytes,22,opt,name=mcp_request_cancel_delivery,json=mcpRequestCancelDelivery,proto3,oneof"`
 }
 
 type AttachResponse_RevealPrompt struct {
-	// Bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to a page.
+	// Asks the page to bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to
+	// a page.
 	RevealPrompt *RevealPrompt `protobuf:"bytes,23,opt,name=reveal_prompt,json=revealPrompt,proto3,oneof"`
 }
 
 type AttachResponse_OpenAddServer struct {
-	// Open the form that adds a server. A hub never sends it: it comes from a host that relays this stream to a page.
+	// Asks the page to open the form that adds a server. A hub never sends it: it comes from a host that relays this
+	// stream to a page.
 	OpenAddServer *OpenAddServer `protobuf:"bytes,40,opt,name=open_add_server,json=openAddServer,proto3,oneof"`
 }
 
@@ -1826,14 +1848,16 @@ func (*AttachResponse_RevealPrompt) isAttachResponse_Event() {}
 
 func (*AttachResponse_OpenAddServer) isAttachResponse_Event() {}
 
-// OpenAddServer has a page open the form that adds a server, with what is proposed. Nothing is written before a person has seen it and says so.
+// OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
+// person has seen the form and confirmed it.
 type OpenAddServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name for the entry. Empty: none is proposed.
+	// Proposed name of the entry. Empty: no name is proposed.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Text to read the entry from, in any dialect, as in ReadConfigTextRequest. Empty: none is proposed.
+	// Text to read the proposed entry from, in any dialect, as in ReadConfigTextRequest. Empty: no entry is proposed.
 	EntryText string `protobuf:"bytes,2,opt,name=entry_text,json=entryText,proto3" json:"entry_text,omitempty"`
-	// Open it where a bundle is chosen, and send choose_bundle at once: a person has begun that at the host.
+	// True: open the form at the choice of a bundle, and send choose_bundle at once, because a person has asked the host
+	// for that.
 	Bundle        bool `protobuf:"varint,70,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1890,10 +1914,12 @@ func (x *OpenAddServer) GetBundle() bool {
 	return false
 }
 
-// RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
+// RevealPrompt asks a page to scroll to the card of a prompt and to move the focus to the card, but never to the button
+// that accepts.
 type RevealPrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The prompt; one that the page does not know yet is revealed as soon as it opens. "": the oldest open one.
+	// Id of the prompt. A prompt that the page does not know yet is revealed as soon as it opens. "": the oldest open
+	// prompt.
 	PromptId      string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1936,12 +1962,13 @@ func (x *RevealPrompt) GetPromptId() string {
 	return ""
 }
 
-// HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
+// HubConnection tells a page whether there is a hub. A message of the page reaches a hub only if it is sent after
+// READY, and hello must be the first.
 type HubConnection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How it stands.
+	// State of the connection.
 	State HubConnectionState `protobuf:"varint,1,opt,name=state,proto3,enum=mcphub.v1.HubConnectionState" json:"state,omitempty"`
-	// What happened and what to do, for people. "" when there is nothing to say.
+	// Text for people: what happened and what to do. "" if there is nothing to say.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1991,12 +2018,12 @@ func (x *HubConnection) GetMessage() string {
 	return ""
 }
 
-// Welcome tells who answered.
+// Welcome identifies the hub and the window.
 type Welcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the hub process.
 	HubId string `protobuf:"bytes,1,opt,name=hub_id,json=hubId,proto3" json:"hub_id,omitempty"`
-	// Id of this window.
+	// Id of this window: the one of hello, or the one that the hub has made.
 	WindowId string `protobuf:"bytes,2,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
 	// Version of the hub.
 	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
@@ -2064,7 +2091,7 @@ func (x *Welcome) GetResumed() bool {
 	return false
 }
 
-// Snapshot is everything that a window shows.
+// Snapshot is the present state of everything that a window shows.
 type Snapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Servers in config order.
@@ -2075,7 +2102,7 @@ type Snapshot struct {
 	Prompts []*Prompt `protobuf:"bytes,3,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	// Problems of the config that belong to no single server.
 	Problems []*ConfigProblem `protobuf:"bytes,4,rep,name=problems,proto3" json:"problems,omitempty"`
-	// Ended requests, the latest max_history of hello, oldest first.
+	// Ended requests: the latest ones, at most as many as max_history of hello, oldest first.
 	History []*EndedRequest `protobuf:"bytes,5,rep,name=history,proto3" json:"history,omitempty"`
 	// Resources that this window is subscribed to.
 	Subscriptions []*SubscribeResourceRequest `protobuf:"bytes,6,rep,name=subscriptions,proto3" json:"subscriptions,omitempty"`
@@ -2155,19 +2182,20 @@ func (x *Snapshot) GetSubscriptions() []*SubscribeResourceRequest {
 	return nil
 }
 
-// EndedRequest is a request that is over.
+// EndedRequest is a request that has ended.
 type EndedRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When it ended.
+	// When the request ended.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// How.
+	// How the request ended: its terminal event.
 	//
 	// Types that are valid to be assigned to End:
 	//
 	//	*EndedRequest_Cancelled
 	//	*EndedRequest_Finished
 	End isEndedRequest_End `protobuf_oneof:"end"`
-	// It was a request of the hub before this one, which ended it when nobody came back in time. Nothing else is known of it here.
+	// True: the request belonged to an earlier hub, which ended it because no host or window came back to that hub in
+	// time. Most fields of the event are empty.
 	EarlierHub    bool `protobuf:"varint,4,opt,name=earlier_hub,json=earlierHub,proto3" json:"earlier_hub,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2247,12 +2275,12 @@ type isEndedRequest_End interface {
 }
 
 type EndedRequest_Cancelled struct {
-	// By a cancel.
+	// The request ended by a cancel.
 	Cancelled *McpRequestCancelled `protobuf:"bytes,2,opt,name=cancelled,proto3,oneof"`
 }
 
 type EndedRequest_Finished struct {
-	// Otherwise.
+	// The request ended in another way.
 	Finished *McpRequestFinished `protobuf:"bytes,3,opt,name=finished,proto3,oneof"`
 }
 
@@ -2260,19 +2288,19 @@ func (*EndedRequest_Cancelled) isEndedRequest_End() {}
 
 func (*EndedRequest_Finished) isEndedRequest_End() {}
 
-// Reply tells what became of one message of this window.
+// Reply is the answer to one message of this window.
 type Reply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message_id of the message.
+	// The message_id of that message.
 	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
-	// Outcome of a cancel_mcp_request.
+	// The outcome of a cancel_mcp_request.
 	CancelOutcome CancelOutcome `protobuf:"varint,2,opt,name=cancel_outcome,json=cancelOutcome,proto3,enum=mcphub.v1.CancelOutcome" json:"cancel_outcome,omitempty"`
-	// Set when the message was not carried out: NOT_FOUND with PROMPT_CLOSED for a late answer, INVALID_ARGUMENT with
-	// INVALID_CONTENT for a form that does not fit its schema (the prompt stays open), and so on.
+	// Why the message was not carried out. Absent: it was. Examples: NOT_FOUND with PROMPT_CLOSED for a late answer,
+	// INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open).
 	Error *HubError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	// Of an error that is about a config file: its place.
+	// The place that the error is about, for an error about a config file.
 	ErrorPlace *ConfigPlace `protobuf:"bytes,43,opt,name=error_place,json=errorPlace,proto3" json:"error_place,omitempty"`
-	// What was asked for.
+	// The result of the message, if it has one.
 	//
 	// Types that are valid to be assigned to Response:
 	//
@@ -2521,87 +2549,88 @@ type isReply_Response interface {
 }
 
 type Reply_CancelRequests struct {
-	// Of cancel_requests.
+	// Result of cancel_requests.
 	CancelRequests *CancelRequestsResponse `protobuf:"bytes,4,opt,name=cancel_requests,json=cancelRequests,proto3,oneof"`
 }
 
 type Reply_ListTools struct {
-	// Of list_tools.
+	// Result of list_tools.
 	ListTools *ListToolsResponse `protobuf:"bytes,5,opt,name=list_tools,json=listTools,proto3,oneof"`
 }
 
 type Reply_GetTrace struct {
-	// Of get_trace.
+	// Result of get_trace.
 	GetTrace *GetTraceResponse `protobuf:"bytes,6,opt,name=get_trace,json=getTrace,proto3,oneof"`
 }
 
 type Reply_ReadRequest struct {
-	// Of read_request.
+	// Result of read_request.
 	ReadRequest *ReadRequestResponse `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
 }
 
 type Reply_ListResources struct {
-	// Of list_resources.
+	// Result of list_resources.
 	ListResources *ListResourcesResponse `protobuf:"bytes,90,opt,name=list_resources,json=listResources,proto3,oneof"`
 }
 
 type Reply_ListResourceTemplates struct {
-	// Of list_resource_templates.
+	// Result of list_resource_templates.
 	ListResourceTemplates *ListResourceTemplatesResponse `protobuf:"bytes,91,opt,name=list_resource_templates,json=listResourceTemplates,proto3,oneof"`
 }
 
 type Reply_ListMcpPrompts struct {
-	// Of list_mcp_prompts.
+	// Result of list_mcp_prompts.
 	ListMcpPrompts *ListMcpPromptsResponse `protobuf:"bytes,92,opt,name=list_mcp_prompts,json=listMcpPrompts,proto3,oneof"`
 }
 
 type Reply_Complete struct {
-	// Of complete.
+	// Result of complete.
 	Complete *CompleteResponse `protobuf:"bytes,93,opt,name=complete,proto3,oneof"`
 }
 
 type Reply_ExpandUriTemplate struct {
-	// Of expand_uri_template.
+	// Result of expand_uri_template.
 	ExpandUriTemplate *ExpandUriTemplateResponse `protobuf:"bytes,94,opt,name=expand_uri_template,json=expandUriTemplate,proto3,oneof"`
 }
 
 type Reply_ConfigWrite struct {
-	// Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
+	// Result of add_server, update_server, remove_server and undo_config_write. The server itself is reported by
+	// server_changed.
 	ConfigWrite *ConfigWrite `protobuf:"bytes,31,opt,name=config_write,json=configWrite,proto3,oneof"`
 }
 
 type Reply_ListConfigFiles struct {
-	// Of list_config_files.
+	// Result of list_config_files.
 	ListConfigFiles *ListConfigFilesResponse `protobuf:"bytes,40,opt,name=list_config_files,json=listConfigFiles,proto3,oneof"`
 }
 
 type Reply_ReadConfigText struct {
-	// Of read_config_text.
+	// Result of read_config_text.
 	ReadConfigText *ReadConfigTextResponse `protobuf:"bytes,41,opt,name=read_config_text,json=readConfigText,proto3,oneof"`
 }
 
 type Reply_GetServerEntry struct {
-	// Of get_server_entry.
+	// Result of get_server_entry.
 	GetServerEntry *GetServerEntryResponse `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
 }
 
 type Reply_SearchRegistry struct {
-	// Of search_registry.
+	// Result of search_registry.
 	SearchRegistry *SearchRegistryResponse `protobuf:"bytes,70,opt,name=search_registry,json=searchRegistry,proto3,oneof"`
 }
 
 type Reply_GetRegistryServer struct {
-	// Of get_registry_server.
+	// Result of get_registry_server.
 	GetRegistryServer *GetRegistryServerResponse `protobuf:"bytes,71,opt,name=get_registry_server,json=getRegistryServer,proto3,oneof"`
 }
 
 type Reply_ReadBundle struct {
-	// Of read_bundle and choose_bundle.
+	// Result of read_bundle and choose_bundle.
 	ReadBundle *ReadBundleResponse `protobuf:"bytes,72,opt,name=read_bundle,json=readBundle,proto3,oneof"`
 }
 
 type Reply_FillProposal struct {
-	// Of fill_proposal.
+	// Result of fill_proposal.
 	FillProposal *FillProposalResponse `protobuf:"bytes,73,opt,name=fill_proposal,json=fillProposal,proto3,oneof"`
 }
 
@@ -2639,12 +2668,13 @@ func (*Reply_ReadBundle) isReply_Response() {}
 
 func (*Reply_FillProposal) isReply_Response() {}
 
-// ServerChanged shows a server as it is now.
+// ServerChanged holds the present state of a server.
 type ServerChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server.
 	Server *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// It is no longer configured. Nothing follows for this incarnation; an entry that has the name later has another.
+	// True: the server is no longer configured. No further event follows for this incarnation; an entry that gets the
+	// same name later has another incarnation.
 	Removed       bool `protobuf:"varint,2,opt,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2694,10 +2724,10 @@ func (x *ServerChanged) GetRemoved() bool {
 	return false
 }
 
-// ToolsChanged names the server.
+// ToolsChanged names the server whose tools changed.
 type ToolsChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// Name of the server.
 	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2740,10 +2770,10 @@ func (x *ToolsChanged) GetServer() string {
 	return ""
 }
 
-// ResourcesChanged names the server.
+// ResourcesChanged names the server whose resources changed.
 type ResourcesChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// Name of the server.
 	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2786,10 +2816,10 @@ func (x *ResourcesChanged) GetServer() string {
 	return ""
 }
 
-// McpPromptsChanged names the server.
+// McpPromptsChanged names the server whose prompt templates changed.
 type McpPromptsChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// Name of the server.
 	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2832,12 +2862,12 @@ func (x *McpPromptsChanged) GetServer() string {
 	return ""
 }
 
-// ResourceUpdated names the resource.
+// ResourceUpdated names the resource that changed.
 type ResourceUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// URI of the resource, as the server spells it.
+	// URI of the resource, as the server spells it. It may lie below the URI that was subscribed to. Untrusted.
 	Uri           string `protobuf:"bytes,2,opt,name=uri,proto3" json:"uri,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2887,14 +2917,15 @@ func (x *ResourceUpdated) GetUri() string {
 	return ""
 }
 
-// ConfigReloaded tells what is wrong with the config as a whole now; replaces what the snapshot said. Servers that changed are told one by one.
+// ConfigReloaded lists the present problems of the config as a whole. It replaces the problems of the snapshot. Servers
+// that changed are reported by events of their own.
 type ConfigReloaded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Problems of the config that belong to no single server.
 	Problems []*ConfigProblem `protobuf:"bytes,1,rep,name=problems,proto3" json:"problems,omitempty"`
 	// Names of servers that were stopped because their launch changed or their entry is gone.
 	Stopped []string `protobuf:"bytes,2,rep,name=stopped,proto3" json:"stopped,omitempty"`
-	// File that changed, "" when the host asked for it.
+	// File that changed, "" if the host asked for the reload.
 	ChangedFile   string `protobuf:"bytes,3,opt,name=changed_file,json=changedFile,proto3" json:"changed_file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2951,7 +2982,7 @@ func (x *ConfigReloaded) GetChangedFile() string {
 	return ""
 }
 
-// McpRequestStarted shows a new request.
+// McpRequestStarted announces a new request.
 type McpRequestStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The request.
@@ -2997,20 +3028,20 @@ func (x *McpRequestStarted) GetRequest() *Request {
 	return nil
 }
 
-// McpRequestProgressed shows where a request stands.
+// McpRequestProgressed holds the state and the progress of a request.
 type McpRequestProgressed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request.
+	// Id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Server of the request.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Its state.
+	// State of the request.
 	State RequestState `protobuf:"varint,3,opt,name=state,proto3,enum=mcphub.v1.RequestState" json:"state,omitempty"`
-	// Latest progress, absent when none came.
+	// Latest progress, absent if none was reported.
 	Progress *Progress `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
 	// As in Request.
 	WireIdJson string `protobuf:"bytes,5,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
-	// The server's task that carries it out, absent when there is none.
+	// The task by which the server carries out the request, absent if there is none.
 	Task          *Task `protobuf:"bytes,6,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3091,11 +3122,11 @@ func (x *McpRequestProgressed) GetTask() *Task {
 // McpRequestCancelling says that a cancel was accepted.
 type McpRequestCancelling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request.
+	// Id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Server of the request.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Who and why.
+	// Who cancelled the request and why.
 	Cancellation  *Cancellation `protobuf:"bytes,3,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3155,39 +3186,42 @@ func (x *McpRequestCancelling) GetCancellation() *Cancellation {
 // McpRequestCancelled is the end of a request that was cancelled, in either direction.
 type McpRequestCancelled struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request.
+	// Id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Server of the request.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Who asked whom.
+	// Who sent the request to whom.
 	Direction RequestDirection `protobuf:"varint,3,opt,name=direction,proto3,enum=mcphub.v1.RequestDirection" json:"direction,omitempty"`
-	// MCP method of the request.
+	// Method of the request, as in Request.
 	Method string `protobuf:"bytes,4,opt,name=method,proto3" json:"method,omitempty"`
 	// Tool name, for a tool call.
 	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Who cancelled it, and why.
+	// Who cancelled the request and why.
 	Cancellation *Cancellation `protobuf:"bytes,6,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
-	// JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
+	// JSON text of the wire id that was open. "" if nothing had been sent, or if the id is longer than 128 bytes, as the
+	// id of a server's request may be.
 	WireIdJson string `protobuf:"bytes,7,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
-	// The cancel is with the server: true if, and only if, delivery is DELIVERED. It stays false while the cancel is on its way.
+	// True if, and only if, delivery is DELIVERED: the cancel has reached the server. It stays false while the cancel is
+	// being sent.
 	ServerNotified bool `protobuf:"varint,8,opt,name=server_notified,json=serverNotified,proto3" json:"server_notified,omitempty"`
-	// Work and side effects may go on at the server, whatever it was told. False only when nothing of the request was sent, or the server has answered it
-	// (the answer to a round of a call with several counts), has said that it stopped, or its process is gone.
+	// True: work and side effects may go on at the server, whatever it was told. False only if nothing of the request was
+	// sent, or if the server has answered it (an answer to one round of a call with several rounds counts), has said that
+	// it stopped, or its process is gone.
 	ServerMayContinue bool `protobuf:"varint,9,opt,name=server_may_continue,json=serverMayContinue,proto3" json:"server_may_continue,omitempty"`
-	// Where the time went.
+	// How long the request spent in which states.
 	Timings *Timings `protobuf:"bytes,10,opt,name=timings,proto3" json:"timings,omitempty"`
 	// Era of the connection.
 	Era Era `protobuf:"varint,11,opt,name=era,proto3,enum=mcphub.v1.Era" json:"era,omitempty"`
-	// Set when a clock ran out: the same that the caller got.
+	// The error that the caller got. Set if a time limit passed.
 	Error *HubError `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
 	// As in Request.
 	Subject string `protobuf:"bytes,13,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The server's task that carried it out, absent when there was none.
+	// The task by which the server carried out the request, absent if there was none.
 	Task *Task `protobuf:"bytes,14,opt,name=task,proto3" json:"task,omitempty"`
-	// What is known of the way of the cancel to the server at this moment; in Snapshot.history, now. After PENDING, and only then, one
-	// mcp_request_cancel_delivery follows.
+	// What is known about the delivery of the cancel to the server when this event is sent; in Snapshot.history, what is
+	// known when the snapshot is sent. After PENDING, and only then, one mcp_request_cancel_delivery follows.
 	Delivery CancelDelivery `protobuf:"varint,15,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
-	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+	// Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
 	DeliveryError string `protobuf:"bytes,16,opt,name=delivery_error,json=deliveryError,proto3" json:"delivery_error,omitempty"`
 	// As in Request.
 	Caller string `protobuf:"bytes,17,opt,name=caller,proto3" json:"caller,omitempty"`
@@ -3362,19 +3396,20 @@ func (x *McpRequestCancelled) GetTitle() string {
 	return ""
 }
 
-// McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
-// with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
-// connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
-// PENDING; a window that knows of none ignores it.
+// McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
+// terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
+// each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped,
+// and a window that resumes gets it too. It belongs to the latest request with this id that ended with PENDING; a
+// window that knows no such request ignores it.
 type McpRequestCancelDelivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request.
+	// Id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Server of the request.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	// DELIVERED, FAILED or NOT_NEEDED.
 	Delivery CancelDelivery `protobuf:"varint,3,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
-	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+	// Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
 	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3441,36 +3476,38 @@ func (x *McpRequestCancelDelivery) GetError() string {
 // McpRequestFinished is the end of a request with a result or an error.
 type McpRequestFinished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request.
+	// Id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Server of the request.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Who asked whom.
+	// Who sent the request to whom.
 	Direction RequestDirection `protobuf:"varint,3,opt,name=direction,proto3,enum=mcphub.v1.RequestDirection" json:"direction,omitempty"`
-	// MCP method of the request.
+	// Method of the request, as in Request.
 	Method string `protobuf:"bytes,4,opt,name=method,proto3" json:"method,omitempty"`
 	// Tool name, for a tool call.
 	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
 	// DONE or FAILED.
 	State RequestState `protobuf:"varint,6,opt,name=state,proto3,enum=mcphub.v1.RequestState" json:"state,omitempty"`
-	// The result says isError.
+	// True: the result says isError.
 	IsError bool `protobuf:"varint,7,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// Error of the server, when it answered one.
+	// The error that the server answered. Absent: it answered none.
 	McpError *McpError `protobuf:"bytes,8,opt,name=mcp_error,json=mcpError,proto3" json:"mcp_error,omitempty"`
-	// Trouble of the hub, when that ended it.
+	// The failure of the hub that ended the request. Absent: there was none.
 	HubError *HubError `protobuf:"bytes,9,opt,name=hub_error,json=hubError,proto3" json:"hub_error,omitempty"`
-	// Where the time went.
+	// How long the request spent in which states.
 	Timings *Timings `protobuf:"bytes,10,opt,name=timings,proto3" json:"timings,omitempty"`
-	// It has failed, but the protocol cannot promise that the server has stopped: work and side effects may go on.
+	// True: the request has failed, but the protocol cannot guarantee that the server has stopped; work and side effects
+	// may go on.
 	ServerMayContinue bool `protobuf:"varint,11,opt,name=server_may_continue,json=serverMayContinue,proto3" json:"server_may_continue,omitempty"`
 	// As in Request.
 	Subject string `protobuf:"bytes,12,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The server's task that carried it out, absent when there was none.
+	// The task by which the server carried out the request, absent if there was none.
 	Task *Task `protobuf:"bytes,13,opt,name=task,proto3" json:"task,omitempty"`
-	// JSON text of the result, for what a window asked for (call_tool, read_resource, get_mcp_prompt); "" when it is longer than 256 KiB, or no longer kept for the history.
-	// ReadRequest reads any. Untrusted.
+	// JSON text of the result, for a request of a window (call_tool, read_resource, get_mcp_prompt). "" for any other
+	// request, and if the result is longer than 256 KiB, is no longer kept for the history, or is left out because too
+	// much waits for this window. ReadRequest reads results of any size. Untrusted.
 	ResultJson string `protobuf:"bytes,14,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
-	// Size of the result in bytes, for what a server was asked.
+	// Size of the result in bytes, for a request that a server was sent.
 	ResultSizeBytes int64 `protobuf:"varint,15,opt,name=result_size_bytes,json=resultSizeBytes,proto3" json:"result_size_bytes,omitempty"`
 	// As in Request.
 	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
@@ -3638,7 +3675,7 @@ func (x *McpRequestFinished) GetTitle() string {
 	return ""
 }
 
-// PromptOpened shows a new prompt.
+// PromptOpened announces a new prompt.
 type PromptOpened struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The prompt.
@@ -3684,16 +3721,19 @@ func (x *PromptOpened) GetPrompt() *Prompt {
 	return nil
 }
 
-// LogMessage of a server: a notifications/message, or a line of its stderr.
+// LogMessage is a log message of a server (notifications/message), a line of its stderr, or a note of the hub about the
+// server.
 type LogMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// MCP level; "stderr" for a line of stderr.
 	Level string `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
-	// Name of the logger, "" when none.
+	// Name of the logger, "" if there is none. "mcphub" with level "notice" for a note of the hub: data_json is then an
+	// object whose member "event" names what happened.
 	Logger string `protobuf:"bytes,3,opt,name=logger,proto3" json:"logger,omitempty"`
-	// JSON text of the data, as it came; a JSON string for stderr. Untrusted.
+	// JSON text of the data, as it was received; a JSON string for a line of stderr. Data of more than 64 KiB is replaced
+	// by a JSON string with its beginning. Untrusted.
 	DataJson      string `protobuf:"bytes,4,opt,name=data_json,json=dataJson,proto3" json:"data_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3757,12 +3797,13 @@ func (x *LogMessage) GetDataJson() string {
 	return ""
 }
 
-// Dropped tells how much a window did not get since the last such event.
+// Dropped says how many events a window did not get since the last Dropped event.
 type Dropped struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Log messages.
+	// Number of log messages.
 	LogMessages int64 `protobuf:"varint,1,opt,name=log_messages,json=logMessages,proto3" json:"log_messages,omitempty"`
-	// Notices of changes (resource_updated and the like) of a server that has sent too many: list and read again what is shown of it.
+	// Number of notices of changes (resource_updated and similar events) of servers that have sent too many. List and
+	// read again what is shown of the servers.
 	Notices       int64 `protobuf:"varint,2,opt,name=notices,proto3" json:"notices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

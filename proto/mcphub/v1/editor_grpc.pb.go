@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: mcphub/v1/editor.proto
 
-// The window stream: what an editor's page is told, and the clicks that come back.
+// The window stream: the events that a page of an editor receives, and the messages that it sends.
 
 package mcphubv1
 
@@ -28,14 +28,14 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// EditorService connects windows. The proto3 JSON of its messages is what a webview gets and sends.
+// EditorService connects windows with the hub. A webview sends and receives the proto3 JSON of its messages.
 type EditorServiceClient interface {
-	// Attach opens one window. The first message is hello; the first response is welcome, followed by a snapshot or by what was
-	// missed. docs/protocol.md describes the stream.
+	// Attach opens one window. The first message must be hello. The first response is welcome, followed by a snapshot or
+	// by the events that the window has missed. docs/protocol.md describes the stream.
 	//
-	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume), UNAVAILABLE
-	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached and this one does not resume it), FAILED_PRECONDITION
-	// (WINDOW_SUPERSEDED: the window was attached again on another stream).
+	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume),
+	// UNAVAILABLE (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not
+	// resume it), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
 	Attach(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AttachRequest, AttachResponse], error)
 }
 
@@ -64,14 +64,14 @@ type EditorService_AttachClient = grpc.BidiStreamingClient[AttachRequest, Attach
 // All implementations must embed UnimplementedEditorServiceServer
 // for forward compatibility.
 //
-// EditorService connects windows. The proto3 JSON of its messages is what a webview gets and sends.
+// EditorService connects windows with the hub. A webview sends and receives the proto3 JSON of its messages.
 type EditorServiceServer interface {
-	// Attach opens one window. The first message is hello; the first response is welcome, followed by a snapshot or by what was
-	// missed. docs/protocol.md describes the stream.
+	// Attach opens one window. The first message must be hello. The first response is welcome, followed by a snapshot or
+	// by the events that the window has missed. docs/protocol.md describes the stream.
 	//
-	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume), UNAVAILABLE
-	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached and this one does not resume it), FAILED_PRECONDITION
-	// (WINDOW_SUPERSEDED: the window was attached again on another stream).
+	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume),
+	// UNAVAILABLE (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not
+	// resume it), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
 	Attach(grpc.BidiStreamingServer[AttachRequest, AttachResponse]) error
 	mustEmbedUnimplementedEditorServiceServer()
 }

@@ -24,15 +24,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// GatewayApproval says who agrees to the tool calls of a gateway's clients where the config says ask.
+// GatewayApproval says who approves the tool calls of a gateway's clients for which the config says ask.
 type GatewayApproval int32
 
 const (
-	// As GATEWAY_APPROVAL_WINDOW.
+	// What the profile says, or else GATEWAY_APPROVAL_WINDOW.
 	GatewayApproval_GATEWAY_APPROVAL_UNSPECIFIED GatewayApproval = 0
-	// A window is asked. Where none is attached, the call fails as a tool error that says so.
+	// A window is asked. If no window is attached, the call fails with a tool error that says so.
 	GatewayApproval_GATEWAY_APPROVAL_WINDOW GatewayApproval = 1
-	// The client has asked its user itself. What the config denies stays denied, and launches, sign-ins and inputs are asked for in windows.
+	// The client has asked its user itself. What the config denies stays denied. Calls by the tool call_tool
+	// (GATEWAY_TOOLS_SEARCH), launches, sign-ins and inputs are asked about in windows.
 	GatewayApproval_GATEWAY_APPROVAL_CLIENT GatewayApproval = 2
 )
 
@@ -77,17 +78,17 @@ func (GatewayApproval) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_gateway_proto_rawDescGZIP(), []int{0}
 }
 
-// GatewayQuestions says who is asked what a server asks in the course of a client's call.
+// GatewayQuestions says who is asked what a server asks during a call of a client.
 type GatewayQuestions int32
 
 const (
-	// As GATEWAY_QUESTIONS_CLIENT.
+	// What the profile says, or else GATEWAY_QUESTIONS_CLIENT.
 	GatewayQuestions_GATEWAY_QUESTIONS_UNSPECIFIED GatewayQuestions = 0
-	// The client whose call it is, if it has declared that it answers such questions; else the windows.
+	// The client that made the call, if it has declared that it answers such questions; otherwise the windows.
 	GatewayQuestions_GATEWAY_QUESTIONS_CLIENT GatewayQuestions = 1
 	// The windows.
 	GatewayQuestions_GATEWAY_QUESTIONS_WINDOW GatewayQuestions = 2
-	// Both: the first answer counts, and the question is taken back from the other.
+	// Both: the first answer counts, and the question is withdrawn from the other.
 	GatewayQuestions_GATEWAY_QUESTIONS_EITHER GatewayQuestions = 3
 )
 
@@ -138,13 +139,13 @@ func (GatewayQuestions) EnumDescriptor() ([]byte, []int) {
 type GatewayTools int32
 
 const (
-	// As the profile says, else GATEWAY_TOOLS_ALL.
+	// What the profile says, or else GATEWAY_TOOLS_ALL.
 	GatewayTools_GATEWAY_TOOLS_UNSPECIFIED GatewayTools = 0
 	// Every tool.
 	GatewayTools_GATEWAY_TOOLS_ALL GatewayTools = 1
-	// Three tools in their place: search_tools, describe_tool and call_tool.
+	// Three tools in place of all others: search_tools, describe_tool and call_tool.
 	GatewayTools_GATEWAY_TOOLS_SEARCH GatewayTools = 2
-	// As GATEWAY_TOOLS_SEARCH from 100 tools or 10,000 tokens on.
+	// GATEWAY_TOOLS_SEARCH from 100 tools or 10,000 tokens on, otherwise GATEWAY_TOOLS_ALL.
 	GatewayTools_GATEWAY_TOOLS_AUTO GatewayTools = 3
 )
 
@@ -191,29 +192,33 @@ func (GatewayTools) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_gateway_proto_rawDescGZIP(), []int{2}
 }
 
-// OpenGatewayRequest says what the gateway is to be.
+// OpenGatewayRequest holds the options of the gateway.
 type OpenGatewayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Shown in windows and by ListGateways. At most 256 bytes.
+	// Title, shown in windows and by ListGateways. At most 256 bytes. Empty: "gateway".
 	Title string `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
-	// Port on 127.0.0.1; 0 is a free one.
+	// Port on 127.0.0.1. 0: a free port.
 	Port uint32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
-	// Who agrees to calls.
+	// Who approves calls.
 	Approval GatewayApproval `protobuf:"varint,3,opt,name=approval,proto3,enum=mcphub.v1.GatewayApproval" json:"approval,omitempty"`
 	// Who is asked what servers ask.
 	Questions GatewayQuestions `protobuf:"varint,4,opt,name=questions,proto3,enum=mcphub.v1.GatewayQuestions" json:"questions,omitempty"`
-	// Tools and prompts keep the names that their servers gave them, as long as no two are alike; else each is SERVER__NAME, which never changes because
-	// another server comes or goes.
+	// True: tools and prompt templates keep the names that their servers give them, except where two names are equal.
+	// False: what the profile says, or else each is named SERVER__NAME, a name that does not change when other servers
+	// are added or removed.
 	PlainNames bool `protobuf:"varint,5,opt,name=plain_names,json=plainNames,proto3" json:"plain_names,omitempty"`
-	// A profile of the config: which servers and tools there are, and what is not said here. Empty: all. One that is not there fails with NOT_FOUND
+	// Name of a profile of the config, which selects the servers and tools, and has the values of options that this
+	// request leaves out. Empty: all servers and tools. If there is no such profile, the call fails with NOT_FOUND
 	// (PROFILE_NOT_FOUND).
 	Profile string `protobuf:"bytes,6,opt,name=profile,proto3" json:"profile,omitempty"`
 	// How tools are listed.
 	Tools GatewayTools `protobuf:"varint,7,opt,name=tools,proto3,enum=mcphub.v1.GatewayTools" json:"tools,omitempty"`
-	// Results have at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that. A longer one comes as a text whose middle is left out,
-	// and the client reads the rest in pieces with the tool read_result. 0: the profile's bound, else none.
+	// Largest size of a result in tokens, estimated as ceil(bytes / 3.2). Values from 1 to 127 mean 128. The client gets
+	// a longer result as a text whose middle is left out, and can read the rest in pieces with the tool read_result. 0:
+	// the bound of the profile, or else no bound.
 	MaxTokens uint32 `protobuf:"varint,8,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// The reason that a server is told when a client cancels a request and gives none: some clients never do. Empty: it is told none. At most 256 bytes.
+	// Reason that a server is told when a client cancels a request without giving a reason, as some clients always do.
+	// Empty: the server is told no reason. At most 256 bytes.
 	CancelReason  string `protobuf:"bytes,9,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -312,12 +317,12 @@ func (x *OpenGatewayRequest) GetCancelReason() string {
 	return ""
 }
 
-// OpenGatewayResponse is an open gateway.
+// OpenGatewayResponse holds the open gateway and its token.
 type OpenGatewayResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The gateway.
 	Gateway *Gateway `protobuf:"bytes,1,opt,name=gateway,proto3" json:"gateway,omitempty"`
-	// What clients send as "Authorization: Bearer TOKEN". It is told to nobody else, and not kept.
+	// Token, which clients send as "Authorization: Bearer TOKEN". The hub returns it only here, and does not store it.
 	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -367,10 +372,10 @@ func (x *OpenGatewayResponse) GetToken() string {
 	return ""
 }
 
-// CloseGatewayRequest names a gateway.
+// CloseGatewayRequest names the gateway to close.
 type CloseGatewayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
+	// Id of the gateway.
 	GatewayId     string `protobuf:"bytes,1,opt,name=gateway_id,json=gatewayId,proto3" json:"gateway_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -413,7 +418,7 @@ func (x *CloseGatewayRequest) GetGatewayId() string {
 	return ""
 }
 
-// CloseGatewayResponse says that it is closed.
+// CloseGatewayResponse has no fields yet.
 type CloseGatewayResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -450,7 +455,7 @@ func (*CloseGatewayResponse) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_gateway_proto_rawDescGZIP(), []int{3}
 }
 
-// ListGatewaysRequest asks for all.
+// ListGatewaysRequest has no fields yet.
 type ListGatewaysRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -487,10 +492,10 @@ func (*ListGatewaysRequest) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_gateway_proto_rawDescGZIP(), []int{4}
 }
 
-// ListGatewaysResponse has all that are open.
+// ListGatewaysResponse holds the open gateways.
 type ListGatewaysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Oldest first.
+	// Gateways, oldest first.
 	Gateways      []*Gateway `protobuf:"bytes,1,rep,name=gateways,proto3" json:"gateways,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -533,30 +538,30 @@ func (x *ListGatewaysResponse) GetGateways() []*Gateway {
 	return nil
 }
 
-// Gateway is one that is open.
+// Gateway is an open gateway. Its options are those that apply, after the profile and the defaults.
 type Gateway struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Made by the hub.
+	// Id made by the hub.
 	GatewayId string `protobuf:"bytes,1,opt,name=gateway_id,json=gatewayId,proto3" json:"gateway_id,omitempty"`
-	// As given.
+	// Title of the gateway.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Where clients reach it, such as http://127.0.0.1:40123/mcp.
+	// Address for clients, for example http://127.0.0.1:40123/mcp.
 	Url string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
-	// When it was opened.
+	// When the gateway was opened.
 	OpenTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=open_time,json=openTime,proto3" json:"open_time,omitempty"`
-	// Clients that are connected: sessions, and calls of 2026-07-28 that run now.
+	// Number of clients that are connected: sessions, and calls of 2026-07-28 that are running now.
 	Clients uint32 `protobuf:"varint,5,opt,name=clients,proto3" json:"clients,omitempty"`
-	// Who agrees to calls.
+	// Who approves calls.
 	Approval GatewayApproval `protobuf:"varint,6,opt,name=approval,proto3,enum=mcphub.v1.GatewayApproval" json:"approval,omitempty"`
 	// Who is asked what servers ask.
 	Questions GatewayQuestions `protobuf:"varint,7,opt,name=questions,proto3,enum=mcphub.v1.GatewayQuestions" json:"questions,omitempty"`
-	// Whether tools keep their names.
+	// True: tools and prompt templates keep the names that their servers give them.
 	PlainNames bool `protobuf:"varint,8,opt,name=plain_names,json=plainNames,proto3" json:"plain_names,omitempty"`
-	// The profile, as given.
+	// Name of the profile, "" if there is none.
 	Profile string `protobuf:"bytes,9,opt,name=profile,proto3" json:"profile,omitempty"`
 	// How tools are listed.
 	Tools GatewayTools `protobuf:"varint,10,opt,name=tools,proto3,enum=mcphub.v1.GatewayTools" json:"tools,omitempty"`
-	// The bound of results; 0 is none.
+	// Largest size of a result in tokens. 0: no bound.
 	MaxTokens     uint32 `protobuf:"varint,11,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

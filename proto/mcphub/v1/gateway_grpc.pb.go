@@ -30,20 +30,24 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// GatewayService opens and closes gateways. A gateway serves Streamable HTTP on a loopback address to who has its token: the revisions 2024-11-05 to
-// 2025-11-25 with sessions, and 2026-07-28. It lists the tools, resources and prompts of all servers, and carries calls, cancels with their reasons,
-// progress, logs, questions and their withdrawals in both directions. docs/gateway.md has the details.
+// GatewayService opens and closes gateways. A gateway serves Streamable HTTP on a loopback address to clients that have
+// its token: the revisions 2024-11-05 to 2025-11-25 with sessions, and 2026-07-28. It lists the tools, resources and
+// prompt templates of all servers, and passes on calls, cancels with their reasons, progress, logs, questions and their
+// withdrawals in both directions. docs/gateway.md has the details.
 //
-// Calls of its clients are requests of the hub: windows see them, with the client's name in Request.caller, and can cancel them.
+// Calls of the clients of a gateway are requests of the hub: windows show them, with the client's name in
+// Request.caller, and can cancel them.
 type GatewayServiceClient interface {
-	// OpenGateway opens a gateway and gives its address and its token, which is told only here. It closes with CloseGateway, or when the hub ends.
+	// OpenGateway opens a gateway and returns its address and its token. No other call returns the token. The gateway is
+	// closed by CloseGateway, or when the hub ends.
 	//
-	// Errors: UNAVAILABLE (DRAINING; or the address cannot be listened on), INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND), RESOURCE_EXHAUSTED
-	// (BOUND_EXCEEDED: 16 are open).
+	// Errors: UNAVAILABLE (DRAINING; EXCHANGE_FAILED: the hub cannot listen on the port), INVALID_ARGUMENT
+	// (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: 16 gateways are open).
 	OpenGateway(ctx context.Context, in *OpenGatewayRequest, opts ...grpc.CallOption) (*OpenGatewayResponse, error)
-	// CloseGateway closes one: its clients are disconnected, and their requests cancelled, before it returns. One that is closed already is no error.
+	// CloseGateway closes a gateway. Before it returns, the clients are disconnected, and their requests are cancelled.
+	// It is not an error if the gateway is already closed.
 	CloseGateway(ctx context.Context, in *CloseGatewayRequest, opts ...grpc.CallOption) (*CloseGatewayResponse, error)
-	// ListGateways gives those that are open, oldest first.
+	// ListGateways returns the gateways that are open, oldest first.
 	ListGateways(ctx context.Context, in *ListGatewaysRequest, opts ...grpc.CallOption) (*ListGatewaysResponse, error)
 }
 
@@ -89,20 +93,24 @@ func (c *gatewayServiceClient) ListGateways(ctx context.Context, in *ListGateway
 // All implementations must embed UnimplementedGatewayServiceServer
 // for forward compatibility.
 //
-// GatewayService opens and closes gateways. A gateway serves Streamable HTTP on a loopback address to who has its token: the revisions 2024-11-05 to
-// 2025-11-25 with sessions, and 2026-07-28. It lists the tools, resources and prompts of all servers, and carries calls, cancels with their reasons,
-// progress, logs, questions and their withdrawals in both directions. docs/gateway.md has the details.
+// GatewayService opens and closes gateways. A gateway serves Streamable HTTP on a loopback address to clients that have
+// its token: the revisions 2024-11-05 to 2025-11-25 with sessions, and 2026-07-28. It lists the tools, resources and
+// prompt templates of all servers, and passes on calls, cancels with their reasons, progress, logs, questions and their
+// withdrawals in both directions. docs/gateway.md has the details.
 //
-// Calls of its clients are requests of the hub: windows see them, with the client's name in Request.caller, and can cancel them.
+// Calls of the clients of a gateway are requests of the hub: windows show them, with the client's name in
+// Request.caller, and can cancel them.
 type GatewayServiceServer interface {
-	// OpenGateway opens a gateway and gives its address and its token, which is told only here. It closes with CloseGateway, or when the hub ends.
+	// OpenGateway opens a gateway and returns its address and its token. No other call returns the token. The gateway is
+	// closed by CloseGateway, or when the hub ends.
 	//
-	// Errors: UNAVAILABLE (DRAINING; or the address cannot be listened on), INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND), RESOURCE_EXHAUSTED
-	// (BOUND_EXCEEDED: 16 are open).
+	// Errors: UNAVAILABLE (DRAINING; EXCHANGE_FAILED: the hub cannot listen on the port), INVALID_ARGUMENT
+	// (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: 16 gateways are open).
 	OpenGateway(context.Context, *OpenGatewayRequest) (*OpenGatewayResponse, error)
-	// CloseGateway closes one: its clients are disconnected, and their requests cancelled, before it returns. One that is closed already is no error.
+	// CloseGateway closes a gateway. Before it returns, the clients are disconnected, and their requests are cancelled.
+	// It is not an error if the gateway is already closed.
 	CloseGateway(context.Context, *CloseGatewayRequest) (*CloseGatewayResponse, error)
-	// ListGateways gives those that are open, oldest first.
+	// ListGateways returns the gateways that are open, oldest first.
 	ListGateways(context.Context, *ListGatewaysRequest) (*ListGatewaysResponse, error)
 	mustEmbedUnimplementedGatewayServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/hub.proto
 
-// Calls and their cancellation.
+// Calls of tools and their cancellation.
 
 package mcphubv1
 
@@ -25,15 +25,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// RequestPart is what can be read of a request that is over.
+// RequestPart is the part of a request that ReadRequest reads.
 type RequestPart int32
 
 const (
-	// None: INVALID_ARGUMENT.
+	// Not allowed: fails with INVALID_ARGUMENT.
 	RequestPart_REQUEST_PART_UNSPECIFIED RequestPart = 0
-	// The arguments of a tool or a prompt template: JSON text of an object, empty without any.
+	// The arguments of a tool or a prompt template: JSON text of an object, empty if there are none.
 	RequestPart_REQUEST_PART_ARGUMENTS RequestPart = 1
-	// What the server answered: JSON text of the result.
+	// The answer of the server: JSON text of the result.
 	RequestPart_REQUEST_PART_RESULT RequestPart = 2
 )
 
@@ -81,36 +81,44 @@ func (RequestPart) EnumDescriptor() ([]byte, []int) {
 // CallToolRequest names the tool and its arguments.
 type CallToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id chosen by the host, so that a Cancel button works before anything came back; at most 128 bytes. Empty: the hub mints one.
+	// Id chosen by the host, so that the call can be cancelled before any response has arrived. At most 128 bytes,
+	// printable characters only. Empty: the hub makes an id.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Name of the server in the config.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the tool as the server lists it.
 	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// JSON text of an object, passed on byte for byte. Empty: no arguments. Anything else fails with INVALID_ARGUMENTS, and field=arguments_json in the detail.
+	// JSON text of an object, passed on byte for byte. Empty: no arguments. Any other text fails with INVALID_ARGUMENT
+	// (INVALID_ARGUMENTS), with field=arguments_json in the detail.
 	ArgumentsJson string `protobuf:"bytes,4,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
-	// JSON text of an object with extra _meta members, passed on. Keys that MCP reserves for the client are refused.
+	// JSON text of an object with additional _meta members, which are passed on. At most 1 MiB. Empty: none. Keys that
+	// MCP reserves for the client are refused.
 	MetaJson string `protobuf:"bytes,5,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`
-	// Clocks of this call; absent fields come from the config.
+	// Time limits of this call. Absent fields are taken from the config.
 	Timeouts *Timeouts `protobuf:"bytes,6,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
-	// The host has asked the user itself: the policy ask counts as allow, deny still denies.
+	// True: the host has asked the user itself. The policy ask then counts as allow; deny still denies.
 	Preapproved bool `protobuf:"varint,7,opt,name=preapproved,proto3" json:"preapproved,omitempty"`
-	// Free label, for CancelRequests of one task.
+	// Label of the host's choice, so that CancelRequests can cancel all calls of one task of the host. At most 256 bytes.
 	TaskLabel string `protobuf:"bytes,8,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
-	// Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host, also
-	// when that was before the call came.
+	// Id of the window that this call belongs to. When that window has detached for good, the call is cancelled with
+	// origin host. This also holds if the window detached before the call arrived. Empty: the call belongs to no window.
 	OwnerWindowId string `protobuf:"bytes,9,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
-	// Run it as a task where the tool leaves the choice to the client (2025-11-25, execution.taskSupport "optional"). What a tool requires, and
-	// what a server decides (2026-07-28), happens without it.
+	// True: run the call as a task if the tool leaves the choice to the client (2025-11-25, execution.taskSupport
+	// "optional"). A call whose tool requires a task (2025-11-25), or whose server decides to run it as a task
+	// (2026-07-28), is one without this field, too.
 	PreferTask bool `protobuf:"varint,10,opt,name=prefer_task,json=preferTask,proto3" json:"prefer_task,omitempty"`
-	// The tool by its name for models (ModelTool.name), in place of server and tool. One that no known tool has fails with NOT_FOUND (TOOL_NOT_FOUND).
+	// Name of the tool for models (ModelTool.name), instead of server and tool, which must then be empty. If no known
+	// tool has this name, the call fails with NOT_FOUND (TOOL_NOT_FOUND).
 	ModelName string `protobuf:"bytes,11,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
-	// Asks for a text for a model beside the result, which stays untouched. Absent: none.
+	// Asks for the result as a text for a model, in addition to the result, which stays unchanged. Absent: no such text.
 	View *ViewRequest `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
-	// Who in the host asks for it, as windows and the history show it: the name of an extension, say. For hosts; a window is its own caller. At most 256 bytes.
+	// Name of the part of the host that makes the call, for example of an extension, as windows and the history show it.
+	// At most 256 bytes. Only a host may set it: in a call of a window it is refused.
 	Caller string `protobuf:"bytes,13,opt,name=caller,proto3" json:"caller,omitempty"`
-	// The view of this request makes the call (MCP Apps): a tool call that is open or still kept (ReadRequest). The call is refused (PERMISSION_DENIED,
-	// NOT_FOR_APPS) unless it is of the same server and the tool is for views; policy and approvals are those of any call.
+	// Id of a tool call whose view (MCP Apps) makes this call. That tool call must be open or still kept (see
+	// ReadRequest). The call is refused with PERMISSION_DENIED (NOT_FOR_APPS) unless it goes to the same server, whose
+	// config entry has not changed, and the tool is offered to views. Policies and approvals apply as for any call.
+	// Empty: no view makes the call.
 	AppRequestId  string `protobuf:"bytes,20,opt,name=app_request_id,json=appRequestId,proto3" json:"app_request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -244,14 +252,15 @@ func (x *CallToolRequest) GetAppRequestId() string {
 	return ""
 }
 
-// Timeouts are the clocks of a call. Zero means no limit. Human time stops idle and total.
+// Timeouts are the time limits of a call. Zero means no limit. The idle and total limits do not run while a person is
+// asked.
 type Timeouts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Longest time without a sign of life (progress resets it). Config: timeouts.idle, default 5 m.
+	// Longest time without a sign of life. Progress starts it again. Config: timeouts.idle, default 5 minutes.
 	Idle *durationpb.Duration `protobuf:"bytes,1,opt,name=idle,proto3" json:"idle,omitempty"`
-	// Longest time in all. Config: timeouts.total, default 1 h.
+	// Longest total time. Config: timeouts.total, default 1 hour.
 	Total *durationpb.Duration `protobuf:"bytes,2,opt,name=total,proto3" json:"total,omitempty"`
-	// Longest time that one prompt stays open. Config: timeouts.human, default 30 m.
+	// Longest time that one prompt stays open. Config: timeouts.human, default 30 minutes.
 	Human         *durationpb.Duration `protobuf:"bytes,3,opt,name=human,proto3" json:"human,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -313,24 +322,25 @@ type CallToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// What came.
+	// The answer of the server.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
 	//	*CallToolResponse_ResultJson
 	//	*CallToolResponse_Error
 	Outcome isCallToolResponse_Outcome `protobuf_oneof:"outcome"`
-	// The result says isError: the tool itself failed.
+	// True: the result says isError, that is, the tool itself failed.
 	IsError bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// Round trips that it took (more than 1 when the server asked for input in between).
+	// Number of round trips of the call. More than 1 if the server asked for input in between.
 	Rounds int32 `protobuf:"varint,5,opt,name=rounds,proto3" json:"rounds,omitempty"`
-	// Where the time went.
+	// How long the request spent in which states.
 	Timings *Timings `protobuf:"bytes,6,opt,name=timings,proto3" json:"timings,omitempty"`
-	// How the structured content breaks the output schema of the tool; empty when it does not. The result is there all the same.
+	// How the structured content violates the output schema of the tool. Empty: it does not. The result is returned in
+	// any case.
 	OutputViolations []string `protobuf:"bytes,7,rep,name=output_violations,json=outputViolations,proto3" json:"output_violations,omitempty"`
-	// The task that carried it out, absent when there was none.
+	// The task by which the server carried out the call, absent when there was none.
 	Task *Task `protobuf:"bytes,8,opt,name=task,proto3" json:"task,omitempty"`
-	// The text for a model, when one was asked for and a result came.
+	// The result as a text for a model. Absent if no such text was asked for, or if there is no result.
 	View          *View `protobuf:"bytes,9,opt,name=view,proto3" json:"view,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -445,7 +455,7 @@ type isCallToolResponse_Outcome interface {
 }
 
 type CallToolResponse_ResultJson struct {
-	// JSON text of the result, as it came.
+	// JSON text of the result, as it was received. Untrusted.
 	ResultJson string `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3,oneof"`
 }
 
@@ -461,15 +471,17 @@ func (*CallToolResponse_Error) isCallToolResponse_Outcome() {}
 // CancelRequestRequest names the request.
 type CancelRequestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of the request.
+	// The id of the request. Required.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
+	// Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
+	// Cancellation.reason.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// If set, the request is cancelled only if it belongs to this server.
+	// If set, the request is cancelled only if it belongs to this server; otherwise the outcome is UNKNOWN.
 	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
-	// Nobody wants to wait any longer for what the server makes of it: the request ends here at once, and server_may_continue says that nothing is
-	// known. The server is not told twice. Without an earlier cancel it cancels, too. The call that made the request returns once the hub has let go of what held it up:
-	// whoever does not want to wait for that either ends the call.
+	// True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
+	// server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
+	// not told a second time; if not, it is cancelled now. The call that made the request returns as soon as the hub has
+	// finished its own work on the request; a caller that does not want to wait for that either ends the gRPC call.
 	StopWaiting   bool `protobuf:"varint,4,opt,name=stop_waiting,json=stopWaiting,proto3" json:"stop_waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -533,10 +545,10 @@ func (x *CancelRequestRequest) GetStopWaiting() bool {
 	return false
 }
 
-// CancelRequestResponse tells what became of it.
+// CancelRequestResponse holds the outcome of the cancel.
 type CancelRequestResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What became of it.
+	// The outcome of the cancel.
 	Outcome       CancelOutcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=mcphub.v1.CancelOutcome" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -579,10 +591,11 @@ func (x *CancelRequestResponse) GetOutcome() CancelOutcome {
 	return CancelOutcome_CANCEL_OUTCOME_UNSPECIFIED
 }
 
-// CancelRequestsRequest says which requests to stop. No scope set means none: say all.
+// CancelRequestsRequest selects the requests to cancel. Without a scope it fails with INVALID_ARGUMENT
+// (INVALID_REQUEST).
 type CancelRequestsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which requests.
+	// The requests to cancel.
 	//
 	// Types that are valid to be assigned to Scope:
 	//
@@ -590,7 +603,7 @@ type CancelRequestsRequest struct {
 	//	*CancelRequestsRequest_TaskLabel
 	//	*CancelRequestsRequest_All
 	Scope isCancelRequestsRequest_Scope `protobuf_oneof:"scope"`
-	// Why: it reaches the servers, as the reason of CancelRequestRequest does.
+	// Reason of the cancel. It is sent to the servers like the reason of CancelRequestRequest.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -672,17 +685,17 @@ type isCancelRequestsRequest_Scope interface {
 }
 
 type CancelRequestsRequest_Server struct {
-	// All of one server.
+	// All requests of this server, its own requests to the hub included.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3,oneof"`
 }
 
 type CancelRequestsRequest_TaskLabel struct {
-	// All with this task label.
+	// All requests with this task label.
 	TaskLabel string `protobuf:"bytes,2,opt,name=task_label,json=taskLabel,proto3,oneof"`
 }
 
 type CancelRequestsRequest_All struct {
-	// All there are. Must be true.
+	// All requests. Must be true.
 	All bool `protobuf:"varint,3,opt,name=all,proto3,oneof"`
 }
 
@@ -692,10 +705,10 @@ func (*CancelRequestsRequest_TaskLabel) isCancelRequestsRequest_Scope() {}
 
 func (*CancelRequestsRequest_All) isCancelRequestsRequest_Scope() {}
 
-// CancelRequestsResponse lists what is being cancelled.
+// CancelRequestsResponse lists the requests that are being cancelled.
 type CancelRequestsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ids of the requests that were open.
+	// Ids of the requests that were open and are being cancelled.
 	RequestIds    []string `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -784,7 +797,7 @@ func (x *ListRequestsRequest) GetServer() string {
 	return ""
 }
 
-// ListRequestsResponse is the list.
+// ListRequestsResponse holds the open requests.
 type ListRequestsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Open requests, oldest first.
@@ -867,16 +880,16 @@ func (*GetInfoRequest) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{9}
 }
 
-// GetInfoResponse tells what this hub is.
+// GetInfoResponse describes this hub.
 type GetInfoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Version of the binary.
 	Version string `protobuf:"bytes,1,opt,name=version,proto3" json:"version,omitempty"`
-	// Id of this hub process; a resume is possible only within one.
+	// Id of this hub process. A window can resume its stream only with the same hub process.
 	HubId string `protobuf:"bytes,2,opt,name=hub_id,json=hubId,proto3" json:"hub_id,omitempty"`
-	// MCP revisions that it speaks, newest first.
+	// MCP revisions that the hub supports, newest first.
 	ProtocolRevisions []string `protobuf:"bytes,3,rep,name=protocol_revisions,json=protocolRevisions,proto3" json:"protocol_revisions,omitempty"`
-	// Names of optional features of this contract that are there.
+	// Names of the optional features of this contract that the hub has. Later versions add names and remove none.
 	Features []string `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"`
 	// Process id of the hub.
 	ProcessId     int32 `protobuf:"varint,5,opt,name=process_id,json=processId,proto3" json:"process_id,omitempty"`
@@ -949,10 +962,11 @@ func (x *GetInfoResponse) GetProcessId() int32 {
 	return 0
 }
 
-// DrainRequest says why.
+// DrainRequest holds the reason of the shutdown.
 type DrainRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why: it reaches servers and windows.
+	// Reason of the shutdown, which servers and windows are told. At most 64 KiB, cut to 256 Unicode code points. Empty:
+	// a text of the hub.
 	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -995,12 +1009,12 @@ func (x *DrainRequest) GetReason() string {
 	return ""
 }
 
-// DrainResponse tells what was stopped.
+// DrainResponse says how much was stopped.
 type DrainResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Requests that were cancelled.
+	// Number of requests that were cancelled.
 	CancelledRequests int32 `protobuf:"varint,1,opt,name=cancelled_requests,json=cancelledRequests,proto3" json:"cancelled_requests,omitempty"`
-	// Servers that were stopped.
+	// Number of servers that were stopped.
 	StoppedServers int32 `protobuf:"varint,2,opt,name=stopped_servers,json=stoppedServers,proto3" json:"stopped_servers,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1050,16 +1064,16 @@ func (x *DrainResponse) GetStoppedServers() int32 {
 	return 0
 }
 
-// GetTraceRequest says which timelines.
+// GetTraceRequest selects the timelines.
 type GetTraceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only that of this request, if set.
+	// Only the timeline of this request, if set.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Only those of requests of this server, if set.
+	// Only the timelines of requests of this server, if set.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Most timelines, the latest; 0: all that are kept.
+	// Largest number of timelines to return, the latest ones. 0: all that are kept.
 	MaxTraces int32 `protobuf:"varint,3,opt,name=max_traces,json=maxTraces,proto3" json:"max_traces,omitempty"`
-	// Also a bundle for a bug report.
+	// True: also return a bundle for a bug report (GetTraceResponse.bundle_json).
 	Bundle        bool `protobuf:"varint,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1123,12 +1137,13 @@ func (x *GetTraceRequest) GetBundle() bool {
 	return false
 }
 
-// GetTraceResponse gives them.
+// GetTraceResponse holds the timelines.
 type GetTraceResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Oldest first. What is unknown or no longer kept is not there.
+	// Timelines, oldest first. Requests that are unknown or no longer kept are missing.
 	Traces []*Trace `protobuf:"bytes,1,rep,name=traces,proto3" json:"traces,omitempty"`
-	// JSON text of one object for a bug report: version, system, servers without what is secret, and these timelines in the proto3 JSON of this message.
+	// JSON text of one object for a bug report: the version, the system, the servers without secrets, and these timelines
+	// in the proto3 JSON of this message. "" if no bundle was asked for.
 	BundleJson    string `protobuf:"bytes,2,opt,name=bundle_json,json=bundleJson,proto3" json:"bundle_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1178,16 +1193,16 @@ func (x *GetTraceResponse) GetBundleJson() string {
 	return ""
 }
 
-// ReadRequestRequest says which piece.
+// ReadRequestRequest selects the piece to read.
 type ReadRequestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request; of several that had this id, the one that ended last.
+	// Id of the request. If several requests had this id, the one that ended last is read.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// What of it.
+	// The part of the request to read.
 	Part RequestPart `protobuf:"varint,2,opt,name=part,proto3,enum=mcphub.v1.RequestPart" json:"part,omitempty"`
-	// Where the piece begins, in bytes. Within a character: at its beginning.
+	// Offset of the piece in bytes, from 0. If the offset is inside a character, the piece begins with that character.
 	Offset int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
-	// At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+	// Largest size of the piece in bytes. 0 and values above 1 MiB mean 1 MiB.
 	Limit         uint32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1251,16 +1266,16 @@ func (x *ReadRequestRequest) GetLimit() uint32 {
 	return 0
 }
 
-// ReadRequestResponse is a piece.
+// ReadRequestResponse is one piece.
 type ReadRequestResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It begins and ends between characters. Untrusted.
+	// Text of the piece. It begins and ends between characters. Untrusted.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Where it begins.
+	// Offset of the piece in bytes.
 	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// Where the next one begins; 0: there is none.
+	// Offset of the next piece in bytes. 0: this is the last piece.
 	NextOffset int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
-	// Bytes of the whole text.
+	// Size of the whole text in bytes.
 	Size          int64 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1327,13 +1342,14 @@ func (x *ReadRequestResponse) GetSize() int64 {
 // Trace is the timeline of one request.
 type Trace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request as it is now, or was at its end. Its progress, task message, subject and arguments_preview are left out.
+	// The request as it is now, or as it was at its end. Its progress, task message, subject and arguments_preview are
+	// left out.
 	Request *Request `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
-	// What happened, in order.
+	// What happened, in the order in which it happened.
 	Entries []*TraceEntry `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`
-	// Entries that were left out, from the middle, because there were too many.
+	// Number of entries that were left out of the middle, because there were more than 128.
 	OmittedEntries int32 `protobuf:"varint,3,opt,name=omitted_entries,json=omittedEntries,proto3" json:"omitted_entries,omitempty"`
-	// W3C trace id, when the request has one.
+	// W3C trace id, "" if the request has none.
 	TraceId       string `protobuf:"bytes,4,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1397,12 +1413,12 @@ func (x *Trace) GetTraceId() string {
 	return ""
 }
 
-// TraceEntry is one thing that happened.
+// TraceEntry is one event in a timeline.
 type TraceEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When.
+	// When it happened.
 	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
-	// What.
+	// What happened.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -1520,12 +1536,12 @@ type isTraceEntry_Event interface {
 }
 
 type TraceEntry_State struct {
-	// The request came into a state.
+	// The request entered a state.
 	State *TraceState `protobuf:"bytes,2,opt,name=state,proto3,oneof"`
 }
 
 type TraceEntry_Message struct {
-	// A message on the wire.
+	// A message was sent or received on the wire.
 	Message *TraceMessage `protobuf:"bytes,3,opt,name=message,proto3,oneof"`
 }
 
@@ -1540,12 +1556,12 @@ type TraceEntry_Prompt struct {
 }
 
 type TraceEntry_HubError struct {
-	// The end of the request, when it was trouble of the hub's.
+	// The request ended with a failure of the hub.
 	HubError *HubError `protobuf:"bytes,6,opt,name=hub_error,json=hubError,proto3,oneof"`
 }
 
 type TraceEntry_Delivery struct {
-	// What became of the cancel on its way to the server.
+	// The delivery of the cancel to the server, as far as it is known.
 	Delivery *TraceDelivery `protobuf:"bytes,7,opt,name=delivery,proto3,oneof"`
 }
 
@@ -1561,12 +1577,12 @@ func (*TraceEntry_HubError) isTraceEntry_Event() {}
 
 func (*TraceEntry_Delivery) isTraceEntry_Event() {}
 
-// TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
+// TraceDelivery is what is known about the delivery of a cancel to the server. After PENDING, another one follows.
 type TraceDelivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known.
+	// What is known about the delivery.
 	Delivery CancelDelivery `protobuf:"varint,1,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
-	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+	// Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
 	Error         string `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1616,7 +1632,7 @@ func (x *TraceDelivery) GetError() string {
 	return ""
 }
 
-// TraceState is a state that the request came into.
+// TraceState is a state that the request entered.
 type TraceState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The state.
@@ -1665,19 +1681,20 @@ func (x *TraceState) GetState() RequestState {
 // TraceMessage is one JSON-RPC message that belongs to the request.
 type TraceMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the hub sent it (OUTGOING) or got it (INCOMING).
+	// OUTGOING: the hub sent the message. INCOMING: the hub received it.
 	Direction RequestDirection `protobuf:"varint,1,opt,name=direction,proto3,enum=mcphub.v1.RequestDirection" json:"direction,omitempty"`
-	// request, response, error or notification.
+	// Type of the message: request, response, error or notification.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
-	// Method, for requests and notifications; that of its request for the others.
+	// Method of the request or notification; for a response or an error, the method of the request that it answers.
 	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
-	// JSON text of the id.
+	// JSON text of the wire id.
 	WireIdJson string `protobuf:"bytes,4,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
-	// Size in bytes.
+	// Size of the message in bytes.
 	SizeBytes int64 `protobuf:"varint,5,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// JSON-RPC code, for an error.
+	// JSON-RPC error code, for an error.
 	ErrorCode int64 `protobuf:"varint,6,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	// It was dropped, or not written: a late response, or the answer to a request that was withdrawn.
+	// True: the message was dropped or not written. It is a late response, or the answer to a request that had been
+	// withdrawn.
 	Dropped       bool `protobuf:"varint,7,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1765,11 +1782,11 @@ func (x *TraceMessage) GetDropped() bool {
 // TracePrompt is a prompt that opened or closed.
 type TracePrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The prompt.
+	// Id of the prompt.
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
-	// What it asks for.
+	// What the prompt asks for.
 	Kind PromptKind `protobuf:"varint,2,opt,name=kind,proto3,enum=mcphub.v1.PromptKind" json:"kind,omitempty"`
-	// Why it closed, UNSPECIFIED when it opened.
+	// Why the prompt closed. UNSPECIFIED: it opened.
 	Cause         PromptCause `protobuf:"varint,3,opt,name=cause,proto3,enum=mcphub.v1.PromptCause" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: mcphub/v1/hub.proto
 
-// Calls and their cancellation.
+// Calls of tools and their cancellation.
 
 package mcphubv1
 
@@ -35,47 +35,59 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// McpHubService calls tools of MCP servers and cancels what runs.
+// McpHubService calls tools of MCP servers and cancels requests.
 //
-// Troubles of the hub are gRPC statuses with a google.rpc.ErrorInfo detail (domain "mcphub", a reason, and metadata such as
-// server, request_id or setting). Errors of a server are part of the response.
+// A failure of the hub itself is a gRPC status with a google.rpc.ErrorInfo detail: domain "mcphub", a reason, and
+// metadata such as server, request_id or setting. An error that a server answers is part of the response. A request
+// that is malformed (a required field is empty, a text is too long) fails with INVALID_ARGUMENT (INVALID_REQUEST), and
+// the message names the field.
 type McpHubServiceClient interface {
-	// CallTool runs one tool to its end. Cancelling the gRPC call cancels the request with origin host.
+	// CallTool runs one tool and returns when the call has ended. Cancelling the gRPC call cancels the request with
+	// origin host.
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
-	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
-	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS),
-	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED,
-	// SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	// (INVALID_ARGUMENTS, INVALID_REQUEST), CANCELLED (CANCELLED, with metadata origin and cancel_reason),
+	// DEADLINE_EXCEEDED (CONNECT_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting),
+	// PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS), FAILED_PRECONDITION
+	// (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED,
+	// CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP,
+	// MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL,
+	// RESULT_TOO_LARGE, BOUND_EXCEEDED), INTERNAL (PROTOCOL_ERROR).
 	//
-	// Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
+	// If the call has failed but the server may still be working on it, the metadata has server_may_continue="true".
 	//
-	// W3C trace context in the call's gRPC metadata (traceparent, tracestate, baggage) is passed on to the server in _meta.
+	// The W3C trace context in the metadata of the gRPC call (traceparent, tracestate, baggage) is passed on to the
+	// server in _meta.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
-	// CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
-	// A cancel that overtakes its own CallTool is remembered for 30 s.
+	// CancelRequest cancels one request in any state. It is idempotent: for a request that is unknown or has ended it
+	// returns an outcome, not an error. A cancel that arrives before its own CallTool is remembered for 30 s.
 	//
-	// Errors: FAILED_PRECONDITION (UNCANCELLABLE) for the start of a session itself; INVALID_ARGUMENT for an empty id.
+	// Errors: FAILED_PRECONDITION (UNCANCELLABLE: the request is the start of a session), INVALID_ARGUMENT
+	// (INVALID_REQUEST: the id is empty).
 	CancelRequest(ctx context.Context, in *CancelRequestRequest, opts ...grpc.CallOption) (*CancelRequestResponse, error)
-	// CancelRequests stops everything in a scope: the Stop button of an editor.
+	// CancelRequests cancels all open requests of a scope. It is meant for the Stop button of an editor. The start of a
+	// session cannot be cancelled and is left out.
 	CancelRequests(ctx context.Context, in *CancelRequestsRequest, opts ...grpc.CallOption) (*CancelRequestsResponse, error)
-	// ListRequests tells which requests are open, oldest first.
+	// ListRequests returns the open requests, oldest first.
 	ListRequests(ctx context.Context, in *ListRequestsRequest, opts ...grpc.CallOption) (*ListRequestsResponse, error)
-	// GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
-	// The hub keeps those of the latest requests, bounded in number and size.
+	// GetTrace returns the timelines of requests: states, messages on the wire by type and size, cancels, prompts, and
+	// times. A timeline contains no arguments, no results and no secrets. The hub keeps the timelines of the open
+	// requests and of the latest requests that have ended, bounded in number (512) and size (3 MiB).
 	GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*GetTraceResponse, error)
-	// ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
-	// The arguments of one that is open can be read, too.
-	// The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
+	// ReadRequest reads the arguments or the result of a tool call, of a read of a resource or of a filled prompt
+	// template that has ended. It reads them in pieces, byte for byte, with nothing redacted. Of an open request the
+	// arguments can be read, but no result. The hub keeps the latest arguments and results until it ends, bounded in
+	// number and bytes for each server and in total. It keeps nothing of what servers ask and people answer.
 	//
-	// Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
-	// (REQUEST_OPEN: it has not ended yet, and has no result).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (REQUEST_NOT_KEPT: there was no such request, or it is not
+	// kept any more; NO_RESULT: the request ended without a result), FAILED_PRECONDITION (REQUEST_OPEN: the request has
+	// not ended yet and has no result).
 	ReadRequest(ctx context.Context, in *ReadRequestRequest, opts ...grpc.CallOption) (*ReadRequestResponse, error)
-	// GetInfo tells what this hub is and can do.
+	// GetInfo returns what this hub is and what it can do.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
-	// Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
-	// shutdown, windows are told, servers are stopped. It returns when all that is over or its deadline has passed. A host calls it before
-	// it shuts the plugin down.
+	// Drain shuts the hub down in order: new calls are refused (UNAVAILABLE, DRAINING), open requests are cancelled with
+	// origin shutdown, prompts are closed, windows are told, and servers are stopped. Drain returns when all of that is
+	// done, or when the deadline of the gRPC call has passed. A host calls Drain before it shuts the plugin down.
 	Drain(ctx context.Context, in *DrainRequest, opts ...grpc.CallOption) (*DrainResponse, error)
 }
 
@@ -171,47 +183,59 @@ func (c *mcpHubServiceClient) Drain(ctx context.Context, in *DrainRequest, opts 
 // All implementations must embed UnimplementedMcpHubServiceServer
 // for forward compatibility.
 //
-// McpHubService calls tools of MCP servers and cancels what runs.
+// McpHubService calls tools of MCP servers and cancels requests.
 //
-// Troubles of the hub are gRPC statuses with a google.rpc.ErrorInfo detail (domain "mcphub", a reason, and metadata such as
-// server, request_id or setting). Errors of a server are part of the response.
+// A failure of the hub itself is a gRPC status with a google.rpc.ErrorInfo detail: domain "mcphub", a reason, and
+// metadata such as server, request_id or setting. An error that a server answers is part of the response. A request
+// that is malformed (a required field is empty, a text is too long) fails with INVALID_ARGUMENT (INVALID_REQUEST), and
+// the message names the field.
 type McpHubServiceServer interface {
-	// CallTool runs one tool to its end. Cancelling the gRPC call cancels the request with origin host.
+	// CallTool runs one tool and returns when the call has ended. Cancelling the gRPC call cancels the request with
+	// origin host.
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
-	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
-	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS),
-	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED,
-	// SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	// (INVALID_ARGUMENTS, INVALID_REQUEST), CANCELLED (CANCELLED, with metadata origin and cancel_reason),
+	// DEADLINE_EXCEEDED (CONNECT_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting),
+	// PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS), FAILED_PRECONDITION
+	// (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED,
+	// CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP,
+	// MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL,
+	// RESULT_TOO_LARGE, BOUND_EXCEEDED), INTERNAL (PROTOCOL_ERROR).
 	//
-	// Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
+	// If the call has failed but the server may still be working on it, the metadata has server_may_continue="true".
 	//
-	// W3C trace context in the call's gRPC metadata (traceparent, tracestate, baggage) is passed on to the server in _meta.
+	// The W3C trace context in the metadata of the gRPC call (traceparent, tracestate, baggage) is passed on to the
+	// server in _meta.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
-	// CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
-	// A cancel that overtakes its own CallTool is remembered for 30 s.
+	// CancelRequest cancels one request in any state. It is idempotent: for a request that is unknown or has ended it
+	// returns an outcome, not an error. A cancel that arrives before its own CallTool is remembered for 30 s.
 	//
-	// Errors: FAILED_PRECONDITION (UNCANCELLABLE) for the start of a session itself; INVALID_ARGUMENT for an empty id.
+	// Errors: FAILED_PRECONDITION (UNCANCELLABLE: the request is the start of a session), INVALID_ARGUMENT
+	// (INVALID_REQUEST: the id is empty).
 	CancelRequest(context.Context, *CancelRequestRequest) (*CancelRequestResponse, error)
-	// CancelRequests stops everything in a scope: the Stop button of an editor.
+	// CancelRequests cancels all open requests of a scope. It is meant for the Stop button of an editor. The start of a
+	// session cannot be cancelled and is left out.
 	CancelRequests(context.Context, *CancelRequestsRequest) (*CancelRequestsResponse, error)
-	// ListRequests tells which requests are open, oldest first.
+	// ListRequests returns the open requests, oldest first.
 	ListRequests(context.Context, *ListRequestsRequest) (*ListRequestsResponse, error)
-	// GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
-	// The hub keeps those of the latest requests, bounded in number and size.
+	// GetTrace returns the timelines of requests: states, messages on the wire by type and size, cancels, prompts, and
+	// times. A timeline contains no arguments, no results and no secrets. The hub keeps the timelines of the open
+	// requests and of the latest requests that have ended, bounded in number (512) and size (3 MiB).
 	GetTrace(context.Context, *GetTraceRequest) (*GetTraceResponse, error)
-	// ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
-	// The arguments of one that is open can be read, too.
-	// The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
+	// ReadRequest reads the arguments or the result of a tool call, of a read of a resource or of a filled prompt
+	// template that has ended. It reads them in pieces, byte for byte, with nothing redacted. Of an open request the
+	// arguments can be read, but no result. The hub keeps the latest arguments and results until it ends, bounded in
+	// number and bytes for each server and in total. It keeps nothing of what servers ask and people answer.
 	//
-	// Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
-	// (REQUEST_OPEN: it has not ended yet, and has no result).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (REQUEST_NOT_KEPT: there was no such request, or it is not
+	// kept any more; NO_RESULT: the request ended without a result), FAILED_PRECONDITION (REQUEST_OPEN: the request has
+	// not ended yet and has no result).
 	ReadRequest(context.Context, *ReadRequestRequest) (*ReadRequestResponse, error)
-	// GetInfo tells what this hub is and can do.
+	// GetInfo returns what this hub is and what it can do.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)
-	// Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
-	// shutdown, windows are told, servers are stopped. It returns when all that is over or its deadline has passed. A host calls it before
-	// it shuts the plugin down.
+	// Drain shuts the hub down in order: new calls are refused (UNAVAILABLE, DRAINING), open requests are cancelled with
+	// origin shutdown, prompts are closed, windows are told, and servers are stopped. Drain returns when all of that is
+	// done, or when the deadline of the gRPC call has passed. A host calls Drain before it shuts the plugin down.
 	Drain(context.Context, *DrainRequest) (*DrainResponse, error)
 	mustEmbedUnimplementedMcpHubServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/modeltool.proto
 
-// Tools as models take them, and results that fit into what a model reads.
+// Tools in the form that models use, and results cut to what a model can read.
 
 package mcphubv1
 
@@ -23,11 +23,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ModelProvider is who runs a model.
+// ModelProvider is the provider of a model.
 type ModelProvider int32
 
 const (
-	// None: INVALID_ARGUMENT.
+	// Not allowed: fails with INVALID_ARGUMENT.
 	ModelProvider_MODEL_PROVIDER_UNSPECIFIED ModelProvider = 0
 	// Anthropic's Messages API.
 	ModelProvider_MODEL_PROVIDER_ANTHROPIC ModelProvider = 1
@@ -80,12 +80,12 @@ func (ModelProvider) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_modeltool_proto_rawDescGZIP(), []int{0}
 }
 
-// ListModelToolsRequest says for whom.
+// ListModelToolsRequest names the provider and the profile.
 type ListModelToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who takes the tools.
+	// Provider that the tools are for. Required.
 	Provider ModelProvider `protobuf:"varint,1,opt,name=provider,proto3,enum=mcphub.v1.ModelProvider" json:"provider,omitempty"`
-	// Name of a profile of the config; empty: all tools.
+	// Name of a profile of the config. Empty: all tools.
 	Profile       string `protobuf:"bytes,2,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -135,14 +135,14 @@ func (x *ListModelToolsRequest) GetProfile() string {
 	return ""
 }
 
-// ListModelToolsResponse has the tools.
+// ListModelToolsResponse holds the tools.
 type ListModelToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Those that can be sent.
+	// Tools that can be sent to the provider.
 	Tools []*ModelTool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Those that would have the request refused.
+	// Tools because of which the provider would refuse the request.
 	Aside []*ModelToolAside `protobuf:"bytes,2,rep,name=aside,proto3" json:"aside,omitempty"`
-	// An estimate of what all together cost, names, descriptions and schemas.
+	// Estimated number of tokens of all tools together: names, descriptions and schemas.
 	Tokens        int64 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -199,29 +199,30 @@ func (x *ListModelToolsResponse) GetTokens() int64 {
 	return 0
 }
 
-// ModelTool is a tool in the form that a provider takes.
+// ModelTool is a tool in the form that a provider accepts.
 type ModelTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 63 characters of letters, digits, "_" and "-", the first a letter or "_". It depends on server and tool alone, so it stays when others come and
-	// go. CallToolRequest.model_name takes it.
+	// Name for models: at most 63 letters, digits, "_" and "-", and the first is a letter or "_". It depends only on the
+	// server and the tool, so that it does not change when other servers are added or removed. CallToolRequest.model_name
+	// accepts it.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The server that it is of.
+	// Name of the server that offers the tool.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Its name there.
+	// Name of the tool at the server: untrusted.
 	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// For people; empty when the server gave none.
+	// Title for people: untrusted. Empty if the server gives none.
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
-	// At most 1,024 bytes. One that was cut says so at its end.
+	// Description, at most 1,024 bytes: untrusted. A description that was cut says so at its end.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	// JSON text of a schema that the provider takes.
+	// JSON text of a schema that the provider accepts.
 	InputSchemaJson string `protobuf:"bytes,6,opt,name=input_schema_json,json=inputSchemaJson,proto3" json:"input_schema_json,omitempty"`
-	// What is different from the schema of the server. Empty: nothing.
+	// Differences from the schema of the server. Empty: there are none.
 	Changes []*ModelToolChange `protobuf:"bytes,7,rep,name=changes,proto3" json:"changes,omitempty"`
-	// An estimate of what it costs: ceil(bytes / 3.2) of name, description and schema.
+	// Estimated number of tokens of the tool: ceil(bytes / 3.2) of its name, description and schema.
 	Tokens int32 `protobuf:"varint,8,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// What the server says of it. Hints: a server may say what it likes.
+	// What the server says about the tool. These are only hints: untrusted.
 	Hints *ModelToolHints `protobuf:"bytes,9,opt,name=hints,proto3" json:"hints,omitempty"`
-	// What happens before it is called.
+	// Whether the tool may be called, according to the config.
 	Policy        ApprovalPolicy `protobuf:"varint,10,opt,name=policy,proto3,enum=mcphub.v1.ApprovalPolicy" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -327,16 +328,17 @@ func (x *ModelTool) GetPolicy() ApprovalPolicy {
 	return ApprovalPolicy_APPROVAL_POLICY_UNSPECIFIED
 }
 
-// ModelToolHints are the annotations of a tool (2025-03-26 and later, server/tools). An absent one was not given.
+// ModelToolHints are the annotations of a tool (2025-03-26 and later, server/tools). A hint that the server does not
+// give is absent.
 type ModelToolHints struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It changes nothing.
+	// The tool changes nothing.
 	ReadOnly *bool `protobuf:"varint,1,opt,name=read_only,json=readOnly,proto3,oneof" json:"read_only,omitempty"`
-	// It may destroy something.
+	// The tool may destroy something.
 	Destructive *bool `protobuf:"varint,2,opt,name=destructive,proto3,oneof" json:"destructive,omitempty"`
-	// The same call twice changes no more than once.
+	// Repeating a call with the same arguments changes nothing more.
 	Idempotent *bool `protobuf:"varint,3,opt,name=idempotent,proto3,oneof" json:"idempotent,omitempty"`
-	// It deals with what is outside of the server.
+	// The tool uses things outside the server.
 	OpenWorld     *bool `protobuf:"varint,4,opt,name=open_world,json=openWorld,proto3,oneof" json:"open_world,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -400,10 +402,10 @@ func (x *ModelToolHints) GetOpenWorld() bool {
 	return false
 }
 
-// ModelToolChange says what was changed in a schema.
+// ModelToolChange is one change of a schema.
 type ModelToolChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// JSON pointer into the schema of the server; empty is all of it.
+	// JSON pointer into the schema of the server. Empty: the whole schema.
 	At string `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
 	// What was changed.
 	What          string `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
@@ -458,11 +460,11 @@ func (x *ModelToolChange) GetWhat() string {
 // ModelToolAside is a tool that models are not shown.
 type ModelToolAside struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server that it is of.
+	// Name of the server that offers the tool.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Its name there.
+	// Name of the tool at the server: untrusted.
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Why.
+	// Why the tool cannot be sent, for people.
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -519,14 +521,14 @@ func (x *ModelToolAside) GetReason() string {
 	return ""
 }
 
-// SearchToolsRequest asks for tools.
+// SearchToolsRequest holds the query.
 type SearchToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Words, at most 1,024 bytes.
+	// Words to search for, at most 1,024 bytes. Required.
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
-	// At most so many; 0 is 5, and more than 100 is 100.
+	// Largest number of tools to return. 0 means 5, and values above 100 mean 100.
 	Limit uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Name of a profile of the config; empty: all tools.
+	// Name of a profile of the config. Empty: all tools.
 	Profile       string `protobuf:"bytes,3,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -583,10 +585,10 @@ func (x *SearchToolsRequest) GetProfile() string {
 	return ""
 }
 
-// SearchToolsResponse has what was found, the best first.
+// SearchToolsResponse holds the tools that were found.
 type SearchToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tools.
+	// Tools, best match first.
 	Tools         []*FoundTool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -632,15 +634,15 @@ func (x *SearchToolsResponse) GetTools() []*FoundTool {
 // FoundTool is a tool that was found.
 type FoundTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name for models, as in ModelTool.
+	// Name for models, as in ModelTool.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The server that it is of.
+	// Name of the server that offers the tool.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Its name there.
+	// Name of the tool at the server: untrusted.
 	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// As in ModelTool.
+	// Description, as in ModelTool: untrusted.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// How well it fits; comparable within one response alone.
+	// How well the tool matches the query. Scores can be compared only within one response.
 	Score         float64 `protobuf:"fixed64,5,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -711,16 +713,16 @@ func (x *FoundTool) GetScore() float64 {
 	return 0
 }
 
-// ReadResultRequest says which piece.
+// ReadResultRequest selects the piece to read.
 type ReadResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// View.result_id.
+	// View.result_id of the result.
 	ResultId string `protobuf:"bytes,1,opt,name=result_id,json=resultId,proto3" json:"result_id,omitempty"`
-	// Where the piece begins, in bytes. Within a character: at its beginning.
+	// Offset of the piece in bytes, from 0. If the offset is inside a character, the piece begins with that character.
 	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+	// Largest size of the piece in bytes. 0 and values above 1 MiB mean 1 MiB.
 	Limit uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	// The JSON text of the result as the server gave it, and not the text that a view is made of.
+	// True: read the JSON text of the result as the server sent it. False: read the text from which views are made.
 	Original      bool `protobuf:"varint,4,opt,name=original,proto3" json:"original,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -784,16 +786,16 @@ func (x *ReadResultRequest) GetOriginal() bool {
 	return false
 }
 
-// ReadResultResponse is a piece.
+// ReadResultResponse is one piece.
 type ReadResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It begins and ends between characters.
+	// Text of the piece. It begins and ends between characters. Untrusted.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Where it begins.
+	// Offset of the piece in bytes.
 	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// Where the next one begins; 0: there is none.
+	// Offset of the next piece in bytes. 0: this is the last piece.
 	NextOffset int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
-	// Bytes of the whole text.
+	// Size of the whole text in bytes.
 	Size          int64 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -857,7 +859,7 @@ func (x *ReadResultResponse) GetSize() int64 {
 	return 0
 }
 
-// ListProfilesRequest asks for all.
+// ListProfilesRequest has no fields yet.
 type ListProfilesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -894,10 +896,10 @@ func (*ListProfilesRequest) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_modeltool_proto_rawDescGZIP(), []int{11}
 }
 
-// ListProfilesResponse has the profiles.
+// ListProfilesResponse holds the profiles.
 type ListProfilesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sorted by name.
+	// Profiles, sorted by name.
 	Profiles      []*Profile `protobuf:"bytes,1,rep,name=profiles,proto3" json:"profiles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -940,16 +942,17 @@ func (x *ListProfilesResponse) GetProfiles() []*Profile {
 	return nil
 }
 
-// Profile says which tools a model or a client of a gateway gets, and how. It stands in a config file of the user.
+// Profile says which tools a model or a client of a gateway gets, and in which form. It is defined in a config file of
+// the user.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name.
+	// Name of the profile.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The file, and the line.
+	// Config file that has the profile.
 	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
-	// From 1.
+	// Line of the profile in the file, from 1.
 	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
-	// Servers of the config that are in it now.
+	// Names of the configured servers that the profile includes now.
 	Servers       []string `protobuf:"bytes,4,rep,name=servers,proto3" json:"servers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

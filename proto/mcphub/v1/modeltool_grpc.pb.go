@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: mcphub/v1/modeltool.proto
 
-// Tools as models take them, and results that fit into what a model reads.
+// Tools in the form that models use, and results cut to what a model can read.
 
 package mcphubv1
 
@@ -31,24 +31,28 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ModelToolService gives the tools of all servers the form that the provider of a model takes, searches them, and reads long results in pieces. It starts
-// no server: lists come from what is known. docs/models.md has the rules.
+// ModelToolService converts the tools of all servers to the form that the provider of a model accepts, searches them,
+// and reads long results in pieces. It starts no server: it uses the tools that are known. docs/models.md has the
+// rules.
 type ModelToolServiceClient interface {
-	// ListModelTools gives the tools of a profile for a provider, sorted by server and name. A tool that cannot be made legal is among the ones set aside, as
-	// a provider refuses a whole request for it. Tools that the config denies, and those for apps alone, are left out.
+	// ListModelTools returns the tools of a profile for a provider, sorted by server and name. A tool that cannot be
+	// converted to a form that the provider accepts is listed in aside, because a provider refuses the whole request
+	// because of one such tool. Tools that the config denies, and tools that are only for apps, are left out.
 	//
-	// Errors: INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
 	ListModelTools(ctx context.Context, in *ListModelToolsRequest, opts ...grpc.CallOption) (*ListModelToolsResponse, error)
-	// SearchTools finds the tools whose names, descriptions and argument names have words of a query, the best first (BM25).
+	// SearchTools finds the tools whose names, descriptions and argument names contain words of a query, best match first
+	// (BM25).
 	//
-	// Errors: INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
 	SearchTools(ctx context.Context, in *SearchToolsRequest, opts ...grpc.CallOption) (*SearchToolsResponse, error)
-	// ReadResult reads a piece of a result of which a view has left something out. It is kept for 7 days, and no longer than all that are kept together have
-	// 1 GiB.
+	// ReadResult reads a piece of a result of which a view has left something out. The hub keeps such results for 7 days,
+	// or less if all kept results together exceed 1 GiB.
 	//
-	// Errors: INVALID_ARGUMENT, NOT_FOUND (RESULT_NOT_FOUND: it is not kept any more, or never was).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (RESULT_NOT_FOUND: the result is not kept any more, or never
+	// was).
 	ReadResult(ctx context.Context, in *ReadResultRequest, opts ...grpc.CallOption) (*ReadResultResponse, error)
-	// ListProfiles gives the profiles of the config, sorted by name.
+	// ListProfiles returns the profiles of the config, sorted by name.
 	ListProfiles(ctx context.Context, in *ListProfilesRequest, opts ...grpc.CallOption) (*ListProfilesResponse, error)
 }
 
@@ -104,24 +108,28 @@ func (c *modelToolServiceClient) ListProfiles(ctx context.Context, in *ListProfi
 // All implementations must embed UnimplementedModelToolServiceServer
 // for forward compatibility.
 //
-// ModelToolService gives the tools of all servers the form that the provider of a model takes, searches them, and reads long results in pieces. It starts
-// no server: lists come from what is known. docs/models.md has the rules.
+// ModelToolService converts the tools of all servers to the form that the provider of a model accepts, searches them,
+// and reads long results in pieces. It starts no server: it uses the tools that are known. docs/models.md has the
+// rules.
 type ModelToolServiceServer interface {
-	// ListModelTools gives the tools of a profile for a provider, sorted by server and name. A tool that cannot be made legal is among the ones set aside, as
-	// a provider refuses a whole request for it. Tools that the config denies, and those for apps alone, are left out.
+	// ListModelTools returns the tools of a profile for a provider, sorted by server and name. A tool that cannot be
+	// converted to a form that the provider accepts is listed in aside, because a provider refuses the whole request
+	// because of one such tool. Tools that the config denies, and tools that are only for apps, are left out.
 	//
-	// Errors: INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
 	ListModelTools(context.Context, *ListModelToolsRequest) (*ListModelToolsResponse, error)
-	// SearchTools finds the tools whose names, descriptions and argument names have words of a query, the best first (BM25).
+	// SearchTools finds the tools whose names, descriptions and argument names contain words of a query, best match first
+	// (BM25).
 	//
-	// Errors: INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
 	SearchTools(context.Context, *SearchToolsRequest) (*SearchToolsResponse, error)
-	// ReadResult reads a piece of a result of which a view has left something out. It is kept for 7 days, and no longer than all that are kept together have
-	// 1 GiB.
+	// ReadResult reads a piece of a result of which a view has left something out. The hub keeps such results for 7 days,
+	// or less if all kept results together exceed 1 GiB.
 	//
-	// Errors: INVALID_ARGUMENT, NOT_FOUND (RESULT_NOT_FOUND: it is not kept any more, or never was).
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (RESULT_NOT_FOUND: the result is not kept any more, or never
+	// was).
 	ReadResult(context.Context, *ReadResultRequest) (*ReadResultResponse, error)
-	// ListProfiles gives the profiles of the config, sorted by name.
+	// ListProfiles returns the profiles of the config, sorted by name.
 	ListProfiles(context.Context, *ListProfilesRequest) (*ListProfilesResponse, error)
 	mustEmbedUnimplementedModelToolServiceServer()
 }

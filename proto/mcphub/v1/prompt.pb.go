@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/prompt.proto
 
-// Prompts: questions to the user, their answers, and their one end.
+// Prompts: questions to the user, their answers, and their end.
 
 package mcphubv1
 
@@ -28,7 +28,7 @@ const (
 type PromptKind int32
 
 const (
-	// Not said.
+	// Unknown.
 	PromptKind_PROMPT_KIND_UNSPECIFIED PromptKind = 0
 	// May this tool be called with these arguments?
 	PromptKind_PROMPT_KIND_TOOL_APPROVAL PromptKind = 1
@@ -38,9 +38,10 @@ const (
 	PromptKind_PROMPT_KIND_ELICITATION_FORM PromptKind = 3
 	// A server asks the user to visit a URL (elicitation/create, url mode).
 	PromptKind_PROMPT_KIND_ELICITATION_URL PromptKind = 4
-	// A server behind a URL wants to know who calls: the user signs in on a page of its authorization server.
+	// A server behind a URL requires a sign-in: the user signs in on a page of its authorization server.
 	PromptKind_PROMPT_KIND_SIGN_IN PromptKind = 5
-	// May this server of a workspace file be started?
+	// May this server be started? Asked for a server of a workspace file, and for an entry that a program had the hub
+	// write.
 	PromptKind_PROMPT_KIND_SERVER_LAUNCH PromptKind = 6
 	// A config file asks for a value.
 	PromptKind_PROMPT_KIND_CONFIG_INPUT PromptKind = 7
@@ -97,13 +98,13 @@ func (PromptKind) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{0}
 }
 
-// PromptCause is why a prompt closed.
+// PromptCause says why a prompt closed.
 type PromptCause int32
 
 const (
-	// Not said.
+	// Unknown; in TracePrompt: the prompt opened.
 	PromptCause_PROMPT_CAUSE_UNSPECIFIED PromptCause = 0
-	// A window accepted it, or accepted another one with a scope that covers this one as well.
+	// A window accepted it, or accepted another prompt with an answer that covers this one as well.
 	PromptCause_PROMPT_CAUSE_ANSWERED PromptCause = 1
 	// A window declined it.
 	PromptCause_PROMPT_CAUSE_DECLINED PromptCause = 2
@@ -119,8 +120,8 @@ const (
 	PromptCause_PROMPT_CAUSE_SERVER_GONE PromptCause = 7
 	// The hub is draining or shutting down.
 	PromptCause_PROMPT_CAUSE_SHUTDOWN PromptCause = 8
-	// Something else made it pointless: the page that it asked to visit is done, no window is left that could show it, the config has answered it or
-	// changed what it was about.
+	// The prompt became pointless for another reason: the page to visit is done, the browser has come back from a
+	// sign-in, no window is left that could show the prompt, or the config has answered it or changed what it was about.
 	PromptCause_PROMPT_CAUSE_SUPERSEDED PromptCause = 9
 )
 
@@ -179,19 +180,22 @@ func (PromptCause) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{1}
 }
 
-// ApprovalScope is how long the approval of a tool, or the consent to a launch, is remembered.
+// ApprovalScope says how long the approval of a tool, or the consent to a launch, is remembered.
 type ApprovalScope int32
 
 const (
-	// Same as once.
+	// Same as ONCE.
 	ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED ApprovalScope = 0
-	// For this call; for a launch: for this hub.
+	// For a tool: this call only. For a launch: until this hub ends.
 	ApprovalScope_APPROVAL_SCOPE_ONCE ApprovalScope = 1
-	// Until this window detaches.
+	// Until the window that answered has detached for good.
 	ApprovalScope_APPROVAL_SCOPE_WINDOW ApprovalScope = 2
-	// From now on, kept by the hub in a file of its own; bound to the hash of the tool's definition.
+	// From now on. The hub stores the answer in its own file. An approval is bound to the hash of the tool's definition,
+	// a consent to the launch hash.
 	ApprovalScope_APPROVAL_SCOPE_ALWAYS ApprovalScope = 3
-	// As always, but only while the same workspace folders are open: those of the window that answered.
+	// Like ALWAYS, but only while the same workspace folders are open: those of the window that answered. A window
+	// without workspace folders cannot answer with this scope: INVALID_ARGUMENT (INVALID_CONTENT), and the prompt stays
+	// open.
 	ApprovalScope_APPROVAL_SCOPE_WORKSPACE ApprovalScope = 4
 )
 
@@ -243,19 +247,20 @@ func (ApprovalScope) EnumDescriptor() ([]byte, []int) {
 // Prompt is one open question to the user.
 type Prompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Stable id.
+	// Id of the prompt. It does not change.
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// Server that asks, or whose tool is to be called.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// The request that the prompt belongs to: the tool call to approve, the server's own request, or, for a sign-in, the request that was refused without one.
+	// Id of the request that the prompt belongs to: the tool call to approve, the request of the server, or the hub's own
+	// request for a sign-in, a launch or a config input.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The request that caused it, when that can be known.
+	// Id of the request that caused that request, "" if it is not known or there is none.
 	ParentRequestId string `protobuf:"bytes,4,opt,name=parent_request_id,json=parentRequestId,proto3" json:"parent_request_id,omitempty"`
-	// When it was opened.
+	// When the prompt was opened.
 	OpenTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=open_time,json=openTime,proto3" json:"open_time,omitempty"`
-	// When it closes by itself; absent: never.
+	// When the prompt closes by itself. Absent: never.
 	Deadline *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=deadline,proto3" json:"deadline,omitempty"`
-	// The question. Its field tells the kind.
+	// The question. The field that is set determines the kind.
 	//
 	// Types that are valid to be assigned to Question:
 	//
@@ -423,22 +428,22 @@ type Prompt_ToolApproval struct {
 }
 
 type Prompt_Sampling struct {
-	// Sampling.
+	// A completion by the host's model.
 	Sampling *Sampling `protobuf:"bytes,8,opt,name=sampling,proto3,oneof"`
 }
 
 type Prompt_ElicitationForm struct {
-	// Elicitation by form.
+	// Input in a form.
 	ElicitationForm *ElicitationForm `protobuf:"bytes,9,opt,name=elicitation_form,json=elicitationForm,proto3,oneof"`
 }
 
 type Prompt_ElicitationUrl struct {
-	// Elicitation by URL.
+	// A visit to a URL.
 	ElicitationUrl *ElicitationUrl `protobuf:"bytes,10,opt,name=elicitation_url,json=elicitationUrl,proto3,oneof"`
 }
 
 type Prompt_SignIn struct {
-	// Sign-in.
+	// A sign-in.
 	SignIn *SignIn `protobuf:"bytes,11,opt,name=sign_in,json=signIn,proto3,oneof"`
 }
 
@@ -469,25 +474,27 @@ func (*Prompt_ConfigInput) isPrompt_Question() {}
 // ToolApproval shows exactly what would be called.
 type ToolApproval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tool name.
+	// Name of the tool: untrusted.
 	Tool string `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Title for people: untrusted.
+	// Title of the tool for people: untrusted.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Description: untrusted.
+	// Description of the tool: untrusted.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// JSON text of the arguments, whole.
+	// JSON text of all arguments, not shortened.
 	ArgumentsJson string `protobuf:"bytes,4,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
-	// JSON text of the tool's definition, as the server lists it.
+	// JSON text of the tool's definition, as the server lists it: untrusted.
 	DefinitionJson string `protobuf:"bytes,5,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
-	// Hash that the approval is bound to.
+	// Hash of the definition. The approval is bound to it.
 	DefinitionHash string `protobuf:"bytes,6,opt,name=definition_hash,json=definitionHash,proto3" json:"definition_hash,omitempty"`
-	// Hint of the server, untrusted: it may change or destroy things. True when the server does not say.
+	// Hint of the server, untrusted: the tool may change or destroy things. True if the server does not say.
 	DestructiveHint bool `protobuf:"varint,7,opt,name=destructive_hint,json=destructiveHint,proto3" json:"destructive_hint,omitempty"`
-	// Hint of the server, untrusted: it only reads.
+	// Hint of the server, untrusted: the tool only reads.
 	ReadOnlyHint bool `protobuf:"varint,8,opt,name=read_only_hint,json=readOnlyHint,proto3" json:"read_only_hint,omitempty"`
-	// JSON text of the definition that was approved before, when the server has changed it since; "" when there is none.
+	// JSON text of the definition that was approved before, if the server has changed it since then. "" if there is none.
+	// Untrusted.
 	PreviousDefinitionJson string `protobuf:"bytes,9,opt,name=previous_definition_json,json=previousDefinitionJson,proto3" json:"previous_definition_json,omitempty"`
-	// What has changed between the two, in the order of the definition.
+	// Differences between the two definitions, in the order of the present one. At most 200; if there are more, the last
+	// one has the path "..." and says how many more.
 	Changes       []*DefinitionChange `protobuf:"bytes,10,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -596,11 +603,13 @@ func (x *ToolApproval) GetChanges() []*DefinitionChange {
 // DefinitionChange is one difference between two definitions of a tool, or between two forms of a launch.
 type DefinitionChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where: "description", or "inputSchema.properties.path.type". "": the whole is another one, too large to be compared.
+	// Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the whole has
+	// changed, and the two could not be compared, for example because one of them is too large.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// JSON text of the value before, "" when there was none: untrusted. What is very long is a JSON string that ends in a mark, of what comes first.
+	// JSON text of the value before, "" if there was none: untrusted. A value of more than 4 KiB is replaced by a JSON
+	// string that has its beginning and ends in a mark.
 	BeforeJson string `protobuf:"bytes,2,opt,name=before_json,json=beforeJson,proto3" json:"before_json,omitempty"`
-	// JSON text of the value now, "" when there is none: untrusted.
+	// JSON text of the value now, "" if there is none: untrusted. A long value is replaced as in before_json.
 	AfterJson     string `protobuf:"bytes,3,opt,name=after_json,json=afterJson,proto3" json:"after_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -657,63 +666,74 @@ func (x *DefinitionChange) GetAfterJson() string {
 	return ""
 }
 
-// ServerLaunch shows exactly what would be run, or connected to, for a server that a workspace file brings. Nothing of it can be changed by the answer.
-// Accept with a scope is a yes; it holds for the launch hash. All texts are those of the file and untrusted: characters that are not to be seen, or that
-// change the direction of what follows, are to be shown escaped.
+// ServerLaunch shows exactly what would be run, or connected to, for a server of a workspace file or for an entry that
+// a program had the hub write. An answer cannot change any of it. An accept with a scope is a yes, which is valid for
+// the launch hash. All texts come from the file and are untrusted: characters that are invisible, or that change the
+// direction of the text after them, must be shown escaped.
 type ServerLaunch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Command as it is written, with folders filled in. References to the environment, to inputs and to files stay as they are spelled: their values may be secret. "" for a server behind a URL.
+	// Command as the file spells it, with folders filled in. References to the environment, to inputs and to files stay
+	// as they are spelled, because their values may be secret. "" for a server behind a URL.
 	Command string `protobuf:"bytes,1,opt,name=command,proto3" json:"command,omitempty"`
-	// Arguments, all of them and whole.
+	// All arguments, not shortened.
 	Args []string `protobuf:"bytes,2,rep,name=args,proto3" json:"args,omitempty"`
-	// Working directory.
+	// Working directory, "" for the usual one.
 	Directory string `protobuf:"bytes,3,opt,name=directory,proto3" json:"directory,omitempty"`
-	// Names of the environment variables that the file sets. What they are set to is in environment.
+	// Names of the environment variables that the file sets, or passes on from the hub's environment. environment has the
+	// values of those that the file sets.
 	EnvironmentNames []string `protobuf:"bytes,4,rep,name=environment_names,json=environmentNames,proto3" json:"environment_names,omitempty"`
-	// Names of the variables of the hub's environment that the file refers to: their values would reach the server.
+	// Names of the variables of the hub's environment that the file refers to. The server would receive their values.
 	EnvironmentReferences []string `protobuf:"bytes,5,rep,name=environment_references,json=environmentReferences,proto3" json:"environment_references,omitempty"`
-	// File of further variables, "" when there is none. It must not set what loads code: a server whose file does is not started.
+	// File of further variables, "" if there is none. It must not set variables that make a program load other code: a
+	// server whose env_file does so is not started.
 	EnvFile string `protobuf:"bytes,6,opt,name=env_file,json=envFile,proto3" json:"env_file,omitempty"`
-	// Address, whole, for a server behind a URL.
+	// The whole address of a server behind a URL, "" for a process.
 	Url string `protobuf:"bytes,7,opt,name=url,proto3" json:"url,omitempty"`
-	// Names of the headers that the file sets.
+	// Names of the HTTP headers that the file sets.
 	HeaderNames []string `protobuf:"bytes,8,rep,name=header_names,json=headerNames,proto3" json:"header_names,omitempty"`
-	// Tools, and patterns of tools, that the file wants to be called without a question. They count only after a yes.
+	// Names of tools, and patterns of names, that the file wants to be called without a question. They count only after a
+	// yes.
 	AllowedTools []string `protobuf:"bytes,9,rep,name=allowed_tools,json=allowedTools,proto3" json:"allowed_tools,omitempty"`
-	// Other files that the launch would read, a token for the sign-in say.
+	// Other files that the launch would read, for example one with a token for the sign-in.
 	Files []string `protobuf:"bytes,10,rep,name=files,proto3" json:"files,omitempty"`
-	// The file that brings the server.
+	// The config file that has the entry of the server.
 	ConfigFile string `protobuf:"bytes,11,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
 	// Line of the entry, from 1.
 	ConfigLine int32 `protobuf:"varint,12,opt,name=config_line,json=configLine,proto3" json:"config_line,omitempty"`
-	// Hash of all of that and of the values behind it: what a yes is bound to.
+	// Hash of all of this and of the values behind it. A yes is bound to it.
 	LaunchHash string `protobuf:"bytes,13,opt,name=launch_hash,json=launchHash,proto3" json:"launch_hash,omitempty"`
-	// There was a yes to an earlier form of this entry, and it has changed since.
+	// True: there was a yes to an earlier form of this entry, which has changed since then.
 	Changed bool `protobuf:"varint,14,opt,name=changed,proto3" json:"changed,omitempty"`
-	// What has changed since that yes.
+	// Differences from the form that the user said yes to.
 	Changes []*DefinitionChange `protobuf:"bytes,15,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Ids of the inputs of the file that the entry refers to: their values would reach the server, also those that were given for another server of the file.
+	// Ids of the inputs of the file that the entry refers to. The server would receive their values, including values
+	// that the user has given for another server of the file.
 	InputReferences []string `protobuf:"bytes,16,rep,name=input_references,json=inputReferences,proto3" json:"input_references,omitempty"`
-	// The program that runs: its absolute path, as the start of a process finds it (the entry's own PATH, its directory). This very path is executed.
-	// "": none was found, or it depends on an input that has no value yet; the question comes again when there is one. Always "" behind a URL.
+	// Absolute path of the program that runs, found in the way in which a process is started (with the PATH and the
+	// directory of the entry). Exactly this path is executed. "": no program was found, or the path depends on an input
+	// that has no value yet; in that case the question is asked again when the input has one. Always "" for a server
+	// behind a URL.
 	ResolvedCommand string `protobuf:"bytes,17,opt,name=resolved_command,json=resolvedCommand,proto3" json:"resolved_command,omitempty"`
-	// The file that resolved_command leads to, when that is a link: its absolute path without links. "" when it is none.
+	// If resolved_command is a link, the file that it leads to: an absolute path without links. Otherwise "".
 	ResolvedTarget string `protobuf:"bytes,18,opt,name=resolved_target,json=resolvedTarget,proto3" json:"resolved_target,omitempty"`
-	// The environment variables that the file sets, by name, each with its value as it is spelled there: a literal is shown, a reference stays one.
+	// The environment variables that the file sets, by name, each with its value as the file spells it: literals are
+	// shown, and references stay references.
 	Environment []*LaunchVariable `protobuf:"bytes,19,rep,name=environment,proto3" json:"environment,omitempty"`
-	// Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
+	// Names of the variables that env_file sets. Their values are not shown, but a yes is bound to them.
 	EnvFileNames []string `protobuf:"bytes,20,rep,name=env_file_names,json=envFileNames,proto3" json:"env_file_names,omitempty"`
-	// Why resolved_command is empty, "" when it is not or the server is behind a URL.
+	// Why resolved_command is empty. "" if it is not empty, or if the server is behind a URL.
 	Unresolved string `protobuf:"bytes,21,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
-	// Where resolved_command was found, in words for the person: the PATH of the hub or of the login shell, a folder of a version manager. A yes is not bound
-	// to it, but to the program. "" when resolved_command is or the entry names the file itself.
+	// Where resolved_command was found, as a text for people: the PATH of the hub, the PATH of the login shell, or a
+	// folder of a version manager. A yes is bound to the program, not to this text. "" if resolved_command is empty, or
+	// if the entry names the file by its path.
 	ResolvedFrom string `protobuf:"bytes,22,opt,name=resolved_from,json=resolvedFrom,proto3" json:"resolved_from,omitempty"`
-	// Names of those variables of the user that the process inherits beyond what every program needs: proxies, certificates, folders of version managers, as far
-	// as they are set now. User names and passwords are taken out of proxies; nothing that is a right (SSH_AUTH_SOCK, DOCKER_HOST) is inherited unless the
-	// file names it, and then it is in environment_references.
+	// Names of those variables of the user that the process inherits in addition to what every program needs: proxies,
+	// certificates, and folders of version managers, as far as they are set now. User names and passwords are removed
+	// from proxy addresses. Variables that grant access (SSH_AUTH_SOCK, DOCKER_HOST) are inherited only if the file names
+	// them, and are then listed in environment_references.
 	InheritedNames []string `protobuf:"bytes,23,rep,name=inherited_names,json=inheritedNames,proto3" json:"inherited_names,omitempty"`
-	// The program that had the hub write this entry, whoever's file it stands in; absent: no program did. To be shown with the question. A window that acts for
-	// this program (Hello.acts_for) cannot accept it.
+	// The program that had the hub write this entry, whatever the scope of the file. Absent: no program did. It must be
+	// shown with the question. A window that acts for this program (Hello.acts_for) cannot accept the prompt.
 	WrittenBy     *ConfigWriter `protobuf:"bytes,24,opt,name=written_by,json=writtenBy,proto3" json:"written_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -920,14 +940,14 @@ func (x *ServerLaunch) GetWrittenBy() *ConfigWriter {
 // LaunchVariable is one environment variable that a file sets for a server.
 type LaunchVariable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name.
+	// Name of the variable.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Value as the file spells it, with folders filled in: untrusted.
 	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	// The file takes the variable away from what the server would inherit.
+	// True: the file removes the variable from what the server would inherit.
 	Unset bool `protobuf:"varint,3,opt,name=unset,proto3" json:"unset,omitempty"`
-	// It can make the program, or what it starts, load other code than it is: PATH, LD_PRELOAD, NODE_OPTIONS and their like. To be shown as a warning of
-	// its own, not by colour alone.
+	// True: the variable can make the program, or the programs that it starts, load other code (PATH, LD_PRELOAD,
+	// NODE_OPTIONS and similar ones). It must be shown as a separate warning, not by colour alone.
 	LoadsCode     bool `protobuf:"varint,4,opt,name=loads_code,json=loadsCode,proto3" json:"loads_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -991,20 +1011,20 @@ func (x *LaunchVariable) GetLoadsCode() bool {
 	return false
 }
 
-// ConfigInput asks for a value that a config file wants from the user.
+// ConfigInput asks the user for a value that a config file needs.
 type ConfigInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the input in its file.
 	InputId string `protobuf:"bytes,1,opt,name=input_id,json=inputId,proto3" json:"input_id,omitempty"`
-	// What it is for: text of the file.
+	// What the value is for: a text of the file, untrusted.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// The value is a secret: it must not be shown while it is typed.
+	// True: the value is a secret, and must not be shown while it is typed.
 	Secret bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
-	// What to offer, "" for nothing.
+	// Value to offer, "" for none.
 	DefaultValue string `protobuf:"bytes,4,opt,name=default_value,json=defaultValue,proto3" json:"default_value,omitempty"`
-	// The only values that are right. Empty: any text.
+	// The only values that are allowed. Empty: any text is allowed.
 	Options []*ConfigInputOption `protobuf:"bytes,5,rep,name=options,proto3" json:"options,omitempty"`
-	// The file that asks.
+	// The config file that needs the value.
 	ConfigFile string `protobuf:"bytes,6,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
 	// Line of the input, from 1.
 	ConfigLine    int32 `protobuf:"varint,7,opt,name=config_line,json=configLine,proto3" json:"config_line,omitempty"`
@@ -1091,12 +1111,12 @@ func (x *ConfigInput) GetConfigLine() int32 {
 	return 0
 }
 
-// ConfigInputOption is one value to pick.
+// ConfigInputOption is one value that the user can choose.
 type ConfigInputOption struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
-	// What a person reads; "" = the value.
+	// Text to show for the value. "": the value itself is shown.
 	Label         string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1146,10 +1166,10 @@ func (x *ConfigInputOption) GetLabel() string {
 	return ""
 }
 
-// Sampling carries the server's request; the window runs the model.
+// Sampling carries the request of the server. The window, or a host behind it, runs the model.
 type Sampling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// JSON text of the params of sampling/createMessage, as they came.
+	// JSON text of the params of sampling/createMessage, as they were received: untrusted.
 	RequestJson   string `protobuf:"bytes,1,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1192,14 +1212,14 @@ func (x *Sampling) GetRequestJson() string {
 	return ""
 }
 
-// ElicitationForm carries the question and the form.
+// ElicitationForm carries the question of a server and the form to fill in.
 type ElicitationForm struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Question of the server: untrusted.
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// JSON text of the requested schema, as it came.
+	// JSON text of the requested schema, as it was received: untrusted.
 	SchemaJson string `protobuf:"bytes,2,opt,name=schema_json,json=schemaJson,proto3" json:"schema_json,omitempty"`
-	// JSON text of the params of elicitation/create, as they came.
+	// JSON text of the params of elicitation/create, as they were received: untrusted.
 	RequestJson   string `protobuf:"bytes,3,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1256,19 +1276,23 @@ func (x *ElicitationForm) GetRequestJson() string {
 	return ""
 }
 
-// ElicitationUrl asks the user to visit a page in the outside browser, only after consent.
+// ElicitationUrl asks the user to visit a page. The page is opened in an external browser, and only after the user has
+// agreed.
 type ElicitationUrl struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Question of the server: untrusted.
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// The whole URL: untrusted. The hub lets through what may be handed to a browser: https, or http on this machine, at most 8 KiB, without a user name,
-	// spaces, backslashes or invisible characters. The server gets an error for any other, and nobody is asked.
+	// The whole URL: untrusted. The hub accepts only a URL that may be given to a browser: https, or http on this
+	// machine, at most 8 KiB, without a user name, spaces, backslashes or invisible characters. For any other URL the
+	// server gets an error, and nobody is asked.
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
+	// Host of the URL that a browser would connect to, in lower case and in punycode, with the port if the URL has one.
+	// It is meant to be highlighted.
 	UrlHost string `protobuf:"bytes,3,opt,name=url_host,json=urlHost,proto3" json:"url_host,omitempty"`
-	// Consent was given; the question is now whether the user has finished there. Accept means finished.
+	// False: the question is whether the user agrees to visit the page. True: the user has agreed, and the question is
+	// whether the user has finished there; accept means finished.
 	Waiting bool `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// JSON text of the params of elicitation/create, as they came.
+	// JSON text of the params of elicitation/create, as they were received: untrusted.
 	RequestJson   string `protobuf:"bytes,5,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1339,21 +1363,25 @@ func (x *ElicitationUrl) GetRequestJson() string {
 	return ""
 }
 
-// SignIn asks the user to sign in, in the outside browser, only after consent. The host opens the URL when the user accepts; the prompt is then closed
-// and opens once more with waiting, and that one closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either ends the sign-in.
+// SignIn asks the user to sign in. The page is opened in an external browser, and only after the user has agreed: the
+// host opens the URL when the user accepts. That closes the prompt, and another one opens with waiting set. The second
+// prompt closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either prompt ends the
+// sign-in.
 type SignIn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The whole URL of the authorization server: untrusted. https, or http on this machine, as the URL of ElicitationUrl.
+	// The whole URL of the authorization server: untrusted. It is https, or http on this machine, with the same
+	// restrictions as ElicitationUrl.url.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
+	// Host of the URL that a browser would connect to, in lower case and in punycode, with the port if the URL has one.
+	// It is meant to be highlighted.
 	UrlHost string `protobuf:"bytes,2,opt,name=url_host,json=urlHost,proto3" json:"url_host,omitempty"`
-	// Consent was given; the browser has not come back yet.
+	// True: the user has agreed, and the browser has not come back yet.
 	Waiting bool `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// Who issues the token: the authorization server. Untrusted.
+	// Issuer of the token, which is the authorization server: untrusted.
 	Issuer string `protobuf:"bytes,4,opt,name=issuer,proto3" json:"issuer,omitempty"`
-	// What the token is for: the server.
+	// What the token is for, which is the server.
 	Resource string `protobuf:"bytes,5,opt,name=resource,proto3" json:"resource,omitempty"`
-	// What is asked for: untrusted.
+	// Scopes that are requested: untrusted.
 	Scopes        []string `protobuf:"bytes,6,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1431,12 +1459,13 @@ func (x *SignIn) GetScopes() []string {
 	return nil
 }
 
-// PromptAnswer is one click. The first answer takes the prompt.
+// PromptAnswer is the answer of a user to a prompt. The first answer that is accepted closes the prompt; a later one
+// fails with NOT_FOUND (PROMPT_CLOSED).
 type PromptAnswer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The prompt.
+	// Id of the prompt.
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
-	// What the user chose. Decline, dismiss and cancel of the request are three different things.
+	// What the user chose. To decline, to dismiss and to cancel the request are three different things.
 	//
 	// Types that are valid to be assigned to Action:
 	//
@@ -1444,8 +1473,9 @@ type PromptAnswer struct {
 	//	*PromptAnswer_Decline
 	//	*PromptAnswer_Dismiss
 	Action isPromptAnswer_Action `protobuf_oneof:"action"`
-	// With decline or dismiss of a question of a server (sampling, elicitation): this server is to ask no more. Its open questions are declined, and those to
-	// come are at once, without a prompt, until somebody starts, restarts or switches on the server, or mute_server takes it back. Calls go on.
+	// True, with a decline or a dismiss of a question of a server (sampling, elicitation): the server may ask no more
+	// questions. Its open questions are declined, and new ones are declined at once, without a prompt, until somebody
+	// starts, restarts or switches on the server, or allows questions again by mute_server of AttachRequest. Calls go on.
 	MuteServer    bool `protobuf:"varint,5,opt,name=mute_server,json=muteServer,proto3" json:"mute_server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1544,7 +1574,7 @@ type PromptAnswer_Decline struct {
 }
 
 type PromptAnswer_Dismiss struct {
-	// Closed without a choice.
+	// The prompt was closed without a choice.
 	Dismiss *DismissPrompt `protobuf:"bytes,4,opt,name=dismiss,proto3,oneof"`
 }
 
@@ -1554,22 +1584,26 @@ func (*PromptAnswer_Decline) isPromptAnswer_Action() {}
 
 func (*PromptAnswer_Dismiss) isPromptAnswer_Action() {}
 
-// AcceptPrompt is a yes with what the kind needs.
+// AcceptPrompt is a yes, with what the kind of the prompt needs.
 type AcceptPrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tool approval and server launch: how long it holds.
+	// Tool approval and server launch: how long the yes is valid.
 	Scope ApprovalScope `protobuf:"varint,1,opt,name=scope,proto3,enum=mcphub.v1.ApprovalScope" json:"scope,omitempty"`
-	// Elicitation form: JSON text of the content object, checked against the schema. Sampling: JSON text of the result
-	// (role, content, model, stopReason). Config input: JSON text of the value, a string. Else empty.
+	// Elicitation form: JSON text of the content object, which is checked against the schema. Sampling: JSON text of the
+	// result (role, content, model, stopReason). Config input: JSON text of the value, which is a string. Otherwise
+	// empty. At most 8 MiB.
 	ContentJson string `protobuf:"bytes,2,opt,name=content_json,json=contentJson,proto3" json:"content_json,omitempty"`
-	// Config input: the host keeps the value itself and will answer again. The hub forgets it when it ends; else it keeps secrets in the system's
-	// keyring, and other values, or all where there is no keyring, in a file that only the user can read.
+	// Config input. True: the host stores the value itself and will answer again, and the hub forgets the value when it
+	// ends. False: the hub stores secrets in the keyring of the system, and other values in a file that only the user can
+	// read; without a keyring, secrets are in that file, too.
 	KeptByHost bool `protobuf:"varint,3,opt,name=kept_by_host,json=keptByHost,proto3" json:"kept_by_host,omitempty"`
-	// Sampling: JSON text of the params as the user has edited them, with content_json empty. It is for a host between page and hub that runs a model: the host
-	// takes this answer, runs the model, and answers with content_json. A hub refuses it with INVALID_CONTENT, and the prompt stays open.
+	// Sampling: JSON text of the params as the user has edited them, with content_json empty. It is meant for a host
+	// between the page and the hub that runs a model: the host takes this answer, runs the model, and answers with
+	// content_json. A hub refuses it with INVALID_ARGUMENT (INVALID_CONTENT), and the prompt stays open.
 	RequestJson string `protobuf:"bytes,4,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
-	// Server launch with written_by: the launch_hash of the prompt. It says that the whole command was in view when the person clicked, beside it; without it
-	// the hub refuses the yes with CONSENT_NOT_SHOWN, and the prompt stays open. For other launches it may be left out.
+	// Server launch with written_by: the launch_hash of the prompt. It says that the whole launch was in view beside the
+	// button when the person clicked. Without it the hub refuses the yes with INVALID_ARGUMENT (CONSENT_NOT_SHOWN), and
+	// the prompt stays open. Optional for other launches.
 	LaunchHash    string `protobuf:"bytes,5,opt,name=launch_hash,json=launchHash,proto3" json:"launch_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1643,7 +1677,7 @@ func (x *AcceptPrompt) GetLaunchHash() string {
 // DeclinePrompt is an explicit no.
 type DeclinePrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why, for the log and for the caller of a tool.
+	// Reason for the log and for the caller of a tool. May be empty.
 	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1723,18 +1757,18 @@ func (*DismissPrompt) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{14}
 }
 
-// PromptClosed is the one event for every end of a prompt.
+// PromptClosed is sent once for each prompt that ends, whatever the cause.
 type PromptClosed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The prompt.
+	// Id of the prompt.
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// Why it closed.
 	Cause PromptCause `protobuf:"varint,2,opt,name=cause,proto3,enum=mcphub.v1.PromptCause" json:"cause,omitempty"`
-	// Bounded raw text, as Cancellation.reason is; untrusted when it comes from a server.
+	// Reason as raw text with the bounds of Cancellation.reason: untrusted when a server gave it.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The window that answered, when one did.
+	// Id of the window that answered, "" if none did.
 	WindowId string `protobuf:"bytes,4,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
-	// Who ended it.
+	// Who ended the prompt.
 	Origin        Origin `protobuf:"varint,5,opt,name=origin,proto3,enum=mcphub.v1.Origin" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

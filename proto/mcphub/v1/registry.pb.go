@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/registry.proto
 
-// Servers that others offer: registries that speak the MCP registry's API, and bundles (.mcpb).
+// Servers that others offer: in registries with the API of the MCP registry, and as bundles (.mcpb).
 
 package mcphubv1
 
@@ -24,17 +24,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// RegistryStatus is what a registry says of a version.
+// RegistryStatus is the status of a version in its registry.
 type RegistryStatus int32
 
 const (
-	// Not said.
+	// Unknown.
 	RegistryStatus_REGISTRY_STATUS_UNSPECIFIED RegistryStatus = 0
 	// In use.
 	RegistryStatus_REGISTRY_STATUS_ACTIVE RegistryStatus = 1
-	// Not to be used any more, as status_message says.
+	// Should not be used any more; status_message says why.
 	RegistryStatus_REGISTRY_STATUS_DEPRECATED RegistryStatus = 2
-	// Taken away: spam or malware, say. It must not be added.
+	// Removed, for example because it is spam or malware. It must not be added.
 	RegistryStatus_REGISTRY_STATUS_DELETED RegistryStatus = 3
 )
 
@@ -81,7 +81,7 @@ func (RegistryStatus) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_registry_proto_rawDescGZIP(), []int{0}
 }
 
-// ProposalInputType is what a value is.
+// ProposalInputType is the type of a value.
 type ProposalInputType int32
 
 const (
@@ -142,16 +142,17 @@ func (ProposalInputType) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_registry_proto_rawDescGZIP(), []int{1}
 }
 
-// SearchRegistryRequest says where to look for what.
+// SearchRegistryRequest says which registry to search for which text.
 type SearchRegistryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Base address of the registry, the part before /v0.1: https, or http of this computer. There is no default.
+	// Base address of the registry, which is the part before /v0.1: https, or http on this machine. At most 2,048 bytes.
+	// There is no default.
 	RegistryUrl string `protobuf:"bytes,1,opt,name=registry_url,json=registryUrl,proto3" json:"registry_url,omitempty"`
-	// Text to look for, at most 200 characters. Empty: all.
+	// Text to search for, at most 200 characters. Empty: all servers.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// SearchRegistryResponse.next_cursor of the page before. Empty: the first page.
+	// SearchRegistryResponse.next_cursor of the previous page. Empty: the first page.
 	Cursor string `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
-	// Most servers of a page, at most 100. 0: 30.
+	// Largest number of servers in a page, at most 100. 0: 30.
 	PageSize      int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -215,14 +216,15 @@ func (x *SearchRegistryRequest) GetPageSize() int32 {
 	return 0
 }
 
-// SearchRegistryResponse is one page.
+// SearchRegistryResponse is one page of servers.
 type SearchRegistryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Servers, in the registry's order. Those that it has deleted are not among them.
+	// Servers in the order of the registry. Servers that the registry has deleted are left out.
 	Servers []*RegistryServer `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
-	// Where the next page begins. Empty: there is none.
+	// Cursor of the next page. Empty: this is the last page.
 	NextCursor string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`
-	// Entries that were left out, as they are none: without a name, say.
+	// Number of entries that were left out because they are invalid (for example without a name), or because the registry
+	// has sent more than one page.
 	LeftOut       int32 `protobuf:"varint,3,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -279,30 +281,31 @@ func (x *SearchRegistryResponse) GetLeftOut() int32 {
 	return 0
 }
 
-// RegistryServer is a version of a server, as its publisher describes it.
+// RegistryServer is a version of a server, as its publisher describes it. All its texts are untrusted.
 type RegistryServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the registry, such as io.github.someone/weather.
+	// Name in the registry, for example io.github.someone/weather.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Who published it: the part before the slash, which the official registry checks.
+	// Publisher: the part of the name before the slash, which the official registry checks.
 	Publisher string `protobuf:"bytes,2,opt,name=publisher,proto3" json:"publisher,omitempty"`
-	// Name for people. May be empty.
+	// Title for people. May be empty.
 	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	// What it does.
+	// Description of the server.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// Version.
 	Version string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
-	// Status.
+	// Status of this version.
 	Status RegistryStatus `protobuf:"varint,6,opt,name=status,proto3,enum=mcphub.v1.RegistryStatus" json:"status,omitempty"`
-	// Why it has that status. May be empty.
+	// Reason for the status. May be empty.
 	StatusMessage string `protobuf:"bytes,7,opt,name=status_message,json=statusMessage,proto3" json:"status_message,omitempty"`
-	// Page for people, http or https. May be empty.
+	// Web page for people, http or https. May be empty.
 	WebsiteUrl string `protobuf:"bytes,8,opt,name=website_url,json=websiteUrl,proto3" json:"website_url,omitempty"`
-	// Its source, http or https. May be empty.
+	// Address of the source code, http or https. May be empty.
 	RepositoryUrl string `protobuf:"bytes,9,opt,name=repository_url,json=repositoryUrl,proto3" json:"repository_url,omitempty"`
-	// When this version was published. May be absent.
+	// When this version was published. Absent: unknown.
 	PublishTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=publish_time,json=publishTime,proto3" json:"publish_time,omitempty"`
-	// How it can be had, each once: npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
+	// Ways in which the server is offered, each once: npm, pypi, oci, nuget, mcpb, remote, or another word of the
+	// registry.
 	Kinds         []string `protobuf:"bytes,11,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -415,14 +418,14 @@ func (x *RegistryServer) GetKinds() []string {
 	return nil
 }
 
-// GetRegistryServerRequest names a version.
+// GetRegistryServerRequest names a version of a server.
 type GetRegistryServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in SearchRegistryRequest.
+	// Base address of the registry, as in SearchRegistryRequest.
 	RegistryUrl string `protobuf:"bytes,1,opt,name=registry_url,json=registryUrl,proto3" json:"registry_url,omitempty"`
 	// RegistryServer.name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Version. Empty: the latest.
+	// Version. Empty: the latest version.
 	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -479,12 +482,12 @@ func (x *GetRegistryServerRequest) GetVersion() string {
 	return ""
 }
 
-// GetRegistryServerResponse is a version and the ways to have it.
+// GetRegistryServerResponse holds a version of a server, and proposals for it.
 type GetRegistryServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The version.
 	Server *RegistryServer `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Proposals, those that can be added first. At most 50.
+	// Proposals, with those that can be added first. At most 50.
 	Proposals     []*ServerProposal `protobuf:"bytes,2,rep,name=proposals,proto3" json:"proposals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -534,27 +537,27 @@ func (x *GetRegistryServerResponse) GetProposals() []*ServerProposal {
 	return nil
 }
 
-// ServerProposal is one way to have a server. Its texts are a stranger's.
+// ServerProposal is one way in which a server can be added. Its texts are untrusted.
 type ServerProposal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id for the other calls.
+	// Id of the proposal for the other calls.
 	ProposalId string `protobuf:"bytes,1,opt,name=proposal_id,json=proposalId,proto3" json:"proposal_id,omitempty"`
-	// A name for the entry.
+	// Proposed name for the entry.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
+	// Kind: npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
 	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
-	// What would be had, for people: the package with its version, the address, the bundle.
+	// What would be used, for people: the package with its version, the address, or the bundle.
 	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
-	// How the server would be reached, with ${input:ID} where a value of an input belongs. Absent: it is not known (a bundle that was not downloaded), or unusable
-	// says why there is none.
+	// How the server would be reached, with ${input:ID} in place of the value of an input. Absent: this is not known yet
+	// (the bundle has not been downloaded), or the proposal is unusable.
 	Form *ServerForm `protobuf:"bytes,5,opt,name=form,proto3" json:"form,omitempty"`
-	// What people are to fill in.
+	// Values that the user should enter.
 	Inputs []*ProposalInput `protobuf:"bytes,6,rep,name=inputs,proto3" json:"inputs,omitempty"`
-	// Why it cannot be added, for people. Empty: it can.
+	// Why the server cannot be added in this way, for people. Empty: it can.
 	Unusable string `protobuf:"bytes,7,opt,name=unusable,proto3" json:"unusable,omitempty"`
-	// What people should know before they add it.
+	// What the user should know before the server is added, for people.
 	Warnings []string `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// It is a bundle that a registry names: ReadBundle with the id downloads it.
+	// True: this is a bundle that a registry names. ReadBundle with the id downloads it.
 	NeedsDownload bool `protobuf:"varint,9,opt,name=needs_download,json=needsDownload,proto3" json:"needs_download,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -653,32 +656,32 @@ func (x *ServerProposal) GetNeedsDownload() bool {
 	return false
 }
 
-// ProposalInput is a value that the entry needs.
+// ProposalInput is a value that the entry needs. Its texts are untrusted.
 type ProposalInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id, in ${input:ID} and FillProposalRequest.values.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Name for people: of the variable, the flag, the header.
+	// Name for people: the name of the variable, the flag or the header.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// What it is for. May be empty.
+	// What the value is for. May be empty.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The server cannot do without. What is not required and not filled in is left out of the entry.
+	// True: the server needs a value. An input that is not required and has no value is left out of the entry.
 	Required bool `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
-	// What is typed must not be shown.
+	// True: the value must not be shown while it is typed.
 	Secret bool `protobuf:"varint,5,opt,name=secret,proto3" json:"secret,omitempty"`
-	// Type.
+	// Type of the value.
 	Type ProposalInputType `protobuf:"varint,6,opt,name=type,proto3,enum=mcphub.v1.ProposalInputType" json:"type,omitempty"`
-	// Values to choose from. Empty: any.
+	// Values to choose from. Empty: any value.
 	Choices []string `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
-	// Values to begin with; more than one only with multiple.
+	// Values that are offered. More than one only if multiple is set.
 	Defaults []string `protobuf:"bytes,8,rep,name=defaults,proto3" json:"defaults,omitempty"`
-	// Several values may be given.
+	// True: several values may be given, at most 100.
 	Multiple bool `protobuf:"varint,9,opt,name=multiple,proto3" json:"multiple,omitempty"`
 	// Example of a value. May be empty.
 	Placeholder string `protobuf:"bytes,10,opt,name=placeholder,proto3" json:"placeholder,omitempty"`
-	// Bounds of a number. Absent: none.
+	// Smallest number that is allowed. Absent: no bound.
 	Minimum *float64 `protobuf:"fixed64,11,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
-	// As minimum.
+	// Largest number that is allowed. Absent: no bound.
 	Maximum       *float64 `protobuf:"fixed64,12,opt,name=maximum,proto3,oneof" json:"maximum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -798,10 +801,10 @@ func (x *ProposalInput) GetMaximum() float64 {
 	return 0
 }
 
-// ReadBundleRequest says where the bundle is.
+// ReadBundleRequest names the bundle.
 type ReadBundleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where.
+	// The bundle.
 	//
 	// Types that are valid to be assigned to From:
 	//
@@ -872,12 +875,13 @@ type isReadBundleRequest_From interface {
 }
 
 type ReadBundleRequest_Path struct {
-	// Absolute path of a file on the hub's machine. A page cannot name one: its host asks a person for it (AttachRequest.choose_bundle).
+	// Absolute path of a file on the machine of the hub. A page cannot use it: its host lets a person choose the file
+	// (AttachRequest.choose_bundle).
 	Path string `protobuf:"bytes,1,opt,name=path,proto3,oneof"`
 }
 
 type ReadBundleRequest_ProposalId struct {
-	// A proposal of GetRegistryServer with needs_download.
+	// Id of a proposal of GetRegistryServer with needs_download.
 	ProposalId string `protobuf:"bytes,2,opt,name=proposal_id,json=proposalId,proto3,oneof"`
 }
 
@@ -885,28 +889,28 @@ func (*ReadBundleRequest_Path) isReadBundleRequest_From() {}
 
 func (*ReadBundleRequest_ProposalId) isReadBundleRequest_From() {}
 
-// ReadBundleResponse is what a bundle says of itself.
+// ReadBundleResponse is what a bundle says about itself. Its texts are untrusted.
 type ReadBundleResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The proposal.
+	// Proposal for the server of the bundle.
 	Proposal *ServerProposal `protobuf:"bytes,1,opt,name=proposal,proto3" json:"proposal,omitempty"`
-	// Name for people.
+	// Title for people.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// What it does.
+	// Description of the server.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// Version.
 	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
-	// Who says to have made it. Nobody has checked that.
+	// Author, as the bundle states. Nobody has checked that.
 	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	// SHA-256 of the file, in hex.
+	// SHA-256 of the file of the bundle, in hexadecimal.
 	Sha256 string `protobuf:"bytes,6,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Bytes of the file, and of what would be unpacked.
+	// Size of the file of the bundle, in bytes.
 	BundleBytes int64 `protobuf:"varint,7,opt,name=bundle_bytes,json=bundleBytes,proto3" json:"bundle_bytes,omitempty"`
-	// As bundle_bytes.
+	// Size of the unpacked bundle, in bytes.
 	UnpackedBytes int64 `protobuf:"varint,8,opt,name=unpacked_bytes,json=unpackedBytes,proto3" json:"unpacked_bytes,omitempty"`
-	// Where it would be unpacked.
+	// Folder into which the bundle would be unpacked.
 	Folder string `protobuf:"bytes,9,opt,name=folder,proto3" json:"folder,omitempty"`
-	// Tools that it says to have, at most 100.
+	// Names of the tools that the bundle states, at most 100.
 	Tools         []string `protobuf:"bytes,10,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1058,13 +1062,15 @@ func (x *InputValues) GetValues() []string {
 	return nil
 }
 
-// FillProposalRequest is what was typed.
+// FillProposalRequest holds the values for the inputs of a proposal.
 type FillProposalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The proposal.
+	// Id of the proposal.
 	ProposalId string `protobuf:"bytes,1,opt,name=proposal_id,json=proposalId,proto3" json:"proposal_id,omitempty"`
-	// Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A required secret that is absent, and any
-	// input whose value is ${input:ID} with its own id, stays so: a person is asked for it when the server starts.
+	// Values by the ids of inputs, at most 200 inputs. An input without values here takes its default; if it has no
+	// default, it is left out of the entry. Two kinds of inputs stay references in the entry, so that the user is asked
+	// for the value when the server starts: a required secret without a value, and an input whose value is ${input:ID}
+	// with its own id.
 	Values        map[string]*InputValues `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1114,14 +1120,15 @@ func (x *FillProposalRequest) GetValues() map[string]*InputValues {
 	return nil
 }
 
-// FillProposalResponse is the entry.
+// FillProposalResponse holds the entry.
 type FillProposalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How the server is reached.
 	Form *ServerForm `protobuf:"bytes,1,opt,name=form,proto3" json:"form,omitempty"`
-	// The same as a text of VS Code's dialect, with its name and with the inputs that it still refers to: for people, and for AddServerRequest.entry_json.
+	// The entry as JSON text in the dialect of VS Code, with the name of the server and with the inputs that it still
+	// refers to. It is meant for people, and for AddServerRequest.entry_json.
 	EntryJson string `protobuf:"bytes,2,opt,name=entry_json,json=entryJson,proto3" json:"entry_json,omitempty"`
-	// Ids of required inputs that have no value.
+	// Ids of the required inputs that have no value.
 	Missing       []string `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

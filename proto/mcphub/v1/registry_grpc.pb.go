@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: mcphub/v1/registry.proto
 
-// Servers that others offer: registries that speak the MCP registry's API, and bundles (.mcpb).
+// Servers that others offer: in registries with the API of the MCP registry, and as bundles (.mcpb).
 
 package mcphubv1
 
@@ -31,30 +31,38 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RegistryService finds servers and says how each could be added. It changes no config file: a person looks at a proposal, FillProposal makes an entry of it,
-// and AddServer writes that. Nothing is sent anywhere but by these calls, and only to the address that the call names; the end of a call ends its request.
+// RegistryService finds servers and proposes entries for them. It changes no config file: a person looks at a proposal,
+// FillProposal makes an entry from it, and AddServer writes the entry. The hub contacts nobody except in these calls,
+// and then only the address that the call names, or the address from which a registry says that a bundle is downloaded.
+// When a call ends, its request to the registry ends, too.
 //
-// What a registry or a bundle says is a stranger's. A registry shows who published an entry, not what the program does.
+// All texts of registries and bundles are untrusted. A registry shows who published an entry, not what the program
+// does.
 //
-// A proposal is kept by the hub for as long as it is among the last 64, and named by its id.
+// The hub keeps the latest 64 proposals; each has an id.
 //
-// Errors of all calls: FAILED_PRECONDITION (REGISTRY_NOT_SET: no address), INVALID_ARGUMENT (REGISTRY_ADDRESS: the address is none that is asked), UNAVAILABLE
-// (REGISTRY_FAILED: it cannot be reached, refuses, or answers with something else than its API says; metadata status), DEADLINE_EXCEEDED (REGISTRY_FAILED: no
-// whole answer in time), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: an answer, a bundle or its content is too large, or too much is under way), NOT_FOUND
-// (REGISTRY_SERVER_NOT_FOUND, PROPOSAL_NOT_FOUND: ask for it again), UNAVAILABLE (DRAINING).
+// Errors of all calls: FAILED_PRECONDITION (REGISTRY_NOT_SET: no address is given), INVALID_ARGUMENT (REGISTRY_ADDRESS:
+// the address is not allowed), UNAVAILABLE (REGISTRY_FAILED: the registry cannot be reached, refuses the request, or
+// answers something that its API does not allow; metadata status), DEADLINE_EXCEEDED (REGISTRY_FAILED: there was no
+// complete answer in time), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: an answer, a bundle or its content is too large, or too
+// many requests are in progress), NOT_FOUND (REGISTRY_SERVER_NOT_FOUND; PROPOSAL_NOT_FOUND: ask for the proposal
+// again), UNAVAILABLE (DRAINING).
 type RegistryServiceClient interface {
-	// SearchRegistry gives one page of the servers whose name has a text in it; many registries look into descriptions, too.
+	// SearchRegistry returns one page of the servers whose names contain a text, each in its latest version. Many
+	// registries also search the descriptions.
 	SearchRegistry(ctx context.Context, in *SearchRegistryRequest, opts ...grpc.CallOption) (*SearchRegistryResponse, error)
-	// GetRegistryServer gives one server of a registry, and a proposal for each way to have it.
+	// GetRegistryServer returns one server of a registry, with a proposal for each way in which it can be added.
 	GetRegistryServer(ctx context.Context, in *GetRegistryServerRequest, opts ...grpc.CallOption) (*GetRegistryServerResponse, error)
-	// ReadBundle reads a bundle and makes a proposal of it. One that a registry names is downloaded, and refused unless it has the hash that the registry says.
-	// Nothing of it is unpacked before AddServer carries its proposal_id.
+	// ReadBundle reads a bundle and makes a proposal from it. A bundle that a registry names is downloaded, and refused
+	// unless it has the hash that the registry states. Nothing of the bundle is unpacked before AddServer is called with
+	// its proposal_id.
 	//
-	// Errors: also INVALID_ARGUMENT (BUNDLE_INVALID: no bundle, or one that is refused, with why).
+	// Errors: also INVALID_ARGUMENT (BUNDLE_INVALID: the file is not a bundle, or is refused; the message says why).
 	ReadBundle(ctx context.Context, in *ReadBundleRequest, opts ...grpc.CallOption) (*ReadBundleResponse, error)
-	// FillProposal makes an entry of a proposal and of what was typed for its inputs. It asks nobody.
+	// FillProposal makes an entry from a proposal and the values for its inputs. It contacts nobody.
 	//
-	// Errors: also INVALID_ARGUMENT (INPUT_INVALID: a value that does not fit, metadata key).
+	// Errors: also INVALID_ARGUMENT (INPUT_INVALID: a value does not fit, metadata key), FAILED_PRECONDITION
+	// (BUNDLE_INVALID: the proposal is unusable, or its bundle must be read first).
 	FillProposal(ctx context.Context, in *FillProposalRequest, opts ...grpc.CallOption) (*FillProposalResponse, error)
 }
 
@@ -110,30 +118,38 @@ func (c *registryServiceClient) FillProposal(ctx context.Context, in *FillPropos
 // All implementations must embed UnimplementedRegistryServiceServer
 // for forward compatibility.
 //
-// RegistryService finds servers and says how each could be added. It changes no config file: a person looks at a proposal, FillProposal makes an entry of it,
-// and AddServer writes that. Nothing is sent anywhere but by these calls, and only to the address that the call names; the end of a call ends its request.
+// RegistryService finds servers and proposes entries for them. It changes no config file: a person looks at a proposal,
+// FillProposal makes an entry from it, and AddServer writes the entry. The hub contacts nobody except in these calls,
+// and then only the address that the call names, or the address from which a registry says that a bundle is downloaded.
+// When a call ends, its request to the registry ends, too.
 //
-// What a registry or a bundle says is a stranger's. A registry shows who published an entry, not what the program does.
+// All texts of registries and bundles are untrusted. A registry shows who published an entry, not what the program
+// does.
 //
-// A proposal is kept by the hub for as long as it is among the last 64, and named by its id.
+// The hub keeps the latest 64 proposals; each has an id.
 //
-// Errors of all calls: FAILED_PRECONDITION (REGISTRY_NOT_SET: no address), INVALID_ARGUMENT (REGISTRY_ADDRESS: the address is none that is asked), UNAVAILABLE
-// (REGISTRY_FAILED: it cannot be reached, refuses, or answers with something else than its API says; metadata status), DEADLINE_EXCEEDED (REGISTRY_FAILED: no
-// whole answer in time), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: an answer, a bundle or its content is too large, or too much is under way), NOT_FOUND
-// (REGISTRY_SERVER_NOT_FOUND, PROPOSAL_NOT_FOUND: ask for it again), UNAVAILABLE (DRAINING).
+// Errors of all calls: FAILED_PRECONDITION (REGISTRY_NOT_SET: no address is given), INVALID_ARGUMENT (REGISTRY_ADDRESS:
+// the address is not allowed), UNAVAILABLE (REGISTRY_FAILED: the registry cannot be reached, refuses the request, or
+// answers something that its API does not allow; metadata status), DEADLINE_EXCEEDED (REGISTRY_FAILED: there was no
+// complete answer in time), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: an answer, a bundle or its content is too large, or too
+// many requests are in progress), NOT_FOUND (REGISTRY_SERVER_NOT_FOUND; PROPOSAL_NOT_FOUND: ask for the proposal
+// again), UNAVAILABLE (DRAINING).
 type RegistryServiceServer interface {
-	// SearchRegistry gives one page of the servers whose name has a text in it; many registries look into descriptions, too.
+	// SearchRegistry returns one page of the servers whose names contain a text, each in its latest version. Many
+	// registries also search the descriptions.
 	SearchRegistry(context.Context, *SearchRegistryRequest) (*SearchRegistryResponse, error)
-	// GetRegistryServer gives one server of a registry, and a proposal for each way to have it.
+	// GetRegistryServer returns one server of a registry, with a proposal for each way in which it can be added.
 	GetRegistryServer(context.Context, *GetRegistryServerRequest) (*GetRegistryServerResponse, error)
-	// ReadBundle reads a bundle and makes a proposal of it. One that a registry names is downloaded, and refused unless it has the hash that the registry says.
-	// Nothing of it is unpacked before AddServer carries its proposal_id.
+	// ReadBundle reads a bundle and makes a proposal from it. A bundle that a registry names is downloaded, and refused
+	// unless it has the hash that the registry states. Nothing of the bundle is unpacked before AddServer is called with
+	// its proposal_id.
 	//
-	// Errors: also INVALID_ARGUMENT (BUNDLE_INVALID: no bundle, or one that is refused, with why).
+	// Errors: also INVALID_ARGUMENT (BUNDLE_INVALID: the file is not a bundle, or is refused; the message says why).
 	ReadBundle(context.Context, *ReadBundleRequest) (*ReadBundleResponse, error)
-	// FillProposal makes an entry of a proposal and of what was typed for its inputs. It asks nobody.
+	// FillProposal makes an entry from a proposal and the values for its inputs. It contacts nobody.
 	//
-	// Errors: also INVALID_ARGUMENT (INPUT_INVALID: a value that does not fit, metadata key).
+	// Errors: also INVALID_ARGUMENT (INPUT_INVALID: a value does not fit, metadata key), FAILED_PRECONDITION
+	// (BUNDLE_INVALID: the proposal is unusable, or its bundle must be read first).
 	FillProposal(context.Context, *FillProposalRequest) (*FillProposalResponse, error)
 	mustEmbedUnimplementedRegistryServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/request.proto
 
-// Requests: what can be cancelled, how it stands, and how it ended.
+// Requests: what can be cancelled, the state of a request, and how it ended.
 
 package mcphubv1
 
@@ -25,15 +25,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// RequestDirection tells who asks whom.
+// RequestDirection says who sent the request to whom.
 type RequestDirection int32
 
 const (
-	// Not said.
+	// Unknown.
 	RequestDirection_REQUEST_DIRECTION_UNSPECIFIED RequestDirection = 0
-	// The hub asked the server: a tool call.
+	// The hub asks the server, for example by a tool call. The hub's own questions to the user about a server (sign-in,
+	// launch, config input) and the start of a session are outgoing requests, too.
 	RequestDirection_REQUEST_DIRECTION_OUTGOING RequestDirection = 1
-	// The server asked the hub: sampling or elicitation.
+	// The server asks the hub: sampling or elicitation.
 	RequestDirection_REQUEST_DIRECTION_INCOMING RequestDirection = 2
 )
 
@@ -78,31 +79,32 @@ func (RequestDirection) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{0}
 }
 
-// RequestState is where a request stands. Exactly one of the last three ends it.
+// RequestState is the state of a request. Each request ends in exactly one of DONE, FAILED and CANCELLED.
 type RequestState int32
 
 const (
-	// Not said.
+	// Unknown.
 	RequestState_REQUEST_STATE_UNSPECIFIED RequestState = 0
-	// Accepted by the hub, nothing has happened yet.
+	// The hub has accepted the request; nothing has happened yet.
 	RequestState_REQUEST_STATE_QUEUED RequestState = 1
 	// A tool approval prompt is open.
 	RequestState_REQUEST_STATE_AWAITING_APPROVAL RequestState = 2
-	// The server is being started.
+	// The server is being started or connected.
 	RequestState_REQUEST_STATE_CONNECTING RequestState = 3
-	// The server works on it.
+	// The server is working on the request.
 	RequestState_REQUEST_STATE_RUNNING RequestState = 4
 	// The server waits for an answer of the user.
 	RequestState_REQUEST_STATE_AWAITING_INPUT RequestState = 5
-	// A cancel was accepted; the request is not locally final yet.
+	// A cancel was accepted; the request has not ended in the hub yet.
 	RequestState_REQUEST_STATE_CANCELLING RequestState = 6
-	// Ended with a result; the result may say isError.
+	// The request ended with a result. The result may say isError.
 	RequestState_REQUEST_STATE_DONE RequestState = 7
-	// Ended with an error.
+	// The request ended with an error.
 	RequestState_REQUEST_STATE_FAILED RequestState = 8
-	// Ended by a cancel, a timeout included.
+	// The request ended by a cancel; a cancel by a timeout counts as well.
 	RequestState_REQUEST_STATE_CANCELLED RequestState = 9
-	// The server works on it as a task: apart from the message that asked for it, and from the connection. It comes between running and the end.
+	// The server is working on the request as a task, which is independent of the message that asked for it and of the
+	// connection. This state comes between RUNNING and the end.
 	RequestState_REQUEST_STATE_TASK_WORKING RequestState = 10
 )
 
@@ -163,25 +165,25 @@ func (RequestState) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{1}
 }
 
-// Origin is who ended a request or a prompt.
+// Origin says who ended a request or a prompt.
 type Origin int32
 
 const (
-	// Not said.
+	// Unknown.
 	Origin_ORIGIN_UNSPECIFIED Origin = 0
 	// A person, in a window.
 	Origin_ORIGIN_USER Origin = 1
 	// The host program: CancelRequest, CancelRequests, or the end of the gRPC call.
 	Origin_ORIGIN_HOST Origin = 2
-	// The MCP server withdrew it.
+	// The MCP server withdrew its request, or cancelled its task.
 	Origin_ORIGIN_SERVER Origin = 3
-	// A clock of the hub ran out.
+	// A time limit of the hub passed.
 	Origin_ORIGIN_TIMEOUT Origin = 4
-	// The request that caused it ended.
+	// The request that caused this one ended.
 	Origin_ORIGIN_PARENT Origin = 5
 	// The connection to the server ended.
 	Origin_ORIGIN_TRANSPORT Origin = 6
-	// An approval policy, or the lack of a window that could have been asked.
+	// An approval policy decided, or there was no window that could have been asked.
 	Origin_ORIGIN_POLICY Origin = 7
 	// The hub is draining or shutting down.
 	Origin_ORIGIN_SHUTDOWN Origin = 8
@@ -240,17 +242,19 @@ func (Origin) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{2}
 }
 
-// CancelOutcome is what became of a cancel.
+// CancelOutcome is the outcome of a cancel.
 type CancelOutcome int32
 
 const (
-	// Not said.
+	// Unknown.
 	CancelOutcome_CANCEL_OUTCOME_UNSPECIFIED CancelOutcome = 0
-	// The request was open and is being cancelled. A second cancel of it gets this too.
+	// The request was open and is being cancelled. A second cancel of the same request has this outcome, too.
 	CancelOutcome_CANCEL_OUTCOME_CANCELLING CancelOutcome = 1
-	// The request had ended already; nothing was done.
+	// The request had already ended and was not changed. If the host chose the id, a tool call that uses the id again
+	// within 30 s is refused as cancelled, because the cancel may have been meant for that call.
 	CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED CancelOutcome = 2
-	// No such request is known. A tool call that uses this id within 30 s is refused as cancelled.
+	// There is no such request. A tool call that uses this id within 30 s is refused as cancelled, unless the outcome is
+	// UNKNOWN only because the request belongs to another server than the cancel names.
 	CancelOutcome_CANCEL_OUTCOME_UNKNOWN CancelOutcome = 3
 )
 
@@ -297,21 +301,24 @@ func (CancelOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{3}
 }
 
-// CancelDelivery is what is known of the way of a cancel to the server. It never says that the server has stopped: no revision of MCP tells that.
+// CancelDelivery says what is known about the delivery of a cancel to the server. It never says that the server has
+// stopped: no revision of MCP has a message for that.
 type CancelDelivery int32
 
 const (
-	// Not said: by a hub of before this field, or of a request that was not cancelled.
+	// Unknown: the hub is older than this field, or the request was not cancelled.
 	CancelDelivery_CANCEL_DELIVERY_UNSPECIFIED CancelDelivery = 0
-	// There was nothing to tell the server: nothing of the request had been sent, or nothing of it was open at the server (it had answered, or the
-	// request is the server's own).
+	// There was nothing to tell the server: nothing of the request had been sent, or nothing of it was open at the server
+	// (the server had answered, or the request is the server's own).
 	CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED CancelDelivery = 1
-	// The cancel is on its way. What becomes of it is told by mcp_request_cancel_delivery, after 30 s at the latest.
+	// The cancel is being sent. Its outcome is reported by mcp_request_cancel_delivery, after 30 s at the latest.
 	CancelDelivery_CANCEL_DELIVERY_PENDING CancelDelivery = 2
-	// The cancel is with the server: in the pipe of its process, acknowledged by its HTTP end, or told by closing the stream of the request, as the
-	// revision of the connection has it.
+	// The cancel has reached the server: it was written to the pipe of the server's process, or acknowledged by the
+	// server's HTTP endpoint, or the stream of the request was closed, whichever of these the revision of the connection
+	// uses. For a task the server has answered tasks/cancel.
 	CancelDelivery_CANCEL_DELIVERY_DELIVERED CancelDelivery = 3
-	// The cancel did not get to the server, as far as the hub can know: the server did not take it in time, refused it, or the connection ended first.
+	// The cancel did not reach the server, as far as the hub can know: the server did not accept it in time or refused
+	// it, or the connection ended first.
 	CancelDelivery_CANCEL_DELIVERY_FAILED CancelDelivery = 4
 )
 
@@ -360,15 +367,15 @@ func (CancelDelivery) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
 }
 
-// Era of the MCP revision that a connection speaks.
+// Era is the era of the MCP revision that a connection uses.
 type Era int32
 
 const (
 	// Not connected yet.
 	Era_ERA_UNSPECIFIED Era = 0
-	// Revisions 2024-11-05 to 2025-11-25: initialize, server requests.
+	// Revisions 2024-11-05 to 2025-11-25, with initialize and with requests of the server.
 	Era_ERA_LEGACY Era = 1
-	// Revision 2026-07-28: server/discover, no server requests.
+	// Revision 2026-07-28, with server/discover and without requests of the server.
 	Era_ERA_MODERN Era = 2
 )
 
@@ -413,48 +420,56 @@ func (Era) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
 }
 
-// Request is one thing that can be cancelled.
+// Request is anything that can be cancelled, and the start of a session.
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Hub-wide id: chosen by the host for a tool call, or minted by the hub.
+	// Id that is unique in the hub: chosen by the host for a call, or made by the hub.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Name of the server in the config.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// Who asks whom.
+	// Who sent the request to whom.
 	Direction RequestDirection `protobuf:"varint,3,opt,name=direction,proto3,enum=mcphub.v1.RequestDirection" json:"direction,omitempty"`
-	// MCP method: tools/call, resources/read, prompts/get, sampling/createMessage, elicitation/create; initialize for the start of a session.
+	// Method of the request. MCP methods: tools/call, resources/read, prompts/get, sampling/createMessage,
+	// elicitation/create; initialize for the start of a session. The hub's own questions to the user have the methods
+	// authorization (sign-in), launch and input.
 	Method string `protobuf:"bytes,4,opt,name=method,proto3" json:"method,omitempty"`
 	// Tool name, for a tool call.
 	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Where it stands.
+	// State of the request.
 	State RequestState `protobuf:"varint,6,opt,name=state,proto3,enum=mcphub.v1.RequestState" json:"state,omitempty"`
-	// The request that caused this one, when that can be known.
+	// Id of the request that caused this one, "" if it is not known or there is none.
 	ParentRequestId string `protobuf:"bytes,7,opt,name=parent_request_id,json=parentRequestId,proto3" json:"parent_request_id,omitempty"`
-	// Free label of the host, for CancelRequests of one task.
+	// Label that the host has given the call, so that CancelRequests can cancel all calls of one task of the host.
 	TaskLabel string `protobuf:"bytes,8,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
-	// When the hub accepted it.
+	// When the hub accepted the request.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// JSON text of the latest wire id, "" while nothing was sent, or when it is longer than 128 bytes, as that of a server's request may be. It changes
-	// between the rounds of one request.
+	// JSON text of the latest wire id. "" while nothing has been sent, or if the id is longer than 128 bytes, as the id
+	// of a server's request may be. The wire id changes between the rounds of one request.
 	WireIdJson string `protobuf:"bytes,10,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
-	// Latest progress, absent when none came.
+	// Latest progress, absent if none was reported.
 	Progress *Progress `protobuf:"bytes,11,opt,name=progress,proto3" json:"progress,omitempty"`
-	// Prompts of this request that are open now.
+	// Ids of the prompts of this request that are open now.
 	OpenPromptIds []string `protobuf:"bytes,12,rep,name=open_prompt_ids,json=openPromptIds,proto3" json:"open_prompt_ids,omitempty"`
-	// Set once a cancel was accepted.
+	// Who cancelled the request and why, absent until a cancel was accepted.
 	Cancellation *Cancellation `protobuf:"bytes,13,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
-	// What is asked for, for the methods that have no tool: the URI of a resource, the name of a prompt template.
+	// What a request without a tool is about: the URI of a resource, the name of a prompt template, the issuer of a
+	// sign-in, the program or URL of a launch, or the id of a config input. Texts of servers and of config files are
+	// untrusted.
 	Subject string `protobuf:"bytes,14,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The server's task that carries it out, absent when there is none.
+	// The task by which the server carries out the request, absent if there is none.
 	Task *Task `protobuf:"bytes,15,opt,name=task,proto3" json:"task,omitempty"`
-	// Who asked for it: what the MCP client of a gateway calls itself, or CallToolRequest.caller: untrusted. "" when the host does not say, or a window made it.
+	// Who made the request: the name that the MCP client of a gateway gives itself, or CallToolRequest.caller; for a call
+	// of a view (MCP Apps) "view of" and the name of the tool whose view it is. Untrusted. "" if the host does not say,
+	// or if a window made the request.
 	Caller string `protobuf:"bytes,16,opt,name=caller,proto3" json:"caller,omitempty"`
-	// One line of the arguments, for people, to tell requests of one tool from each other: members in their order, texts quoted and shortened, at most 200
-	// characters, "…" where something is left out. Known secrets, and values of members that are named as one, are replaced by [redacted]. "" without
-	// arguments, and for what a server asks. The values are those of whoever made the request: untrusted.
+	// One line of the arguments, by which people can tell the requests of one tool from each other: the members in their
+	// order, with texts quoted and shortened, at most 200 characters. "…" stands where something was left out. Known
+	// secrets, and the values of members whose names say that they are secrets, are replaced by [redacted]. "" if there
+	// are no arguments, and for requests of a server. The values come from whoever made the request: untrusted.
 	ArgumentsPreview string `protobuf:"bytes,17,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
-	// Title of the tool, for people, as the server has listed it: at most 256 bytes, "" when it has none or is not known yet, as in the first call of a server
-	// that has never been listed. Another tool may have the same: what is called is tool. Untrusted.
+	// Title of the tool for people, as the server has listed it, at most 256 bytes. "" if the tool has no title or is not
+	// known yet, as in the first call of a server whose tools have never been listed. Another tool may have the same
+	// title; the tool that is called is named by the field tool. Untrusted.
 	Title         string `protobuf:"bytes,18,opt,name=title,proto3" json:"title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -616,15 +631,15 @@ func (x *Request) GetTitle() string {
 	return ""
 }
 
-// Task is work that a server carries out apart from the message that asked for it (tasks of 2025-11-25, or the extension
+// Task is work that a server does independently of the message that asked for it (tasks of 2025-11-25, or the extension
 // io.modelcontextprotocol/tasks of 2026-07-28).
 type Task struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id that the server gave it: untrusted.
+	// Id that the server gave the task: untrusted.
 	TaskId string `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
 	// Status as the server spells it: working, input_required, completed, failed, cancelled.
 	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// Text of the server: untrusted.
+	// Text of the server about the status: untrusted.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -681,14 +696,14 @@ func (x *Task) GetMessage() string {
 	return ""
 }
 
-// Progress as the server reports it.
+// Progress is the progress of a request as the server reports it.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rises with each report.
+	// Present value. It rises with each report.
 	Progress float64 `protobuf:"fixed64,1,opt,name=progress,proto3" json:"progress,omitempty"`
-	// Expected end value, absent when the server does not say.
+	// Expected end value, absent if the server does not say.
 	Total *float64 `protobuf:"fixed64,2,opt,name=total,proto3,oneof" json:"total,omitempty"`
-	// Text of the server: untrusted.
+	// Text of the server, at most 4 KiB: untrusted.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -745,16 +760,17 @@ func (x *Progress) GetMessage() string {
 	return ""
 }
 
-// Cancellation tells who cancelled a request and why.
+// Cancellation says who cancelled a request and why.
 type Cancellation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who did it.
+	// Who cancelled the request.
 	Origin Origin `protobuf:"varint,1,opt,name=origin,proto3,enum=mcphub.v1.Origin" json:"origin,omitempty"`
-	// Why, word for word as it was given: raw text of at most 256 Unicode code points, cut at a whole one. It is what the server gets. It may hold line
-	// breaks, control characters and characters that turn the direction of writing: whoever shows it makes it fit for its own place. From a server it is
-	// untrusted.
+	// Reason, word for word as it was given: raw text of at most 256 Unicode code points, cut between code points. The
+	// server gets the same text. It may contain line breaks, control characters and characters that change the direction
+	// of writing, so that whoever shows it must make it safe for the place where it is shown. A reason that a server gave
+	// is untrusted.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// When it was accepted.
+	// When the cancel was accepted.
 	Time          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -811,14 +827,16 @@ func (x *Cancellation) GetTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Timings of a request that has ended.
+// Timings say how long a request that has ended spent in its states. The three durations add up to its whole time.
 type Timings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From acceptance until it was first sent: approval and connecting, less human time.
+	// Time before the server had the request, and while it had to be connected again, without the time in which a person
+	// was asked.
 	Queued *durationpb.Duration `protobuf:"bytes,1,opt,name=queued,proto3" json:"queued,omitempty"`
-	// Time that the server had it, less human time.
+	// Time in which the server had the request, or the request was being cancelled, without the time in which a person
+	// was asked.
 	Active *durationpb.Duration `protobuf:"bytes,2,opt,name=active,proto3" json:"active,omitempty"`
-	// Time that a person was asked.
+	// Time in which a person was asked.
 	Human         *durationpb.Duration `protobuf:"bytes,3,opt,name=human,proto3" json:"human,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -875,14 +893,15 @@ func (x *Timings) GetHuman() *durationpb.Duration {
 	return nil
 }
 
-// McpError is a JSON-RPC error of a server, as it came.
+// McpError is a JSON-RPC error of a server, as it was received. In the events for windows a message is cut at 4 KiB,
+// and data of more than 64 KiB is left out.
 type McpError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// JSON-RPC code.
+	// JSON-RPC error code.
 	Code int64 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Text of the server: untrusted.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// JSON text of the data member, "" when absent.
+	// JSON text of the data member, "" if there is none: untrusted.
 	DataJson      string `protobuf:"bytes,3,opt,name=data_json,json=dataJson,proto3" json:"data_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -939,14 +958,14 @@ func (x *McpError) GetDataJson() string {
 	return ""
 }
 
-// HubError is trouble of the hub's own: what a gRPC status with an ErrorInfo detail says, as a message.
+// HubError is a failure of the hub itself. It is the message form of a gRPC status with an ErrorInfo detail.
 type HubError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the gRPC code, NOT_FOUND say.
+	// Name of the gRPC code, for example NOT_FOUND.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// Reason of the ErrorInfo detail (domain mcphub), PROMPT_CLOSED say.
+	// Reason of the ErrorInfo detail (domain mcphub), for example PROMPT_CLOSED.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// What happened, to whom, and what to do.
+	// Text for people: what happened, to whom, and what to do.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

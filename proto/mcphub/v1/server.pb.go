@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/server.proto
 
-// Servers, their tools, and the config they come from.
+// Servers, what they offer, and the config that they come from.
 
 package mcphubv1
 
@@ -24,27 +24,28 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ServerState is where a server's connection stands.
+// ServerState is the state of a server's connection.
 type ServerState int32
 
 const (
-	// Not said.
+	// Unknown.
 	ServerState_SERVER_STATE_UNSPECIFIED ServerState = 0
-	// Not started; it starts on first use.
+	// Not started. The server starts on its first use.
 	ServerState_SERVER_STATE_STOPPED ServerState = 1
-	// Process start, probe and handshake are under way.
+	// The process is being started, and the connection is being set up.
 	ServerState_SERVER_STATE_CONNECTING ServerState = 2
 	// Connected.
 	ServerState_SERVER_STATE_READY ServerState = 3
-	// Being stopped.
+	// The server is being stopped.
 	ServerState_SERVER_STATE_STOPPING ServerState = 4
-	// The last start failed or the connection was lost; it starts again on next use.
+	// The last start failed, or the connection was lost. The server starts again on its next use.
 	ServerState_SERVER_STATE_FAILED ServerState = 5
 	// Switched off by the config or by SetServerEnabled.
 	ServerState_SERVER_STATE_DISABLED ServerState = 6
-	// Its config entry cannot be used; see the problems.
+	// The config entry cannot be used; see the problems.
 	ServerState_SERVER_STATE_BROKEN ServerState = 7
-	// It failed too often in a row: it is not started again until StartServer, RestartServer or a change of its config entry.
+	// The server failed too often in a row. It is not started again until StartServer, RestartServer or a change of its
+	// config entry.
 	ServerState_SERVER_STATE_GIVEN_UP ServerState = 8
 )
 
@@ -101,11 +102,11 @@ func (ServerState) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{0}
 }
 
-// ServerStart is when a server is started.
+// ServerStart says when a server is started.
 type ServerStart int32
 
 const (
-	// Not said.
+	// Unknown.
 	ServerStart_SERVER_START_UNSPECIFIED ServerStart = 0
 	// On its first use.
 	ServerStart_SERVER_START_LAZY ServerStart = 1
@@ -154,19 +155,20 @@ func (ServerStart) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
 }
 
-// LaunchConsent is whether a server may be started that comes from a workspace file, or whose entry a program had the hub write.
+// LaunchConsent says whether a server may be started. Only a server of a workspace file, and an entry that a program
+// had the hub write, need the user's consent.
 type LaunchConsent int32
 
 const (
-	// Not said: it needs none.
+	// The server needs no consent.
 	LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED LaunchConsent = 0
 	// The user will be asked on the next start.
 	LaunchConsent_LAUNCH_CONSENT_NEEDED LaunchConsent = 1
 	// The user is being asked.
 	LaunchConsent_LAUNCH_CONSENT_ASKING LaunchConsent = 2
-	// The user has agreed to what the file says now.
+	// The user has agreed to the present form of the entry.
 	LaunchConsent_LAUNCH_CONSENT_GIVEN LaunchConsent = 3
-	// The user has declined what the file says now; StartServer asks again.
+	// The user has declined the present form of the entry. StartServer asks again.
 	LaunchConsent_LAUNCH_CONSENT_DECLINED LaunchConsent = 4
 )
 
@@ -219,13 +221,14 @@ func (LaunchConsent) EnumDescriptor() ([]byte, []int) {
 type ServerTransport int32
 
 const (
-	// Not known yet: a URL whose type the config does not say, and that was not connected yet.
+	// Not known: the server is behind a URL whose type the config does not specify and has not been connected yet, or its
+	// entry is broken.
 	ServerTransport_SERVER_TRANSPORT_UNSPECIFIED ServerTransport = 0
-	// A process of this machine, by its standard input and output.
+	// A process on this machine, over its standard input and output.
 	ServerTransport_SERVER_TRANSPORT_STDIO ServerTransport = 1
 	// Streamable HTTP, of either era.
 	ServerTransport_SERVER_TRANSPORT_HTTP ServerTransport = 2
-	// HTTP with SSE, of 2024-11-05.
+	// HTTP+SSE of 2024-11-05.
 	ServerTransport_SERVER_TRANSPORT_SSE ServerTransport = 3
 )
 
@@ -272,13 +275,13 @@ func (ServerTransport) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{3}
 }
 
-// SignInState is whether the hub has a token for a server.
+// SignInState says whether the hub has a token for a server.
 type SignInState int32
 
 const (
-	// Not said: the server is a process, or has not asked for a sign-in.
+	// The server is a process, or has not asked for a sign-in.
 	SignInState_SIGN_IN_STATE_UNSPECIFIED SignInState = 0
-	// The server wants one, and there is none.
+	// The server requires a token, and there is none.
 	SignInState_SIGN_IN_STATE_NEEDED SignInState = 1
 	// A sign-in is under way.
 	SignInState_SIGN_IN_STATE_ASKING SignInState = 2
@@ -333,13 +336,13 @@ func (SignInState) EnumDescriptor() ([]byte, []int) {
 type ApprovalPolicy int32
 
 const (
-	// Not said.
+	// Unknown. In ServerSettings.approvals: remove what the entry says.
 	ApprovalPolicy_APPROVAL_POLICY_UNSPECIFIED ApprovalPolicy = 0
-	// Without a question.
+	// It may be called without a question.
 	ApprovalPolicy_APPROVAL_POLICY_ALLOW ApprovalPolicy = 1
-	// After a tool approval prompt.
+	// It may be called after a tool approval prompt.
 	ApprovalPolicy_APPROVAL_POLICY_ASK ApprovalPolicy = 2
-	// Never.
+	// It may not be called.
 	ApprovalPolicy_APPROVAL_POLICY_DENY ApprovalPolicy = 3
 )
 
@@ -386,17 +389,17 @@ func (ApprovalPolicy) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{5}
 }
 
-// RememberedKind is what was answered.
+// RememberedKind is the kind of an answer that is remembered.
 type RememberedKind int32
 
 const (
-	// Not said.
+	// Unknown.
 	RememberedKind_REMEMBERED_KIND_UNSPECIFIED RememberedKind = 0
-	// A tool may be called.
+	// The approval of a tool.
 	RememberedKind_REMEMBERED_KIND_TOOL_APPROVAL RememberedKind = 1
-	// A server may be started.
+	// The consent to the launch of a server.
 	RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH RememberedKind = 2
-	// The value of an input.
+	// The value of an input of a config file.
 	RememberedKind_REMEMBERED_KIND_CONFIG_INPUT RememberedKind = 3
 )
 
@@ -446,78 +449,86 @@ func (RememberedKind) EnumDescriptor() ([]byte, []int) {
 // Server is one configured MCP server.
 type Server struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name, unique in this hub: that in the config, or NAME@SCOPE for an entry beside another one of its name.
+	// Name, unique in this hub: the name in the config, or NAME@SCOPE for an entry that is listed beside another one of
+	// the same name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Where the connection stands.
+	// State of the connection.
 	State ServerState `protobuf:"varint,2,opt,name=state,proto3,enum=mcphub.v1.ServerState" json:"state,omitempty"`
-	// Era, once connected.
+	// Era of the connection, once connected.
 	Era Era `protobuf:"varint,3,opt,name=era,proto3,enum=mcphub.v1.Era" json:"era,omitempty"`
 	// Negotiated MCP revision, once connected.
 	ProtocolRevision string `protobuf:"bytes,4,opt,name=protocol_revision,json=protocolRevision,proto3" json:"protocol_revision,omitempty"`
-	// Name the server gives itself: untrusted.
+	// Title that the server gives itself, or else its name: untrusted.
 	Title string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
-	// Version the server gives itself: untrusted.
+	// Version that the server gives itself: untrusted.
 	Version string `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
 	// Instructions of the server for a model: untrusted.
 	Instructions string `protobuf:"bytes,7,opt,name=instructions,proto3" json:"instructions,omitempty"`
-	// JSON text of the server's capabilities, once connected.
+	// JSON text of the server's capabilities, once connected: untrusted.
 	CapabilitiesJson string `protobuf:"bytes,8,opt,name=capabilities_json,json=capabilitiesJson,proto3" json:"capabilities_json,omitempty"`
-	// Process id of the server, 0 when none runs.
+	// Process id of the server, 0 if no process runs.
 	ProcessId int32 `protobuf:"varint,9,opt,name=process_id,json=processId,proto3" json:"process_id,omitempty"`
-	// What went wrong last, "" when nothing did. While it is connecting: what is odd about that so far, such as what a
-	// process writes on its stdout that is no message of the protocol.
+	// The last failure, for people; "" if there was none. While the server is being connected: what is unusual so far,
+	// such as lines on the stdout of the process that are not messages of the protocol. It may quote the server:
+	// untrusted.
 	LastError string `protobuf:"bytes,10,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
-	// Last lines of its stderr: untrusted.
+	// Last lines of the server's stderr, at most 50 of at most 1 KiB each: untrusted.
 	Stderr []string `protobuf:"bytes,11,rep,name=stderr,proto3" json:"stderr,omitempty"`
-	// Where its config entry stands.
+	// Config file that has the entry of the server.
 	ConfigFile string `protobuf:"bytes,12,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
-	// Line of its config entry, from 1.
+	// Line of the entry, from 1.
 	ConfigLine int32 `protobuf:"varint,13,opt,name=config_line,json=configLine,proto3" json:"config_line,omitempty"`
-	// What is wrong or odd in its config entry.
+	// What is wrong or unusual in the entry.
 	Problems []*ConfigProblem `protobuf:"bytes,14,rep,name=problems,proto3" json:"problems,omitempty"`
-	// When it became ready.
+	// When the server became ready. Absent: it is not ready.
 	ReadyTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=ready_time,json=readyTime,proto3" json:"ready_time,omitempty"`
-	// Command that is run, without arguments.
+	// Command that is run, without arguments; "" for a server behind a URL.
 	Command string `protobuf:"bytes,16,opt,name=command,proto3" json:"command,omitempty"`
-	// Odd traffic of the connection that harmed nobody.
+	// Traffic of the connection that was wrong but did no harm.
 	Counters *ConnectionCounters `protobuf:"bytes,17,opt,name=counters,proto3" json:"counters,omitempty"`
-	// How it is reached.
+	// How the server is reached.
 	Transport ServerTransport `protobuf:"varint,18,opt,name=transport,proto3,enum=mcphub.v1.ServerTransport" json:"transport,omitempty"`
-	// Its address, without query and user information; "" for a process.
+	// Address of the server, without query and user information; "" for a process.
 	Url string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
-	// Whether the hub has a token for it.
+	// Whether the hub has a token for the server.
 	SignIn SignInState `protobuf:"varint,20,opt,name=sign_in,json=signIn,proto3,enum=mcphub.v1.SignInState" json:"sign_in,omitempty"`
-	// Dialect of its config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or mcpServers.
+	// Dialect of the config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or
+	// mcpServers.
 	ConfigDialect string `protobuf:"bytes,21,opt,name=config_dialect,json=configDialect,proto3" json:"config_dialect,omitempty"`
-	// Scope of its config file: user, workspace or host.
+	// Scope of the config file: user, workspace or host.
 	ConfigScope string `protobuf:"bytes,22,opt,name=config_scope,json=configScope,proto3" json:"config_scope,omitempty"`
-	// Entries of the same name in other files, which this one replaces. An entry of a workspace replaces another one only after the user has agreed to it.
+	// Entries of the same name in other files, which this entry replaces. An entry of a workspace replaces another one
+	// only after the user has agreed to it.
 	Shadows []*ConfigOrigin `protobuf:"bytes,23,rep,name=shadows,proto3" json:"shadows,omitempty"`
-	// When it is started.
+	// When the server is started.
 	Start ServerStart `protobuf:"varint,24,opt,name=start,proto3,enum=mcphub.v1.ServerStart" json:"start,omitempty"`
-	// Starts that failed, and connections that were lost, in a row.
+	// Number of failed starts and lost connections in a row.
 	Failures int32 `protobuf:"varint,25,opt,name=failures,proto3" json:"failures,omitempty"`
-	// When the hub starts it again by itself, absent when it does not.
+	// When the hub will start the server again by itself. Absent: it will not.
 	NextStartTime *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=next_start_time,json=nextStartTime,proto3" json:"next_start_time,omitempty"`
-	// How its process ended last, "" when it has not: exit status or signal, and at which stage.
+	// How the last process of the server ended (exit status or signal) and at which stage. "": none has ended.
 	LastExit string `protobuf:"bytes,27,opt,name=last_exit,json=lastExit,proto3" json:"last_exit,omitempty"`
-	// Whether it may be started.
+	// Whether the server may be started.
 	LaunchConsent LaunchConsent `protobuf:"varint,28,opt,name=launch_consent,json=launchConsent,proto3,enum=mcphub.v1.LaunchConsent" json:"launch_consent,omitempty"`
-	// What its processes may use together, in bytes; 0: no limit.
+	// How much memory the processes of the server may use together, in bytes. 0: no limit.
 	MemoryLimitBytes int64 `protobuf:"varint,29,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
-	// Its place among all servers in config order, from 1; told anew when a change of the config moves it.
+	// Place among all servers in config order, from 1. When a change of the config moves the server, server_changed is
+	// sent.
 	Place int32 `protobuf:"varint,30,opt,name=place,proto3" json:"place,omitempty"`
-	// Entries of the same name in files of workspaces that the user has not agreed to. Each takes the place of this one only after a yes, which
-	// StartServer with workspace_entry asks for; until then they change nothing of this one. Where this one is of another scope, the first of them can be started
-	// and called beside it, as NAME@workspace, after a consent of its own.
+	// Entries of the same name in files of workspaces that the user has not agreed to. They do not affect this entry:
+	// each of them replaces it only after a yes, for which StartServer with workspace_entry asks. If this entry has
+	// another scope than workspace, the first of them can be started and called beside it as NAME@workspace, after a
+	// consent of its own.
 	WaitingForConsent []*ConfigOrigin `protobuf:"bytes,31,rep,name=waiting_for_consent,json=waitingForConsent,proto3" json:"waiting_for_consent,omitempty"`
-	// It is to ask no questions: somebody has said so.
+	// True: the server may ask no questions, because of MuteServer or PromptAnswer.mute_server.
 	QuestionsMuted bool `protobuf:"varint,32,opt,name=questions_muted,json=questionsMuted,proto3" json:"questions_muted,omitempty"`
-	// Tells apart the entries that have had this name: an entry that goes from the config and comes back has a higher number. Never 0.
+	// Distinguishes the entries that have had this name one after the other: an entry that is removed from the config and
+	// added again has a higher number. Never 0.
 	Incarnation uint64 `protobuf:"varint,33,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	// Name in the config. Where entries of one name stand in files of several scopes, the one that counts has the name by itself; that of each other scope is a
-	// server beside it, whose name is NAME@SCOPE. All answers, tokens and tools that are kept by name are its own. It starts only when somebody names it: lists of
-	// all tools, gateways and names for models leave it out.
+	// Name of the entry in the config. If entries of one name are in files of several scopes, the entry that counts has
+	// the name for itself. The entry of each other scope is a server beside it, whose name is NAME@SCOPE. Such a server
+	// has its own answers, tokens and tools, as far as they are stored by name. It starts only when somebody names it:
+	// lists of all tools, gateways, and the names of tools for models leave it out.
 	ConfigName    string `protobuf:"bytes,34,opt,name=config_name,json=configName,proto3" json:"config_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -791,16 +802,16 @@ func (x *Server) GetConfigName() string {
 	return ""
 }
 
-// ConfigOrigin is where a config entry stands.
+// ConfigOrigin is the place of a config entry.
 type ConfigOrigin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// File, or the display name of an inline source.
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
 	// Line, from 1.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
-	// As in Server.
+	// Dialect, as in Server.config_dialect.
 	Dialect string `protobuf:"bytes,3,opt,name=dialect,proto3" json:"dialect,omitempty"`
-	// As in Server.
+	// Scope, as in Server.config_scope.
 	Scope         string `protobuf:"bytes,4,opt,name=scope,proto3" json:"scope,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -864,22 +875,22 @@ func (x *ConfigOrigin) GetScope() string {
 	return ""
 }
 
-// ConnectionCounters count traffic that was dropped, ignored or suppressed on the present connection.
+// ConnectionCounters count the traffic that was dropped, ignored or suppressed on the present connection.
 type ConnectionCounters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Responses that came after their request was cancelled.
+	// Responses that arrived after their request had been cancelled.
 	LateResponses uint64 `protobuf:"varint,1,opt,name=late_responses,json=lateResponses,proto3" json:"late_responses,omitempty"`
-	// Responses to nothing that was ever asked, or a second time.
+	// Responses to a request that the hub did not send, or second responses to one request.
 	UnknownResponses uint64 `protobuf:"varint,2,opt,name=unknown_responses,json=unknownResponses,proto3" json:"unknown_responses,omitempty"`
-	// Lines that are no JSON-RPC message.
+	// Lines that are not JSON-RPC messages.
 	BadLines uint64 `protobuf:"varint,3,opt,name=bad_lines,json=badLines,proto3" json:"bad_lines,omitempty"`
 	// Cancels of the server for a request that was not open.
 	UnknownCancels uint64 `protobuf:"varint,4,opt,name=unknown_cancels,json=unknownCancels,proto3" json:"unknown_cancels,omitempty"`
-	// Cancels of the server that name no request properly.
+	// Cancels of the server without a valid request id.
 	MalformedCancels uint64 `protobuf:"varint,5,opt,name=malformed_cancels,json=malformedCancels,proto3" json:"malformed_cancels,omitempty"`
 	// Responses that were not written, because the server had withdrawn its request.
 	SuppressedResponses uint64 `protobuf:"varint,6,opt,name=suppressed_responses,json=suppressedResponses,proto3" json:"suppressed_responses,omitempty"`
-	// Notifications that were dropped because too many waited.
+	// Notifications that were dropped because too many were waiting.
 	DroppedNotifications uint64 `protobuf:"varint,7,opt,name=dropped_notifications,json=droppedNotifications,proto3" json:"dropped_notifications,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -973,13 +984,13 @@ type ConfigProblem struct {
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
 	// Column, from 1.
 	Column int32 `protobuf:"varint,3,opt,name=column,proto3" json:"column,omitempty"`
-	// Server entry, "" for the file as a whole.
+	// Name of the entry, "" for a problem of the file as a whole.
 	Server string `protobuf:"bytes,4,opt,name=server,proto3" json:"server,omitempty"`
-	// Key, "" for the entry as a whole.
+	// Key in the entry, "" for a problem of the entry as a whole.
 	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
-	// What is wrong and what would be right.
+	// What is wrong, and what would be right.
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// The entry (or the file) cannot be used.
+	// True: the entry (or the file) cannot be used.
 	Fatal         bool `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1064,23 +1075,25 @@ func (x *ConfigProblem) GetFatal() bool {
 	return false
 }
 
-// ConfigSource is one config file, or its text.
+// ConfigSource is one config file, or the text of one.
 type ConfigSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Path of the file; with json its display name. A path that is not absolute begins in the hub's working directory.
+	// Path of the file; with json, the display name of the text. A path that is not absolute is relative to the hub's
+	// working directory.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// Text of the config. Empty: the file is read.
 	Json string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
-	// "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the folder. Empty: workspace. The servers of a workspace
-	// file start only after the user has agreed to each.
+	// "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the workspace folder.
+	// Empty: workspace. The servers of a workspace file start only after the user has agreed to each of them.
 	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
-	// The host has asked the user itself whether this workspace file may start servers.
+	// True: the host has asked the user itself, and this workspace file may start servers without a consent to each.
 	Trusted bool `protobuf:"varint,4,opt,name=trusted,proto3" json:"trusted,omitempty"`
-	// Dialect, as in Server. Empty: found out from the name and the content.
+	// Dialect, as in Server.config_dialect. Empty: the hub determines it from the name and the content.
 	Dialect string `protobuf:"bytes,5,opt,name=dialect,proto3" json:"dialect,omitempty"`
-	// Workspace folder that the file belongs to, an absolute path; ${workspaceFolder} stands for it.
+	// Absolute path of the workspace folder that the file belongs to; ${workspaceFolder} stands for it.
 	Folder string `protobuf:"bytes,6,opt,name=folder,proto3" json:"folder,omitempty"`
-	// The file need not be there: it is a place where servers can be added (AddServer), and that it is missing is no problem to tell.
+	// True: the file need not exist. It is a place where servers can be added (AddServer), and if it does not exist, no
+	// problem is reported.
 	MayBeMissing  bool `protobuf:"varint,7,opt,name=may_be_missing,json=mayBeMissing,proto3" json:"may_be_missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1165,30 +1178,31 @@ func (x *ConfigSource) GetMayBeMissing() bool {
 	return false
 }
 
-// Tool as a server lists it.
+// Tool is a tool as a server lists it.
 type Tool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Server that lists it.
+	// Server that offers the tool.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Name for CallTool.
+	// Name for CallTool: untrusted.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Title for people, "" when the server gives none: untrusted.
+	// Title for people: untrusted. "" if the server gives none.
 	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
 	// Description: untrusted.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// JSON text of the whole definition, as it came.
+	// JSON text of the whole definition, as it was received: untrusted.
 	DefinitionJson string `protobuf:"bytes,5,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
-	// Hash of name, description, schemas and annotations: an approval is bound to it.
+	// Hash of the name, the description, the schemas and the annotations. An approval is bound to it.
 	DefinitionHash string `protobuf:"bytes,6,opt,name=definition_hash,json=definitionHash,proto3" json:"definition_hash,omitempty"`
-	// What the config says about calling it.
+	// Whether the tool may be called, according to the config.
 	Policy ApprovalPolicy `protobuf:"varint,7,opt,name=policy,proto3,enum=mcphub.v1.ApprovalPolicy" json:"policy,omitempty"`
-	// It is as an earlier connection listed it; the server is not up.
+	// True: the definition comes from an earlier connection, and the server is not connected now.
 	Cached bool `protobuf:"varint,8,opt,name=cached,proto3" json:"cached,omitempty"`
-	// URI (ui://) of the resource that draws its calls and results, when it has one (MCP Apps, _meta.ui.resourceUri): untrusted.
+	// URI (ui://) of the resource that draws the calls and results of the tool (MCP Apps, _meta.ui.resourceUri):
+	// untrusted. "" if there is none.
 	UiResourceUri string `protobuf:"bytes,9,opt,name=ui_resource_uri,json=uiResourceUri,proto3" json:"ui_resource_uri,omitempty"`
-	// It is for views alone (MCP Apps, _meta.ui.visibility without "model"): models are not shown it.
+	// True: the tool is only for views (MCP Apps, _meta.ui.visibility without "model"), and is not shown to models.
 	HiddenFromModels bool `protobuf:"varint,10,opt,name=hidden_from_models,json=hiddenFromModels,proto3" json:"hidden_from_models,omitempty"`
-	// It is not for views (_meta.ui.visibility without "app"): a call from one is refused.
+	// True: the tool is not for views (_meta.ui.visibility without "app"); a call by a view is refused.
 	HiddenFromApps bool `protobuf:"varint,11,opt,name=hidden_from_apps,json=hiddenFromApps,proto3" json:"hidden_from_apps,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1301,24 +1315,24 @@ func (x *Tool) GetHiddenFromApps() bool {
 	return false
 }
 
-// Resource as a server lists it.
+// Resource is a resource as a server lists it.
 type Resource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Server that lists it.
+	// Server that offers the resource.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// URI for ReadResource, as the server spells it. Only its server can read it.
+	// URI for ReadResource, as the server spells it: untrusted. Only this server can read it.
 	Uri string `protobuf:"bytes,2,opt,name=uri,proto3" json:"uri,omitempty"`
 	// Name: untrusted.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Title for people, "" when the server gives none: untrusted.
+	// Title for people: untrusted. "" if the server gives none.
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
 	// Description: untrusted.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	// MIME type, "" when the server gives none: untrusted.
+	// MIME type: untrusted. "" if the server gives none.
 	MimeType string `protobuf:"bytes,6,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
-	// Size in bytes, absent when the server gives none: untrusted.
+	// Size in bytes: untrusted. Absent if the server gives none.
 	Size *int64 `protobuf:"varint,7,opt,name=size,proto3,oneof" json:"size,omitempty"`
-	// JSON text of the whole definition, as it came: annotations, icons and _meta among it.
+	// JSON text of the whole definition, as it was received, including annotations, icons and _meta: untrusted.
 	DefinitionJson string `protobuf:"bytes,8,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1410,26 +1424,26 @@ func (x *Resource) GetDefinitionJson() string {
 	return ""
 }
 
-// ResourceTemplate as a server lists it.
+// ResourceTemplate is a resource template as a server lists it.
 type ResourceTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Server that lists it.
+	// Server that offers the template.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// URI template (RFC 6570).
+	// URI template (RFC 6570): untrusted.
 	UriTemplate string `protobuf:"bytes,2,opt,name=uri_template,json=uriTemplate,proto3" json:"uri_template,omitempty"`
 	// Name: untrusted.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Title for people, "" when the server gives none: untrusted.
+	// Title for people: untrusted. "" if the server gives none.
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
 	// Description: untrusted.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	// MIME type, "" when the server gives none: untrusted.
+	// MIME type: untrusted. "" if the server gives none.
 	MimeType string `protobuf:"bytes,6,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
-	// JSON text of the whole definition, as it came.
+	// JSON text of the whole definition, as it was received: untrusted.
 	DefinitionJson string `protobuf:"bytes,7,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
-	// Names of its variables, each once, in its order, for ExpandUriTemplate and Complete; at most 100.
+	// Names of the variables, each once, in the order of the template, for ExpandUriTemplate and Complete. At most 100.
 	Variables []string `protobuf:"bytes,8,rep,name=variables,proto3" json:"variables,omitempty"`
-	// Why it is no URI template, and cannot be filled in; "" when it is one.
+	// Why the text is not a URI template and cannot be filled. "": it is one.
 	Problem       string `protobuf:"bytes,9,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1531,17 +1545,17 @@ func (x *ResourceTemplate) GetProblem() string {
 // McpPrompt is a prompt template as a server lists it.
 type McpPrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Server that lists it.
+	// Server that offers the template.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Name for GetMcpPrompt.
+	// Name for GetMcpPrompt: untrusted.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Title for people, "" when the server gives none: untrusted.
+	// Title for people: untrusted. "" if the server gives none.
 	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
 	// Description: untrusted.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// Arguments, in the server's order.
+	// Arguments, in the order of the server.
 	Arguments []*McpPromptArgument `protobuf:"bytes,5,rep,name=arguments,proto3" json:"arguments,omitempty"`
-	// JSON text of the whole definition, as it came.
+	// JSON text of the whole definition, as it was received: untrusted.
 	DefinitionJson string `protobuf:"bytes,6,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1622,13 +1636,13 @@ func (x *McpPrompt) GetDefinitionJson() string {
 // McpPromptArgument is one argument of a prompt template.
 type McpPromptArgument struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name.
+	// Name: untrusted.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Title for people, "" when the server gives none: untrusted.
+	// Title for people: untrusted. "" if the server gives none.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
 	// Description: untrusted.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// It must be given.
+	// True: a value must be given.
 	Required      bool `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1729,12 +1743,12 @@ func (*ListServersRequest) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{10}
 }
 
-// ListServersResponse is the list.
+// ListServersResponse holds the servers.
 type ListServersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Servers in config order.
 	Servers []*Server `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
-	// Problems that belong to no single server.
+	// Problems of the config that belong to no single server.
 	Problems      []*ConfigProblem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1787,10 +1801,11 @@ func (x *ListServersResponse) GetProblems() []*ConfigProblem {
 // StartServerRequest names the server.
 type StartServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Start the first of waiting_for_consent in the place of the entry that counts now: the user is asked, and after a yes open calls of the old entry are
-	// cancelled and told why. Without such an entry it is an ordinary start.
+	// True: start the first entry of waiting_for_consent in place of the entry that counts now. The user is asked; after
+	// a yes, open calls of the old entry are cancelled with a reason that says so. If no entry is waiting, this is an
+	// ordinary start.
 	WorkspaceEntry bool `protobuf:"varint,2,opt,name=workspace_entry,json=workspaceEntry,proto3" json:"workspace_entry,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1840,7 +1855,7 @@ func (x *StartServerRequest) GetWorkspaceEntry() bool {
 	return false
 }
 
-// StartServerResponse shows it.
+// StartServerResponse holds the server.
 type StartServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server, ready.
@@ -1889,9 +1904,9 @@ func (x *StartServerResponse) GetServer() *Server {
 // StopServerRequest names the server.
 type StopServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Why: it reaches the server with each cancelled call.
+	// Reason, which is sent to the server with each cancelled call. Empty: a text of the hub.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1941,7 +1956,7 @@ func (x *StopServerRequest) GetReason() string {
 	return ""
 }
 
-// StopServerResponse shows it.
+// StopServerResponse holds the server.
 type StopServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server, stopped.
@@ -1990,9 +2005,9 @@ func (x *StopServerResponse) GetServer() *Server {
 // RestartServerRequest names the server.
 type RestartServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Why: it reaches the server with each cancelled call.
+	// Reason, which is sent to the server with each cancelled call. Empty: a text of the hub.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2042,7 +2057,7 @@ func (x *RestartServerRequest) GetReason() string {
 	return ""
 }
 
-// RestartServerResponse shows it.
+// RestartServerResponse holds the server.
 type RestartServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server, ready again.
@@ -2088,12 +2103,12 @@ func (x *RestartServerResponse) GetServer() *Server {
 	return nil
 }
 
-// SetServerEnabledRequest names the server.
+// SetServerEnabledRequest names the server, and says whether it is on.
 type SetServerEnabledRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// On or off.
+	// True: on. False: off.
 	Enabled       bool `protobuf:"varint,2,opt,name=enabled,proto3" json:"enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2143,10 +2158,10 @@ func (x *SetServerEnabledRequest) GetEnabled() bool {
 	return false
 }
 
-// SetServerEnabledResponse shows it.
+// SetServerEnabledResponse holds the server.
 type SetServerEnabledResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// The server, as it is now.
 	Server        *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2189,12 +2204,12 @@ func (x *SetServerEnabledResponse) GetServer() *Server {
 	return nil
 }
 
-// MuteServerRequest names the server.
+// MuteServerRequest names the server, and says whether it may ask questions.
 type MuteServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// No more questions, or questions again.
+	// True: no more questions. False: questions are allowed again.
 	Muted         bool `protobuf:"varint,2,opt,name=muted,proto3" json:"muted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2244,10 +2259,10 @@ func (x *MuteServerRequest) GetMuted() bool {
 	return false
 }
 
-// MuteServerResponse shows it.
+// MuteServerResponse holds the server.
 type MuteServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server.
+	// The server, as it is now.
 	Server        *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2290,12 +2305,13 @@ func (x *MuteServerResponse) GetServer() *Server {
 	return nil
 }
 
-// ReloadConfigRequest says where the config is.
+// ReloadConfigRequest says which files the config consists of.
 type ReloadConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sources, weakest first: a later source wins over an earlier one that has a server of the same name. Empty: the same as last time.
+	// Sources, weakest first: an entry of a later source replaces an entry of the same name in an earlier one. At most
+	// 256. Empty: the same sources as the last time.
 	Sources []*ConfigSource `protobuf:"bytes,1,rep,name=sources,proto3" json:"sources,omitempty"`
-	// The host watches the files itself and calls ReloadConfig when one changes.
+	// True: the host watches the files itself, and calls ReloadConfig when one changes.
 	WatchedByHost bool `protobuf:"varint,2,opt,name=watched_by_host,json=watchedByHost,proto3" json:"watched_by_host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2345,14 +2361,14 @@ func (x *ReloadConfigRequest) GetWatchedByHost() bool {
 	return false
 }
 
-// ReloadConfigResponse tells what came of it.
+// ReloadConfigResponse holds the result of the reload.
 type ReloadConfigResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Servers in config order.
 	Servers []*Server `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
-	// Every problem found.
+	// All problems of the config.
 	Problems []*ConfigProblem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
-	// Names of servers that were stopped because their launch changed or their entry is gone.
+	// Names of servers that were stopped because their launch changed or their entry was removed.
 	Stopped       []string `protobuf:"bytes,3,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2409,12 +2425,13 @@ func (x *ReloadConfigResponse) GetStopped() []string {
 	return nil
 }
 
-// ListToolsRequest names a server or none.
+// ListToolsRequest names one server, or none for all servers.
 type ListToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config. Empty: all enabled servers, but for those beside another one of their name.
+	// Name of the server. Empty: all enabled servers, except those that are listed beside another one of the same name.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// A server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
+	// True: do not connect a server that is not connected. Its tools are then those that it listed last, perhaps to an
+	// earlier hub.
 	AllowCached   bool `protobuf:"varint,2,opt,name=allow_cached,json=allowCached,proto3" json:"allow_cached,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2464,12 +2481,12 @@ func (x *ListToolsRequest) GetAllowCached() bool {
 	return false
 }
 
-// ListToolsResponse is the list.
+// ListToolsResponse holds the tools.
 type ListToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tools by server in config order, then as the server lists them.
+	// Tools by server in config order, and within a server in its own order.
 	Tools []*Tool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Servers that could not be asked.
+	// Servers whose tools could not be listed.
 	Troubles      []*ServerTrouble `protobuf:"bytes,2,rep,name=troubles,proto3" json:"troubles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2519,12 +2536,12 @@ func (x *ListToolsResponse) GetTroubles() []*ServerTrouble {
 	return nil
 }
 
-// ServerTrouble tells why a server could not be asked.
+// ServerTrouble says why a server could not be asked.
 type ServerTrouble struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// What happened.
+	// The error.
 	Error         *HubError `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2574,10 +2591,10 @@ func (x *ServerTrouble) GetError() *HubError {
 	return nil
 }
 
-// SetLogLevelRequest names server and level.
+// SetLogLevelRequest names the server and the level.
 type SetLogLevelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// debug, info, notice, warning, error, critical, alert or emergency.
 	Level         string `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
@@ -2666,14 +2683,16 @@ func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
 }
 
-// ListResourcesRequest names the server.
+// ListResourcesRequest names the server, and which of its resources to list.
 type ListResourcesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Only what has each of these words in its name, title, description, URI or type, whatever the case.
+	// Only resources that contain each of these words in the name, title, description, URI or MIME type, in upper or
+	// lower case. Empty: all.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+	// Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+	// window, 0 and values above 1,000 mean 1,000.
 	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2730,12 +2749,12 @@ func (x *ListResourcesRequest) GetLimit() int32 {
 	return 0
 }
 
-// ListResourcesResponse is the list.
+// ListResourcesResponse holds the resources.
 type ListResourcesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Resources as the server lists them, all pages.
+	// Resources in the order of the server, from all its pages.
 	Resources []*Resource `protobuf:"bytes,1,rep,name=resources,proto3" json:"resources,omitempty"`
-	// How many there are that the query wants, also those that the limit has left out.
+	// Number of resources that match the query, including those that limit has left out.
 	Matched       int32 `protobuf:"varint,2,opt,name=matched,proto3" json:"matched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2785,14 +2804,16 @@ func (x *ListResourcesResponse) GetMatched() int32 {
 	return 0
 }
 
-// ListResourceTemplatesRequest names the server.
+// ListResourceTemplatesRequest names the server, and which of its templates to list.
 type ListResourceTemplatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Only what has each of these words in its name, title, description, URI or type, whatever the case.
+	// Only templates that contain each of these words in the name, title, description, URI template or MIME type, in
+	// upper or lower case. Empty: all.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+	// Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+	// window, 0 and values above 1,000 mean 1,000.
 	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2849,12 +2870,12 @@ func (x *ListResourceTemplatesRequest) GetLimit() int32 {
 	return 0
 }
 
-// ListResourceTemplatesResponse is the list.
+// ListResourceTemplatesResponse holds the templates.
 type ListResourceTemplatesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Templates as the server lists them, all pages.
+	// Templates in the order of the server, from all its pages.
 	ResourceTemplates []*ResourceTemplate `protobuf:"bytes,1,rep,name=resource_templates,json=resourceTemplates,proto3" json:"resource_templates,omitempty"`
-	// How many there are that the query wants, also those that the limit has left out.
+	// Number of templates that match the query, including those that limit has left out.
 	Matched       int32 `protobuf:"varint,2,opt,name=matched,proto3" json:"matched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2904,24 +2925,25 @@ func (x *ListResourceTemplatesResponse) GetMatched() int32 {
 	return 0
 }
 
-// ReadResourceRequest names the resource. What is not explained here is as in CallToolRequest.
+// ReadResourceRequest names the resource. Its other fields are those of CallToolRequest.
 type ReadResourceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id chosen by the host. Empty: the hub mints one.
+	// Id chosen by the host. At most 128 bytes, printable characters only. Empty: the hub makes an id.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Name of the server in the config.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	// URI of the resource.
 	Uri string `protobuf:"bytes,3,opt,name=uri,proto3" json:"uri,omitempty"`
-	// JSON text of an object with extra _meta members.
+	// JSON text of an object with additional _meta members. Empty: none.
 	MetaJson string `protobuf:"bytes,4,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`
-	// Clocks of this request.
+	// Time limits of this request. Absent fields are taken from the config.
 	Timeouts *Timeouts `protobuf:"bytes,5,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
-	// Free label, for CancelRequests of one task.
+	// Label of the host's choice, so that CancelRequests can cancel all requests of one task of the host.
 	TaskLabel string `protobuf:"bytes,6,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
-	// Window that this request belongs to.
+	// Id of the window that this request belongs to. Empty: it belongs to no window.
 	OwnerWindowId string `protobuf:"bytes,7,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
-	// As in CallToolRequest: a view reads it, from its own server.
+	// Id of the tool call whose view reads the resource, as in CallToolRequest: the view can read only from the server of
+	// that tool call.
 	AppRequestId  string `protobuf:"bytes,20,opt,name=app_request_id,json=appRequestId,proto3" json:"app_request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3018,16 +3040,17 @@ type ReadResourceResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// What came.
+	// The answer of the server.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
 	//	*ReadResourceResponse_ResultJson
 	//	*ReadResourceResponse_Error
 	Outcome isReadResourceResponse_Outcome `protobuf_oneof:"outcome"`
-	// Round trips that it took; 0 when it was still fresh from an earlier read, as the server allows by ttlMs.
+	// Number of round trips of the request. 0: the result of an earlier read was still fresh, according to the ttlMs of
+	// the server.
 	Rounds int32 `protobuf:"varint,4,opt,name=rounds,proto3" json:"rounds,omitempty"`
-	// Where the time went.
+	// How long the request spent in which states.
 	Timings       *Timings `protobuf:"bytes,5,opt,name=timings,proto3" json:"timings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3114,7 +3137,7 @@ type isReadResourceResponse_Outcome interface {
 }
 
 type ReadResourceResponse_ResultJson struct {
-	// JSON text of the result, as it came.
+	// JSON text of the result, as it was received. Untrusted.
 	ResultJson string `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3,oneof"`
 }
 
@@ -3311,14 +3334,16 @@ func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
 }
 
-// ListMcpPromptsRequest names the server.
+// ListMcpPromptsRequest names the server, and which of its prompt templates to list.
 type ListMcpPromptsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Only what has each of these words in its name, title, description, URI or type, whatever the case.
+	// Only prompt templates that contain each of these words in the name, title or description, in upper or lower case.
+	// Empty: all.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+	// Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+	// window, 0 and values above 1,000 mean 1,000.
 	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3375,12 +3400,12 @@ func (x *ListMcpPromptsRequest) GetLimit() int32 {
 	return 0
 }
 
-// ListMcpPromptsResponse is the list.
+// ListMcpPromptsResponse holds the prompt templates.
 type ListMcpPromptsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Prompt templates as the server lists them, all pages.
+	// Prompt templates in the order of the server, from all its pages.
 	Prompts []*McpPrompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
-	// How many there are that the query wants, also those that the limit has left out.
+	// Number of prompt templates that match the query, including those that limit has left out.
 	Matched       int32 `protobuf:"varint,2,opt,name=matched,proto3" json:"matched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3430,24 +3455,24 @@ func (x *ListMcpPromptsResponse) GetMatched() int32 {
 	return 0
 }
 
-// GetMcpPromptRequest names the prompt template. What is not explained here is as in CallToolRequest.
+// GetMcpPromptRequest names the prompt template. Its other fields are those of CallToolRequest.
 type GetMcpPromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id chosen by the host. Empty: the hub mints one.
+	// Id chosen by the host. At most 128 bytes, printable characters only. Empty: the hub makes an id.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Name of the server in the config.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the prompt template.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Values of its arguments.
+	// Values of the arguments, by name.
 	Arguments map[string]string `protobuf:"bytes,4,rep,name=arguments,proto3" json:"arguments,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// JSON text of an object with extra _meta members.
+	// JSON text of an object with additional _meta members. Empty: none.
 	MetaJson string `protobuf:"bytes,5,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`
-	// Clocks of this request.
+	// Time limits of this request. Absent fields are taken from the config.
 	Timeouts *Timeouts `protobuf:"bytes,6,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
-	// Free label, for CancelRequests of one task.
+	// Label of the host's choice, so that CancelRequests can cancel all requests of one task of the host.
 	TaskLabel string `protobuf:"bytes,7,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
-	// Window that this request belongs to.
+	// Id of the window that this request belongs to. Empty: it belongs to no window.
 	OwnerWindowId string `protobuf:"bytes,8,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3544,16 +3569,16 @@ type GetMcpPromptResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// What came.
+	// The answer of the server.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
 	//	*GetMcpPromptResponse_ResultJson
 	//	*GetMcpPromptResponse_Error
 	Outcome isGetMcpPromptResponse_Outcome `protobuf_oneof:"outcome"`
-	// Round trips that it took.
+	// Number of round trips of the request.
 	Rounds int32 `protobuf:"varint,4,opt,name=rounds,proto3" json:"rounds,omitempty"`
-	// Where the time went.
+	// How long the request spent in which states.
 	Timings       *Timings `protobuf:"bytes,5,opt,name=timings,proto3" json:"timings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3640,7 +3665,7 @@ type isGetMcpPromptResponse_Outcome interface {
 }
 
 type GetMcpPromptResponse_ResultJson struct {
-	// JSON text of the result, as it came.
+	// JSON text of the result, as it was received. Untrusted.
 	ResultJson string `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3,oneof"`
 }
 
@@ -3653,12 +3678,12 @@ func (*GetMcpPromptResponse_ResultJson) isGetMcpPromptResponse_Outcome() {}
 
 func (*GetMcpPromptResponse_Error) isGetMcpPromptResponse_Outcome() {}
 
-// ExpandUriTemplateRequest is a template and what to put into it.
+// ExpandUriTemplateRequest holds a URI template and the values to put into it.
 type ExpandUriTemplateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// URI template, as ResourceTemplate has it.
+	// URI template, as in ResourceTemplate.
 	UriTemplate string `protobuf:"bytes,1,opt,name=uri_template,json=uriTemplate,proto3" json:"uri_template,omitempty"`
-	// Values by the names of variables. What is missing is undefined, and left out of the URI.
+	// Values by the names of the variables. A variable without a value is undefined, and is left out of the URI.
 	Values        map[string]string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3708,10 +3733,10 @@ func (x *ExpandUriTemplateRequest) GetValues() map[string]string {
 	return nil
 }
 
-// ExpandUriTemplateResponse is the URI.
+// ExpandUriTemplateResponse holds the URI.
 type ExpandUriTemplateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For ReadResource.
+	// URI for ReadResource.
 	Uri           string `protobuf:"bytes,1,opt,name=uri,proto3" json:"uri,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3766,11 +3791,11 @@ type CompleteRequest struct {
 	//	*CompleteRequest_McpPrompt
 	//	*CompleteRequest_UriTemplate
 	Reference isCompleteRequest_Reference `protobuf_oneof:"reference"`
-	// Name of the argument.
+	// Name of the argument, or of the variable.
 	Argument string `protobuf:"bytes,4,opt,name=argument,proto3" json:"argument,omitempty"`
 	// What the user has typed so far.
 	Value string `protobuf:"bytes,5,opt,name=value,proto3" json:"value,omitempty"`
-	// Values of other arguments that are known already.
+	// Values of other arguments that are already known, by name.
 	Context       map[string]string `protobuf:"bytes,6,rep,name=context,proto3" json:"context,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3877,10 +3902,10 @@ func (*CompleteRequest_McpPrompt) isCompleteRequest_Reference() {}
 
 func (*CompleteRequest_UriTemplate) isCompleteRequest_Reference() {}
 
-// CompleteResponse is what the server proposes.
+// CompleteResponse holds the values that the server proposes.
 type CompleteResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What came.
+	// The answer of the server.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
@@ -3951,7 +3976,7 @@ type isCompleteResponse_Outcome interface {
 }
 
 type CompleteResponse_ResultJson struct {
-	// JSON text of the result, as it came.
+	// JSON text of the result, as it was received. Untrusted.
 	ResultJson string `protobuf:"bytes,1,opt,name=result_json,json=resultJson,proto3,oneof"`
 }
 
@@ -3967,7 +3992,7 @@ func (*CompleteResponse_Error) isCompleteResponse_Outcome() {}
 // SignInRequest names the server.
 type SignInRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4010,7 +4035,7 @@ func (x *SignInRequest) GetServer() string {
 	return ""
 }
 
-// SignInResponse shows it.
+// SignInResponse holds the server.
 type SignInResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server, ready.
@@ -4059,7 +4084,7 @@ func (x *SignInResponse) GetServer() *Server {
 // SignOutRequest names the server.
 type SignOutRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the config.
+	// Name of the server.
 	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4102,7 +4127,7 @@ func (x *SignOutRequest) GetServer() string {
 	return ""
 }
 
-// SignOutResponse shows it.
+// SignOutResponse holds the server.
 type SignOutResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server, stopped.
@@ -4148,28 +4173,28 @@ func (x *SignOutResponse) GetServer() *Server {
 	return nil
 }
 
-// Remembered is one answer that holds for longer than once.
+// Remembered is one answer that is valid for more than one question.
 type Remembered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id for Forget.
 	RememberedId string `protobuf:"bytes,1,opt,name=remembered_id,json=rememberedId,proto3" json:"remembered_id,omitempty"`
-	// What was answered.
+	// Kind of the answer.
 	Kind RememberedKind `protobuf:"varint,2,opt,name=kind,proto3,enum=mcphub.v1.RememberedKind" json:"kind,omitempty"`
-	// Server, "" for an input.
+	// Name of the server, "" for an input.
 	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
-	// Tool, for an approval.
+	// Name of the tool, for an approval.
 	Tool string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Id of the input.
+	// Id of the input, for an input.
 	InputId string `protobuf:"bytes,5,opt,name=input_id,json=inputId,proto3" json:"input_id,omitempty"`
-	// How long it holds.
+	// How long the answer is valid.
 	Scope ApprovalScope `protobuf:"varint,6,opt,name=scope,proto3,enum=mcphub.v1.ApprovalScope" json:"scope,omitempty"`
-	// Workspace folders that it holds for, when the scope is workspace.
+	// Workspace folders that the answer is valid for, if the scope is WORKSPACE.
 	Folders []string `protobuf:"bytes,7,rep,name=folders,proto3" json:"folders,omitempty"`
-	// Window that it holds for, when the scope is window.
+	// Id of the window that the answer is valid for, if the scope is WINDOW.
 	WindowId string `protobuf:"bytes,8,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
-	// When it was answered.
+	// When the user answered.
 	Time *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=time,proto3" json:"time,omitempty"`
-	// Hash of the tool's definition, or of the launch.
+	// Hash of the tool's definition or of the launch, which the answer is bound to.
 	Hash          string `protobuf:"bytes,10,opt,name=hash,proto3" json:"hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4278,7 +4303,7 @@ func (x *Remembered) GetHash() string {
 // ListRememberedRequest filters the list.
 type ListRememberedRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only what concerns this server, if set.
+	// Only answers about this server, if set.
 	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4321,10 +4346,10 @@ func (x *ListRememberedRequest) GetServer() string {
 	return ""
 }
 
-// ListRememberedResponse is the list.
+// ListRememberedResponse holds the answers.
 type ListRememberedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Oldest first.
+	// Answers, oldest first.
 	Remembered    []*Remembered `protobuf:"bytes,1,rep,name=remembered,proto3" json:"remembered,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4367,10 +4392,10 @@ func (x *ListRememberedResponse) GetRemembered() []*Remembered {
 	return nil
 }
 
-// ForgetRequest says what to forget.
+// ForgetRequest names the answers to delete.
 type ForgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ids of ListRemembered. Ids that are not known are no error.
+	// Ids of ListRemembered, at most 4,096. Ids that are unknown are ignored.
 	RememberedIds []string `protobuf:"bytes,1,rep,name=remembered_ids,json=rememberedIds,proto3" json:"remembered_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4413,10 +4438,10 @@ func (x *ForgetRequest) GetRememberedIds() []string {
 	return nil
 }
 
-// ForgetResponse tells how much there was.
+// ForgetResponse says how many answers were deleted.
 type ForgetResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Answers that were forgotten.
+	// Number of answers that were deleted.
 	Forgotten     int32 `protobuf:"varint,1,opt,name=forgotten,proto3" json:"forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

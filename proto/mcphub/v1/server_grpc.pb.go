@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: mcphub/v1/server.proto
 
-// Servers, their tools, and the config they come from.
+// Servers, what they offer, and the config that they come from.
 
 package mcphubv1
 
@@ -49,85 +49,110 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// McpServerService shows and steers the configured MCP servers.
+// McpServerService lists and controls the configured MCP servers.
 //
-// Wherever these services name a server, NAME@SCOPE (user, host or workspace) is the entry of that name in a file of that scope, whether it has the name by
-// itself or is beside another (Server.config_name). A server whose own name in a file of the user or the host is spelled so goes first; a workspace cannot give
-// such a name to an entry where it is an address.
+// Wherever a field of these services names a server, NAME@SCOPE (user, host or workspace) names the entry NAME in a
+// file of that scope, whether the entry has the name for itself or is listed beside another entry of the same name
+// (Server.config_name). If a server of a file of the user or the host is itself named like that, its own name takes
+// precedence; a server of a workspace whose name is the NAME@SCOPE of another entry does not take precedence.
 type McpServerServiceClient interface {
 	// ListServers lists every configured server, broken entries included, in config order.
 	ListServers(ctx context.Context, in *ListServersRequest, opts ...grpc.CallOption) (*ListServersResponse, error)
-	// StartServer connects a server and waits until it is ready.
+	// StartServer connects a server and waits until it is ready. It also starts a server that was given up.
 	//
-	// It also starts a server that was given up.
-	//
-	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING),
-	// UNAVAILABLE (SERVER_FAILED, SERVER_GIVEN_UP, MEMORY_EXCEEDED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
+	// SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
+	// MEMORY_EXCEEDED, SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(ctx context.Context, in *StartServerRequest, opts ...grpc.CallOption) (*StartServerResponse, error)
-	// StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
+	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
+	// server starts again when it is used the next time.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), DEADLINE_EXCEEDED (SERVER_STOPPED: the server is still being stopped).
 	StopServer(ctx context.Context, in *StopServerRequest, opts ...grpc.CallOption) (*StopServerResponse, error)
-	// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: UNAVAILABLE, reason SERVER_STOPPED.
+	// RestartServer is StopServer followed by StartServer. If a StopServer arrives meanwhile, the server stays stopped,
+	// and RestartServer fails with UNAVAILABLE (SERVER_STOPPED).
+	//
+	// Errors: as StopServer and StartServer.
 	RestartServer(ctx context.Context, in *RestartServerRequest, opts ...grpc.CallOption) (*RestartServerResponse, error)
-	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds for the life of the hub, also when the entry is edited, until
-	// a reload changes what the config itself says of it (disabled), or the entry is removed.
+	// SetServerEnabled switches a server off (it is stopped, and calls are refused) or on. The switch is valid until the
+	// hub ends, even if the entry is edited, unless a reload changes the entry's own value of disabled, or the entry is
+	// removed.
+	//
+	// Errors: as StopServer.
 	SetServerEnabled(ctx context.Context, in *SetServerEnabledRequest, opts ...grpc.CallOption) (*SetServerEnabledResponse, error)
-	// MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
-	// somebody starts, restarts or switches on the server, or takes it back. Calls go on.
+	// MuteServer forbids a server to ask questions (sampling, elicitation), or allows it again. While it is forbidden,
+	// the open questions of the server are declined, and new ones are declined at once. That ends when somebody starts,
+	// restarts or switches on the server, or calls MuteServer again with muted = false. Calls go on.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND).
 	MuteServer(ctx context.Context, in *MuteServerRequest, opts ...grpc.CallOption) (*MuteServerResponse, error)
-	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
-	// hub watches the files and does the same when one changes; windows are told by config_reloaded.
+	// ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
+	// apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
+	// watched_by_host is set. Windows are told by config_reloaded.
 	ReloadConfig(ctx context.Context, in *ReloadConfigRequest, opts ...grpc.CallOption) (*ReloadConfigResponse, error)
-	// ListTools lists the tools of one server or of all. A server that is not connected is connected first.
+	// ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
+	// unless allow_cached is set.
 	//
-	// Errors: as StartServer when one server is named; with all servers a failing one is reported in the response.
+	// Errors: as StartServer, and RESOURCE_EXHAUSTED (BOUND_EXCEEDED), if a server is named. If none is named, a server
+	// that fails is reported in the response.
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
-	// ListResources lists the resources of one server. A server without resources has none.
+	// ListResources lists the resources of one server. For a server that does not offer resources, the list is empty.
 	//
-	// Errors: as StartServer.
+	// Errors: as StartServer; RESOURCE_EXHAUSTED (BOUND_EXCEEDED).
 	ListResources(ctx context.Context, in *ListResourcesRequest, opts ...grpc.CallOption) (*ListResourcesResponse, error)
-	// ListResourceTemplates lists the templates for URIs of further resources of one server.
+	// ListResourceTemplates lists the resource templates of one server, from which URIs of further resources can be made.
 	//
-	// Errors: as StartServer.
+	// Errors: as ListResources.
 	ListResourceTemplates(ctx context.Context, in *ListResourceTemplatesRequest, opts ...grpc.CallOption) (*ListResourceTemplatesResponse, error)
-	// ReadResource reads one resource. It is a request like a tool call: listed, cancelled by its id, with clocks and prompts.
+	// ReadResource reads one resource. It is a request like a tool call: it is listed, it can be cancelled by its id, and
+	// it has time limits and prompts.
 	//
-	// Errors: those of CallTool, but for the ones about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED) when the server has no resources.
+	// Errors: as CallTool, except those about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED: the server does not
+	// offer resources).
 	ReadResource(ctx context.Context, in *ReadResourceRequest, opts ...grpc.CallOption) (*ReadResourceResponse, error)
-	// SubscribeResource asks for resource_updated events of one resource, until UnsubscribeResource. A connection anew subscribes anew.
+	// SubscribeResource subscribes to the resource_updated events of one resource, until UnsubscribeResource. The hub
+	// subscribes again whenever the server is connected again.
 	//
-	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server has no subscriptions.
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server does not offer subscriptions),
+	// RESOURCE_EXHAUSTED (BOUND_EXCEEDED: the server has 1,024 subscriptions).
 	SubscribeResource(ctx context.Context, in *SubscribeResourceRequest, opts ...grpc.CallOption) (*SubscribeResourceResponse, error)
-	// UnsubscribeResource ends that. It is no error when there was no subscription.
+	// UnsubscribeResource ends a subscription. It is not an error if there is none.
 	UnsubscribeResource(ctx context.Context, in *UnsubscribeResourceRequest, opts ...grpc.CallOption) (*UnsubscribeResourceResponse, error)
-	// ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts. (Prompt is a question to the user.)
+	// ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts.
+	// (In this contract, a Prompt is a question to the user.)
 	//
-	// Errors: as StartServer.
+	// Errors: as ListResources.
 	ListMcpPrompts(ctx context.Context, in *ListMcpPromptsRequest, opts ...grpc.CallOption) (*ListMcpPromptsResponse, error)
 	// GetMcpPrompt fills one prompt template. It is a request like a tool call.
 	//
-	// Errors: those of ReadResource.
+	// Errors: as ReadResource.
 	GetMcpPrompt(ctx context.Context, in *GetMcpPromptRequest, opts ...grpc.CallOption) (*GetMcpPromptResponse, error)
 	// ExpandUriTemplate puts values into a URI template of a server (RFC 6570). No server is asked.
 	//
-	// Errors: INVALID_ARGUMENT for what is no template, a value without a variable, and what makes no URI.
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST: the text is not a URI template, a value has no variable in it, or the
+	// result is not a URI).
 	ExpandUriTemplate(ctx context.Context, in *ExpandUriTemplateRequest, opts ...grpc.CallOption) (*ExpandUriTemplateResponse, error)
-	// Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
+	// Complete asks a server for possible values of an argument of a prompt template, or of a variable of a resource
+	// template.
 	//
-	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server does not offer completions).
 	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
-	// SignIn signs in to a server behind a URL now, with a prompt of kind sign-in, and waits for the end. It also asks again after the user has declined.
+	// SignIn signs in to a server behind a URL now, by a prompt of kind SIGN_IN, and returns when the server is ready. It
+	// asks even if the user has declined recently.
 	//
-	// Errors: as StartServer; FAILED_PRECONDITION (SIGN_IN_DECLINED, NOT_OFFERED), UNAVAILABLE (SIGN_IN_FAILED).
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server has no sign-in).
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error)
-	// SignOut forgets the tokens of a server and ends its connection.
+	// SignOut deletes the tokens of a server, cancels its calls and ends its connection.
 	SignOut(ctx context.Context, in *SignOutRequest, opts ...grpc.CallOption) (*SignOutResponse, error)
-	// ListRemembered lists what the user has answered for longer than once: approvals of tools, consents to launches, values of inputs (never the values).
+	// ListRemembered lists the answers of the user that are valid for more than one question: approvals of tools,
+	// consents to launches, and that an input has a value, but never the value.
 	ListRemembered(ctx context.Context, in *ListRememberedRequest, opts ...grpc.CallOption) (*ListRememberedResponse, error)
-	// Forget forgets some of that: the question is asked again. What runs is not touched.
+	// Forget deletes some of these answers, so that the question is asked again. What runs keeps running.
 	Forget(ctx context.Context, in *ForgetRequest, opts ...grpc.CallOption) (*ForgetResponse, error)
-	// SetLogLevel asks a server to log from this level on.
+	// SetLogLevel asks a server to send log messages of this level and above.
 	//
-	// Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
+	// Errors: as StartServer; FAILED_PRECONDITION (NO_LOGGING: the server does not offer logging), INVALID_ARGUMENT
+	// (INVALID_REQUEST: the level is unknown).
 	SetLogLevel(ctx context.Context, in *SetLogLevelRequest, opts ...grpc.CallOption) (*SetLogLevelResponse, error)
 }
 
@@ -363,85 +388,110 @@ func (c *mcpServerServiceClient) SetLogLevel(ctx context.Context, in *SetLogLeve
 // All implementations must embed UnimplementedMcpServerServiceServer
 // for forward compatibility.
 //
-// McpServerService shows and steers the configured MCP servers.
+// McpServerService lists and controls the configured MCP servers.
 //
-// Wherever these services name a server, NAME@SCOPE (user, host or workspace) is the entry of that name in a file of that scope, whether it has the name by
-// itself or is beside another (Server.config_name). A server whose own name in a file of the user or the host is spelled so goes first; a workspace cannot give
-// such a name to an entry where it is an address.
+// Wherever a field of these services names a server, NAME@SCOPE (user, host or workspace) names the entry NAME in a
+// file of that scope, whether the entry has the name for itself or is listed beside another entry of the same name
+// (Server.config_name). If a server of a file of the user or the host is itself named like that, its own name takes
+// precedence; a server of a workspace whose name is the NAME@SCOPE of another entry does not take precedence.
 type McpServerServiceServer interface {
 	// ListServers lists every configured server, broken entries included, in config order.
 	ListServers(context.Context, *ListServersRequest) (*ListServersResponse, error)
-	// StartServer connects a server and waits until it is ready.
+	// StartServer connects a server and waits until it is ready. It also starts a server that was given up.
 	//
-	// It also starts a server that was given up.
-	//
-	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING),
-	// UNAVAILABLE (SERVER_FAILED, SERVER_GIVEN_UP, MEMORY_EXCEEDED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
+	// SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
+	// MEMORY_EXCEEDED, SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error)
-	// StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
+	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
+	// server starts again when it is used the next time.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), DEADLINE_EXCEEDED (SERVER_STOPPED: the server is still being stopped).
 	StopServer(context.Context, *StopServerRequest) (*StopServerResponse, error)
-	// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: UNAVAILABLE, reason SERVER_STOPPED.
+	// RestartServer is StopServer followed by StartServer. If a StopServer arrives meanwhile, the server stays stopped,
+	// and RestartServer fails with UNAVAILABLE (SERVER_STOPPED).
+	//
+	// Errors: as StopServer and StartServer.
 	RestartServer(context.Context, *RestartServerRequest) (*RestartServerResponse, error)
-	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds for the life of the hub, also when the entry is edited, until
-	// a reload changes what the config itself says of it (disabled), or the entry is removed.
+	// SetServerEnabled switches a server off (it is stopped, and calls are refused) or on. The switch is valid until the
+	// hub ends, even if the entry is edited, unless a reload changes the entry's own value of disabled, or the entry is
+	// removed.
+	//
+	// Errors: as StopServer.
 	SetServerEnabled(context.Context, *SetServerEnabledRequest) (*SetServerEnabledResponse, error)
-	// MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
-	// somebody starts, restarts or switches on the server, or takes it back. Calls go on.
+	// MuteServer forbids a server to ask questions (sampling, elicitation), or allows it again. While it is forbidden,
+	// the open questions of the server are declined, and new ones are declined at once. That ends when somebody starts,
+	// restarts or switches on the server, or calls MuteServer again with muted = false. Calls go on.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND).
 	MuteServer(context.Context, *MuteServerRequest) (*MuteServerResponse, error)
-	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
-	// hub watches the files and does the same when one changes; windows are told by config_reloaded.
+	// ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
+	// apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
+	// watched_by_host is set. Windows are told by config_reloaded.
 	ReloadConfig(context.Context, *ReloadConfigRequest) (*ReloadConfigResponse, error)
-	// ListTools lists the tools of one server or of all. A server that is not connected is connected first.
+	// ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
+	// unless allow_cached is set.
 	//
-	// Errors: as StartServer when one server is named; with all servers a failing one is reported in the response.
+	// Errors: as StartServer, and RESOURCE_EXHAUSTED (BOUND_EXCEEDED), if a server is named. If none is named, a server
+	// that fails is reported in the response.
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
-	// ListResources lists the resources of one server. A server without resources has none.
+	// ListResources lists the resources of one server. For a server that does not offer resources, the list is empty.
 	//
-	// Errors: as StartServer.
+	// Errors: as StartServer; RESOURCE_EXHAUSTED (BOUND_EXCEEDED).
 	ListResources(context.Context, *ListResourcesRequest) (*ListResourcesResponse, error)
-	// ListResourceTemplates lists the templates for URIs of further resources of one server.
+	// ListResourceTemplates lists the resource templates of one server, from which URIs of further resources can be made.
 	//
-	// Errors: as StartServer.
+	// Errors: as ListResources.
 	ListResourceTemplates(context.Context, *ListResourceTemplatesRequest) (*ListResourceTemplatesResponse, error)
-	// ReadResource reads one resource. It is a request like a tool call: listed, cancelled by its id, with clocks and prompts.
+	// ReadResource reads one resource. It is a request like a tool call: it is listed, it can be cancelled by its id, and
+	// it has time limits and prompts.
 	//
-	// Errors: those of CallTool, but for the ones about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED) when the server has no resources.
+	// Errors: as CallTool, except those about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED: the server does not
+	// offer resources).
 	ReadResource(context.Context, *ReadResourceRequest) (*ReadResourceResponse, error)
-	// SubscribeResource asks for resource_updated events of one resource, until UnsubscribeResource. A connection anew subscribes anew.
+	// SubscribeResource subscribes to the resource_updated events of one resource, until UnsubscribeResource. The hub
+	// subscribes again whenever the server is connected again.
 	//
-	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server has no subscriptions.
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server does not offer subscriptions),
+	// RESOURCE_EXHAUSTED (BOUND_EXCEEDED: the server has 1,024 subscriptions).
 	SubscribeResource(context.Context, *SubscribeResourceRequest) (*SubscribeResourceResponse, error)
-	// UnsubscribeResource ends that. It is no error when there was no subscription.
+	// UnsubscribeResource ends a subscription. It is not an error if there is none.
 	UnsubscribeResource(context.Context, *UnsubscribeResourceRequest) (*UnsubscribeResourceResponse, error)
-	// ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts. (Prompt is a question to the user.)
+	// ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts.
+	// (In this contract, a Prompt is a question to the user.)
 	//
-	// Errors: as StartServer.
+	// Errors: as ListResources.
 	ListMcpPrompts(context.Context, *ListMcpPromptsRequest) (*ListMcpPromptsResponse, error)
 	// GetMcpPrompt fills one prompt template. It is a request like a tool call.
 	//
-	// Errors: those of ReadResource.
+	// Errors: as ReadResource.
 	GetMcpPrompt(context.Context, *GetMcpPromptRequest) (*GetMcpPromptResponse, error)
 	// ExpandUriTemplate puts values into a URI template of a server (RFC 6570). No server is asked.
 	//
-	// Errors: INVALID_ARGUMENT for what is no template, a value without a variable, and what makes no URI.
+	// Errors: INVALID_ARGUMENT (INVALID_REQUEST: the text is not a URI template, a value has no variable in it, or the
+	// result is not a URI).
 	ExpandUriTemplate(context.Context, *ExpandUriTemplateRequest) (*ExpandUriTemplateResponse, error)
-	// Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
+	// Complete asks a server for possible values of an argument of a prompt template, or of a variable of a resource
+	// template.
 	//
-	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server does not offer completions).
 	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
-	// SignIn signs in to a server behind a URL now, with a prompt of kind sign-in, and waits for the end. It also asks again after the user has declined.
+	// SignIn signs in to a server behind a URL now, by a prompt of kind SIGN_IN, and returns when the server is ready. It
+	// asks even if the user has declined recently.
 	//
-	// Errors: as StartServer; FAILED_PRECONDITION (SIGN_IN_DECLINED, NOT_OFFERED), UNAVAILABLE (SIGN_IN_FAILED).
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server has no sign-in).
 	SignIn(context.Context, *SignInRequest) (*SignInResponse, error)
-	// SignOut forgets the tokens of a server and ends its connection.
+	// SignOut deletes the tokens of a server, cancels its calls and ends its connection.
 	SignOut(context.Context, *SignOutRequest) (*SignOutResponse, error)
-	// ListRemembered lists what the user has answered for longer than once: approvals of tools, consents to launches, values of inputs (never the values).
+	// ListRemembered lists the answers of the user that are valid for more than one question: approvals of tools,
+	// consents to launches, and that an input has a value, but never the value.
 	ListRemembered(context.Context, *ListRememberedRequest) (*ListRememberedResponse, error)
-	// Forget forgets some of that: the question is asked again. What runs is not touched.
+	// Forget deletes some of these answers, so that the question is asked again. What runs keeps running.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
-	// SetLogLevel asks a server to log from this level on.
+	// SetLogLevel asks a server to send log messages of this level and above.
 	//
-	// Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
+	// Errors: as StartServer; FAILED_PRECONDITION (NO_LOGGING: the server does not offer logging), INVALID_ARGUMENT
+	// (INVALID_REQUEST: the level is unknown).
 	SetLogLevel(context.Context, *SetLogLevelRequest) (*SetLogLevelResponse, error)
 	mustEmbedUnimplementedMcpServerServiceServer()
 }

@@ -23,13 +23,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ViewRequest asks for a text for a model beside the result of a call.
+// ViewRequest asks for the result of a call as a text for a model, in addition to the result itself.
 type ViewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text has at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that, and 0 is no bound. What does not fit is left out in
-	// the middle, and the text says so.
+	// Largest size of the text in tokens, estimated as ceil(bytes / 3.2). Values from 1 to 127 mean 128. 0: no bound.
+	// What does not fit is left out of the middle, and the text says so there.
 	MaxTokens uint32 `protobuf:"varint,1,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// Pictures are handed over beside the text, which otherwise describes them.
+	// True: return pictures beside the text (View.images_json). False: the text describes them.
 	Images        bool `protobuf:"varint,2,opt,name=images,proto3" json:"images,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -82,17 +82,18 @@ func (x *ViewRequest) GetImages() bool {
 // View is the result of a call as a text for a model.
 type View struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Texts, structured content where no text says the same, and a line about everything else. Content for the user alone is left out.
+	// The text: texts of the result, structured content unless a text says the same, and one line about each other part.
+	// Content that is only for the user is left out. Untrusted.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Content blocks of pictures as they came, JSON texts.
+	// JSON texts of the content blocks of pictures, as they were received: untrusted.
 	ImagesJson []string `protobuf:"bytes,2,rep,name=images_json,json=imagesJson,proto3" json:"images_json,omitempty"`
-	// Something was left out, and the text says so where it was.
+	// True: something was left out, and the text says so in that place.
 	Cut bool `protobuf:"varint,3,opt,name=cut,proto3" json:"cut,omitempty"`
-	// How many bytes were left out.
+	// Number of bytes that were left out.
 	LeftBytes int64 `protobuf:"varint,4,opt,name=left_bytes,json=leftBytes,proto3" json:"left_bytes,omitempty"`
-	// How many lines.
+	// Number of lines that were left out.
 	LeftLines int64 `protobuf:"varint,5,opt,name=left_lines,json=leftLines,proto3" json:"left_lines,omitempty"`
-	// For ReadResult; empty when nothing was left out, or when it could not be kept.
+	// Id for ReadResult. Empty if nothing was left out, or if the result could not be stored.
 	ResultId      string `protobuf:"bytes,6,opt,name=result_id,json=resultId,proto3" json:"result_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

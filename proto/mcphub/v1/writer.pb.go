@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: mcphub/v1/writer.proto
 
-// Who had the hub write something.
+// The program that had the hub write something.
 
 package mcphubv1
 
@@ -23,12 +23,12 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ConfigWriter is a program that had the hub write an entry.
+// ConfigWriter is a program that had the hub write a config entry.
 type ConfigWriter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name for people: what the program called itself in written_by, untrusted.
+	// Name for people, as the program gave it in written_by: untrusted.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Window that ordered it, "" when a host did, or the window was one of an earlier hub.
+	// Id of the window that ordered the write. "" if a host ordered it, or if the window belonged to an earlier hub.
 	WindowId      string `protobuf:"bytes,2,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

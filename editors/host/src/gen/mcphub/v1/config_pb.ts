@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/config.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Servers that are added, changed and removed: what is written into config files.
+// Changes of config files: adding, changing and removing servers.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,8 +19,9 @@ export const file_mcphub_v1_config: GenFile = /*@__PURE__*/
   fileDesc("ChZtY3BodWIvdjEvY29uZmlnLnByb3RvEgltY3BodWIudjEi6wIKClNlcnZlckZvcm0SDwoHY29tbWFuZBgBIAEoCRIMCgRhcmdzGAIgAygJEjsKC2Vudmlyb25tZW50GAMgAygLMiYubWNwaHViLnYxLlNlcnZlckZvcm0uRW52aXJvbm1lbnRFbnRyeRIZChF1bnNldF9lbnZpcm9ubWVudBgEIAMoCRIRCglkaXJlY3RvcnkYBSABKAkSCwoDdXJsGAYgASgJEi0KCXRyYW5zcG9ydBgHIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSMwoHaGVhZGVycxgIIAMoCzIiLm1jcGh1Yi52MS5TZXJ2ZXJGb3JtLkhlYWRlcnNFbnRyeRoyChBFbnZpcm9ubWVudEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi6QEKDlNlcnZlclNldHRpbmdzEhQKB2VuYWJsZWQYASABKAhIAIgBARI7CglhcHByb3ZhbHMYAiADKAsyKC5tY3BodWIudjEuU2VydmVyU2V0dGluZ3MuQXBwcm92YWxzRW50cnkSKwoIdGltZW91dHMYAyABKAsyGS5tY3BodWIudjEuU2VydmVyVGltZW91dHMaSwoOQXBwcm92YWxzRW50cnkSCwoDa2V5GAEgASgJEigKBXZhbHVlGAIgASgOMhkubWNwaHViLnYxLkFwcHJvdmFsUG9saWN5OgI4AUIKCghfZW5hYmxlZCLNAQoOU2VydmVyVGltZW91dHMSKgoHY29ubmVjdBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhInCgRpZGxlGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBXRvdGFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWh1bWFuGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhIKCnRvX2RlZmF1bHQYBSADKAkizwIKEEFkZFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhMKC2NvbmZpZ19maWxlGAIgASgJEiUKBGZvcm0YAyABKAsyFS5tY3BodWIudjEuU2VydmVyRm9ybUgAEhQKCmVudHJ5X2pzb24YBCABKAlIABIVCg1lbnRyeV9kaWFsZWN0GAUgASgJEisKCHNldHRpbmdzGAYgASgLMhkubWNwaHViLnYxLlNlcnZlclNldHRpbmdzEhIKCndyaXR0ZW5fYnkYByABKAkSJQoGaW5wdXRzGAggAygLMhUubWNwaHViLnYxLkVudHJ5SW5wdXQSKwoMY2hhbmdlZF9mb3JtGAkgASgLMhUubWNwaHViLnYxLlNlcnZlckZvcm0SDwoHcHJldmlldxgKIAEoCBITCgtwcm9wb3NhbF9pZBhGIAEoCUIHCgVlbnRyeSJdChFBZGRTZXJ2ZXJSZXNwb25zZRIlCgV3cml0ZRgBIAEoCzIWLm1jcGh1Yi52MS5Db25maWdXcml0ZRIhCgZzZXJ2ZXIYAiABKAsyES5tY3BodWIudjEuU2VydmVyIuwBChNVcGRhdGVTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCRIjCgRmb3JtGAMgASgLMhUubWNwaHViLnYxLlNlcnZlckZvcm0SEgoKcGF0Y2hfanNvbhgEIAEoCRIrCghzZXR0aW5ncxgFIAEoCzIZLm1jcGh1Yi52MS5TZXJ2ZXJTZXR0aW5ncxISCgp3cml0dGVuX2J5GAYgASgJEiUKBmlucHV0cxgHIAMoCzIVLm1jcGh1Yi52MS5FbnRyeUlucHV0Eg8KB3ByZXZpZXcYCCABKAgiYAoUVXBkYXRlU2VydmVyUmVzcG9uc2USJQoFd3JpdGUYASABKAsyFi5tY3BodWIudjEuQ29uZmlnV3JpdGUSIQoGc2VydmVyGAIgASgLMhEubWNwaHViLnYxLlNlcnZlciJLChNSZW1vdmVTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRITCgtjb25maWdfZmlsZRgCIAEoCRIPCgdwcmV2aWV3GAMgASgIImAKFFJlbW92ZVNlcnZlclJlc3BvbnNlEiUKBXdyaXRlGAEgASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlEiEKBnNlcnZlchgCIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiPQoWVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdBISCgp3cml0dGVuX2J5GAEgASgJEg8KB3VuZG9faWQYAiABKAkiYwoXVW5kb0NvbmZpZ1dyaXRlUmVzcG9uc2USJQoFd3JpdGUYASABKAsyFi5tY3BodWIudjEuQ29uZmlnV3JpdGUSIQoGc2VydmVyGAIgASgLMhEubWNwaHViLnYxLlNlcnZlciKCAgoLQ29uZmlnV3JpdGUSDgoGc2VydmVyGAEgASgJEhMKC2NvbmZpZ19maWxlGAIgASgJEhMKC2NvbmZpZ19saW5lGAMgASgFEhYKDmNvbmZpZ19kaWFsZWN0GAQgASgJEhUKDW5lZWRzX2NvbnNlbnQYBSABKAgSKgoIcHJvYmxlbXMYBiADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIQCghsZWZ0X291dBgHIAMoCRIQCghjYW5fdW5kbxgIIAEoCBIUCgxsaW5lc19iZWZvcmUYCSABKAkSEwoLbGluZXNfYWZ0ZXIYCiABKAkSDwoHdW5kb19pZBgLIAEoCSI2CgtDb25maWdQbGFjZRIMCgRmaWxlGAEgASgJEgwKBGxpbmUYAiABKAUSCwoDa2V5GAMgASgJIl8KCkVudHJ5SW5wdXQSCgoCaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGc2VjcmV0GAMgASgIEg8KB2RlZmF1bHQYBCABKAkSDwoHb3B0aW9ucxgFIAMoCSIYChZMaXN0Q29uZmlnRmlsZXNSZXF1ZXN0Ij8KF0xpc3RDb25maWdGaWxlc1Jlc3BvbnNlEiQKBWZpbGVzGAEgAygLMhUubWNwaHViLnYxLkNvbmZpZ0ZpbGUi7AEKCkNvbmZpZ0ZpbGUSDAoEcGF0aBgBIAEoCRINCgVzY29wZRgCIAEoCRIPCgdkaWFsZWN0GAMgASgJEg4KBmZvbGRlchgEIAEoCRIOCgZleGlzdHMYBSABKAgSFAoMbm90X3dyaXRhYmxlGAYgASgJEgwKBGxpbmUYByABKAUSDwoHc2VydmVycxgIIAMoCRISCgppc19kZWZhdWx0GAkgASgIEh0KFWVudmlyb25tZW50X3JlZmVyZW5jZRgKIAEoCRIUCgx0YWtlc19pbnB1dHMYCyABKAgSEgoKdGFrZXNfdXJscxgMIAEoCCI2ChVSZWFkQ29uZmlnVGV4dFJlcXVlc3QSDAoEdGV4dBgBIAEoCRIPCgdkaWFsZWN0GAIgASgJIm0KFlJlYWRDb25maWdUZXh0UmVzcG9uc2USJwoHZW50cmllcxgBIAMoCzIWLm1jcGh1Yi52MS5Db25maWdFbnRyeRIqCghwcm9ibGVtcxgCIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtIpQCCgtDb25maWdFbnRyeRIOCgZzZXJ2ZXIYASABKAkSDAoEbGluZRgCIAEoBRIPCgdkaWFsZWN0GAMgASgJEiMKBGZvcm0YBCABKAsyFS5tY3BodWIudjEuU2VydmVyRm9ybRIrCghzZXR0aW5ncxgFIAEoCzIZLm1jcGh1Yi52MS5TZXJ2ZXJTZXR0aW5ncxIlCgZpbnB1dHMYBiADKAsyFS5tY3BodWIudjEuRW50cnlJbnB1dBISCgplbnRyeV9qc29uGAcgASgJEioKCHByb2JsZW1zGAggAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SHQoVZW52aXJvbm1lbnRfcmVmZXJlbmNlGAkgASgJIjwKFUdldFNlcnZlckVudHJ5UmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSEwoLY29uZmlnX2ZpbGUYAiABKAkiZAoWR2V0U2VydmVyRW50cnlSZXNwb25zZRIlCgVlbnRyeRgBIAEoCzIWLm1jcGh1Yi52MS5Db25maWdFbnRyeRIjCgRmaWxlGAIgASgLMhUubWNwaHViLnYxLkNvbmZpZ0ZpbGUy2wQKDUNvbmZpZ1NlcnZpY2USRgoJQWRkU2VydmVyEhsubWNwaHViLnYxLkFkZFNlcnZlclJlcXVlc3QaHC5tY3BodWIudjEuQWRkU2VydmVyUmVzcG9uc2USTwoMVXBkYXRlU2VydmVyEh4ubWNwaHViLnYxLlVwZGF0ZVNlcnZlclJlcXVlc3QaHy5tY3BodWIudjEuVXBkYXRlU2VydmVyUmVzcG9uc2USTwoMUmVtb3ZlU2VydmVyEh4ubWNwaHViLnYxLlJlbW92ZVNlcnZlclJlcXVlc3QaHy5tY3BodWIudjEuUmVtb3ZlU2VydmVyUmVzcG9uc2USWAoPVW5kb0NvbmZpZ1dyaXRlEiEubWNwaHViLnYxLlVuZG9Db25maWdXcml0ZVJlcXVlc3QaIi5tY3BodWIudjEuVW5kb0NvbmZpZ1dyaXRlUmVzcG9uc2USWAoPTGlzdENvbmZpZ0ZpbGVzEiEubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1JlcXVlc3QaIi5tY3BodWIudjEuTGlzdENvbmZpZ0ZpbGVzUmVzcG9uc2USVQoOUmVhZENvbmZpZ1RleHQSIC5tY3BodWIudjEuUmVhZENvbmZpZ1RleHRSZXF1ZXN0GiEubWNwaHViLnYxLlJlYWRDb25maWdUZXh0UmVzcG9uc2USVQoOR2V0U2VydmVyRW50cnkSIC5tY3BodWIudjEuR2V0U2VydmVyRW50cnlSZXF1ZXN0GiEubWNwaHViLnYxLkdldFNlcnZlckVudHJ5UmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_duration, file_mcphub_v1_server]);
 
 /**
- * ServerForm says how a server is reached, in no dialect: command or url. Texts are written as they are; what looks like a variable in the dialect of the file
- * is one. Secrets are better left to variables.
+ * ServerForm says how a server is reached, independently of the dialect: either command or url must be set. Texts are
+ * written as they are; a text that looks like a variable in the dialect of the file is a variable. Secrets should be
+ * written as variables.
  *
  * @generated from message mcphub.v1.ServerForm
  */
@@ -33,49 +34,49 @@ export type ServerForm = Message<"mcphub.v1.ServerForm"> & {
   command: string;
 
   /**
-   * Arguments, each as one.
+   * Arguments, one element for each. At most 1,000.
    *
    * @generated from field: repeated string args = 2;
    */
   args: string[];
 
   /**
-   * Environment variables, by name.
+   * Environment variables: values by name. At most 1,000.
    *
    * @generated from field: map<string, string> environment = 3;
    */
   environment: { [key: string]: string };
 
   /**
-   * Names of variables that are taken away from what the server would inherit.
+   * Names of variables that are removed from what the server would inherit.
    *
    * @generated from field: repeated string unset_environment = 4;
    */
   unsetEnvironment: string[];
 
   /**
-   * Working directory, "" for the usual one.
+   * Working directory, "" for the default.
    *
    * @generated from field: string directory = 5;
    */
   directory: string;
 
   /**
-   * Address, http or https.
+   * Address of the server, http or https.
    *
    * @generated from field: string url = 6;
    */
   url: string;
 
   /**
-   * With url: HTTP or SSE. Unspecified: both are tried.
+   * With url: HTTP or SSE. UNSPECIFIED: both are tried.
    *
    * @generated from field: mcphub.v1.ServerTransport transport = 7;
    */
   transport: ServerTransport;
 
   /**
-   * Headers, by name.
+   * HTTP headers: values by name. At most 1,000.
    *
    * @generated from field: map<string, string> headers = 8;
    */
@@ -83,8 +84,9 @@ export type ServerForm = Message<"mcphub.v1.ServerForm"> & {
 };
 
 /**
- * ServerForm says how a server is reached, in no dialect: command or url. Texts are written as they are; what looks like a variable in the dialect of the file
- * is one. Secrets are better left to variables.
+ * ServerForm says how a server is reached, independently of the dialect: either command or url must be set. Texts are
+ * written as they are; a text that looks like a variable in the dialect of the file is a variable. Secrets should be
+ * written as variables.
  *
  * @generated from message mcphub.v1.ServerForm
  */
@@ -97,49 +99,49 @@ export type ServerFormJson = {
   command?: string;
 
   /**
-   * Arguments, each as one.
+   * Arguments, one element for each. At most 1,000.
    *
    * @generated from field: repeated string args = 2;
    */
   args?: string[];
 
   /**
-   * Environment variables, by name.
+   * Environment variables: values by name. At most 1,000.
    *
    * @generated from field: map<string, string> environment = 3;
    */
   environment?: { [key: string]: string };
 
   /**
-   * Names of variables that are taken away from what the server would inherit.
+   * Names of variables that are removed from what the server would inherit.
    *
    * @generated from field: repeated string unset_environment = 4;
    */
   unsetEnvironment?: string[];
 
   /**
-   * Working directory, "" for the usual one.
+   * Working directory, "" for the default.
    *
    * @generated from field: string directory = 5;
    */
   directory?: string;
 
   /**
-   * Address, http or https.
+   * Address of the server, http or https.
    *
    * @generated from field: string url = 6;
    */
   url?: string;
 
   /**
-   * With url: HTTP or SSE. Unspecified: both are tried.
+   * With url: HTTP or SSE. UNSPECIFIED: both are tried.
    *
    * @generated from field: mcphub.v1.ServerTransport transport = 7;
    */
   transport?: ServerTransportJson;
 
   /**
-   * Headers, by name.
+   * HTTP headers: values by name. At most 1,000.
    *
    * @generated from field: map<string, string> headers = 8;
    */
@@ -154,28 +156,30 @@ export const ServerFormSchema: GenMessage<ServerForm, {jsonType: ServerFormJson}
   messageDesc(file_mcphub_v1_config, 0);
 
 /**
- * ServerSettings are settings of an entry beside its form. What is absent stays as it is.
+ * ServerSettings are the settings of an entry that do not belong to its form. Absent fields stay as they are.
  *
  * @generated from message mcphub.v1.ServerSettings
  */
 export type ServerSettings = Message<"mcphub.v1.ServerSettings"> & {
   /**
-   * On or off, in the file: unlike SetServerEnabled it outlives the hub.
+   * Whether the server is switched on. This is written to the file: unlike SetServerEnabled, it stays after the hub has
+   * ended.
    *
    * @generated from field: optional bool enabled = 1;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Policies by the names of tools, or patterns with * and ?, in the dialect's own key where it has one (alwaysAllow, autoApprove, approval_mode), else in
-   * "approvals". APPROVAL_POLICY_UNSPECIFIED takes out what the entry says of just that name.
+   * Policies by names of tools, or by patterns of names with * and ?. At most 1,000. They are written under the key
+   * that the dialect has for them (alwaysAllow, autoApprove, approval_mode), otherwise under "approvals".
+   * APPROVAL_POLICY_UNSPECIFIED removes what the entry says about exactly this name or pattern.
    *
    * @generated from field: map<string, mcphub.v1.ApprovalPolicy> approvals = 2;
    */
   approvals: { [key: string]: ApprovalPolicy };
 
   /**
-   * Clocks.
+   * Time limits.
    *
    * @generated from field: mcphub.v1.ServerTimeouts timeouts = 3;
    */
@@ -183,28 +187,30 @@ export type ServerSettings = Message<"mcphub.v1.ServerSettings"> & {
 };
 
 /**
- * ServerSettings are settings of an entry beside its form. What is absent stays as it is.
+ * ServerSettings are the settings of an entry that do not belong to its form. Absent fields stay as they are.
  *
  * @generated from message mcphub.v1.ServerSettings
  */
 export type ServerSettingsJson = {
   /**
-   * On or off, in the file: unlike SetServerEnabled it outlives the hub.
+   * Whether the server is switched on. This is written to the file: unlike SetServerEnabled, it stays after the hub has
+   * ended.
    *
    * @generated from field: optional bool enabled = 1;
    */
   enabled?: boolean;
 
   /**
-   * Policies by the names of tools, or patterns with * and ?, in the dialect's own key where it has one (alwaysAllow, autoApprove, approval_mode), else in
-   * "approvals". APPROVAL_POLICY_UNSPECIFIED takes out what the entry says of just that name.
+   * Policies by names of tools, or by patterns of names with * and ?. At most 1,000. They are written under the key
+   * that the dialect has for them (alwaysAllow, autoApprove, approval_mode), otherwise under "approvals".
+   * APPROVAL_POLICY_UNSPECIFIED removes what the entry says about exactly this name or pattern.
    *
    * @generated from field: map<string, mcphub.v1.ApprovalPolicy> approvals = 2;
    */
   approvals?: { [key: string]: ApprovalPolicyJson };
 
   /**
-   * Clocks.
+   * Time limits.
    *
    * @generated from field: mcphub.v1.ServerTimeouts timeouts = 3;
    */
@@ -219,42 +225,43 @@ export const ServerSettingsSchema: GenMessage<ServerSettings, {jsonType: ServerS
   messageDesc(file_mcphub_v1_config, 1);
 
 /**
- * ServerTimeouts are the clocks of a server, in the dialect's own key where it can say them, else in "timeouts". Absent: stays. 0: no limit. No dialect has
- * clocks of single tools; a call has its own (CallToolRequest.timeouts).
+ * ServerTimeouts are the time limits of a server. They are written under the keys that the dialect has for them,
+ * otherwise under "timeouts". Absent: the limit stays as it is. 0: no limit. No dialect has time limits for single
+ * tools; a call can have its own (CallToolRequest.timeouts).
  *
  * @generated from message mcphub.v1.ServerTimeouts
  */
 export type ServerTimeouts = Message<"mcphub.v1.ServerTimeouts"> & {
   /**
-   * From the start to the end of the handshake.
+   * Longest time from the start of the server to the end of the handshake.
    *
    * @generated from field: google.protobuf.Duration connect = 1;
    */
   connect?: Duration | undefined;
 
   /**
-   * Without progress.
+   * Longest time of a call without progress.
    *
    * @generated from field: google.protobuf.Duration idle = 2;
    */
   idle?: Duration | undefined;
 
   /**
-   * One call, human time not counted.
+   * Longest total time of a call, without the time in which a person is asked.
    *
    * @generated from field: google.protobuf.Duration total = 3;
    */
   total?: Duration | undefined;
 
   /**
-   * One question to the user.
+   * Longest time that one question to the user stays open.
    *
    * @generated from field: google.protobuf.Duration human = 4;
    */
   human?: Duration | undefined;
 
   /**
-   * Clocks to take out of the entry, so that the default counts: connect, idle, total, human.
+   * Names of limits to remove from the entry, so that their defaults apply: connect, idle, total, human.
    *
    * @generated from field: repeated string to_default = 5;
    */
@@ -262,42 +269,43 @@ export type ServerTimeouts = Message<"mcphub.v1.ServerTimeouts"> & {
 };
 
 /**
- * ServerTimeouts are the clocks of a server, in the dialect's own key where it can say them, else in "timeouts". Absent: stays. 0: no limit. No dialect has
- * clocks of single tools; a call has its own (CallToolRequest.timeouts).
+ * ServerTimeouts are the time limits of a server. They are written under the keys that the dialect has for them,
+ * otherwise under "timeouts". Absent: the limit stays as it is. 0: no limit. No dialect has time limits for single
+ * tools; a call can have its own (CallToolRequest.timeouts).
  *
  * @generated from message mcphub.v1.ServerTimeouts
  */
 export type ServerTimeoutsJson = {
   /**
-   * From the start to the end of the handshake.
+   * Longest time from the start of the server to the end of the handshake.
    *
    * @generated from field: google.protobuf.Duration connect = 1;
    */
   connect?: DurationJson;
 
   /**
-   * Without progress.
+   * Longest time of a call without progress.
    *
    * @generated from field: google.protobuf.Duration idle = 2;
    */
   idle?: DurationJson;
 
   /**
-   * One call, human time not counted.
+   * Longest total time of a call, without the time in which a person is asked.
    *
    * @generated from field: google.protobuf.Duration total = 3;
    */
   total?: DurationJson;
 
   /**
-   * One question to the user.
+   * Longest time that one question to the user stays open.
    *
    * @generated from field: google.protobuf.Duration human = 4;
    */
   human?: DurationJson;
 
   /**
-   * Clocks to take out of the entry, so that the default counts: connect, idle, total, human.
+   * Names of limits to remove from the entry, so that their defaults apply: connect, idle, total, human.
    *
    * @generated from field: repeated string to_default = 5;
    */
@@ -312,33 +320,34 @@ export const ServerTimeoutsSchema: GenMessage<ServerTimeouts, {jsonType: ServerT
   messageDesc(file_mcphub_v1_config, 2);
 
 /**
- * AddServerRequest says what to add, and where.
+ * AddServerRequest says what to add, and to which file.
  *
  * @generated from message mcphub.v1.AddServerRequest
  */
 export type AddServerRequest = Message<"mcphub.v1.AddServerRequest"> & {
   /**
-   * Name in the config: at most 128 characters, none of them a control character.
+   * Name of the entry: at most 128 characters, without control characters.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * A config file of this hub, which need not be there yet. Empty: the last one of scope user, else of scope host.
+   * Path of one of this hub's config files. The file need not exist yet. Empty: the last file of scope user, or if
+   * there is none, the last file of scope host.
    *
    * @generated from field: string config_file = 2;
    */
   configFile: string;
 
   /**
-   * What to add.
+   * The entry to add.
    *
    * @generated from oneof mcphub.v1.AddServerRequest.entry
    */
   entry: {
     /**
-     * In no dialect.
+     * The entry, independently of the dialect.
      *
      * @generated from field: mcphub.v1.ServerForm form = 3;
      */
@@ -346,8 +355,9 @@ export type AddServerRequest = Message<"mcphub.v1.AddServerRequest"> & {
     case: "form";
   } | {
     /**
-     * JSON text as people find it in instructions: an entry, a file with one, or a part of one, in any dialect. It is written in the words of the file, variables
-     * of the environment among them; what has none there is refused or told in left_out. At most 256 KiB.
+     * JSON text as people copy it from instructions: an entry, a file with an entry, or a part of a file, in any
+     * dialect. It is translated to the dialect of the file, including references to the environment. A reference that
+     * has no equivalent there is refused; other keys without an equivalent are listed in left_out. At most 256 KiB.
      *
      * @generated from field: string entry_json = 4;
      */
@@ -356,50 +366,54 @@ export type AddServerRequest = Message<"mcphub.v1.AddServerRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Dialect of entry_json, as in Server.config_dialect. Empty: found out.
+   * Dialect of entry_json, as in Server.config_dialect. Empty: the hub determines it.
    *
    * @generated from field: string entry_dialect = 5;
    */
   entryDialect: string;
 
   /**
-   * Settings.
+   * Settings of the entry.
    *
    * @generated from field: mcphub.v1.ServerSettings settings = 6;
    */
   settings?: ServerSettings | undefined;
 
   /**
-   * Program that has it written, by a name that the user knows it by; shown in the launch consent. Empty: the name of the window, or "a host".
+   * Name, known to the user, of the program that has the hub write the entry. It is shown in the launch consent. At
+   * most 256 bytes. Empty: "the window" and the id of the window, or "a host".
    *
    * @generated from field: string written_by = 7;
    */
   writtenBy: string;
 
   /**
-   * Inputs that the entry refers to, added to those of the file. One that the file has already, alike, is left as it is. Only for files whose dialect has inputs
-   * (ConfigFile.takes_inputs).
+   * Inputs that the entry refers to. They are added to those of the file; an identical input that the file already has
+   * is left as it is. Allowed only for a file whose dialect has inputs (ConfigFile.takes_inputs).
    *
    * @generated from field: repeated mcphub.v1.EntryInput inputs = 8;
    */
   inputs: EntryInput[];
 
   /**
-   * With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
+   * With entry_json: replaces what entry_json says about how the server is reached, in the dialect of entry_json. The
+   * rest of entry_json applies.
    *
    * @generated from field: mcphub.v1.ServerForm changed_form = 9;
    */
   changedForm?: ServerForm | undefined;
 
   /**
-   * Nothing is written or noted: the response tells what would be.
+   * True: write and store nothing. The response says what would be written.
    *
    * @generated from field: bool preview = 10;
    */
   preview: boolean;
 
   /**
-   * Proposal that the entry was made of (RegistryService). If it is a bundle, that is unpacked first; it is refused when it is another file by now. Empty: none.
+   * Id of the proposal from which the entry was made (RegistryService). If the proposal is a bundle, the bundle is
+   * unpacked before the entry is written; this is refused if the file of the bundle has changed since it was read.
+   * Empty: none.
    *
    * @generated from field: string proposal_id = 70;
    */
@@ -407,85 +421,91 @@ export type AddServerRequest = Message<"mcphub.v1.AddServerRequest"> & {
 };
 
 /**
- * AddServerRequest says what to add, and where.
+ * AddServerRequest says what to add, and to which file.
  *
  * @generated from message mcphub.v1.AddServerRequest
  */
 export type AddServerRequestJson = {
   /**
-   * Name in the config: at most 128 characters, none of them a control character.
+   * Name of the entry: at most 128 characters, without control characters.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * A config file of this hub, which need not be there yet. Empty: the last one of scope user, else of scope host.
+   * Path of one of this hub's config files. The file need not exist yet. Empty: the last file of scope user, or if
+   * there is none, the last file of scope host.
    *
    * @generated from field: string config_file = 2;
    */
   configFile?: string;
 
   /**
-   * In no dialect.
+   * The entry, independently of the dialect.
    *
    * @generated from field: mcphub.v1.ServerForm form = 3;
    */
   form?: ServerFormJson;
 
   /**
-   * JSON text as people find it in instructions: an entry, a file with one, or a part of one, in any dialect. It is written in the words of the file, variables
-   * of the environment among them; what has none there is refused or told in left_out. At most 256 KiB.
+   * JSON text as people copy it from instructions: an entry, a file with an entry, or a part of a file, in any
+   * dialect. It is translated to the dialect of the file, including references to the environment. A reference that
+   * has no equivalent there is refused; other keys without an equivalent are listed in left_out. At most 256 KiB.
    *
    * @generated from field: string entry_json = 4;
    */
   entryJson?: string;
 
   /**
-   * Dialect of entry_json, as in Server.config_dialect. Empty: found out.
+   * Dialect of entry_json, as in Server.config_dialect. Empty: the hub determines it.
    *
    * @generated from field: string entry_dialect = 5;
    */
   entryDialect?: string;
 
   /**
-   * Settings.
+   * Settings of the entry.
    *
    * @generated from field: mcphub.v1.ServerSettings settings = 6;
    */
   settings?: ServerSettingsJson;
 
   /**
-   * Program that has it written, by a name that the user knows it by; shown in the launch consent. Empty: the name of the window, or "a host".
+   * Name, known to the user, of the program that has the hub write the entry. It is shown in the launch consent. At
+   * most 256 bytes. Empty: "the window" and the id of the window, or "a host".
    *
    * @generated from field: string written_by = 7;
    */
   writtenBy?: string;
 
   /**
-   * Inputs that the entry refers to, added to those of the file. One that the file has already, alike, is left as it is. Only for files whose dialect has inputs
-   * (ConfigFile.takes_inputs).
+   * Inputs that the entry refers to. They are added to those of the file; an identical input that the file already has
+   * is left as it is. Allowed only for a file whose dialect has inputs (ConfigFile.takes_inputs).
    *
    * @generated from field: repeated mcphub.v1.EntryInput inputs = 8;
    */
   inputs?: EntryInputJson[];
 
   /**
-   * With entry_json: takes the place of what it says of how the server is reached, in its own dialect. All else of it counts.
+   * With entry_json: replaces what entry_json says about how the server is reached, in the dialect of entry_json. The
+   * rest of entry_json applies.
    *
    * @generated from field: mcphub.v1.ServerForm changed_form = 9;
    */
   changedForm?: ServerFormJson;
 
   /**
-   * Nothing is written or noted: the response tells what would be.
+   * True: write and store nothing. The response says what would be written.
    *
    * @generated from field: bool preview = 10;
    */
   preview?: boolean;
 
   /**
-   * Proposal that the entry was made of (RegistryService). If it is a bundle, that is unpacked first; it is refused when it is another file by now. Empty: none.
+   * Id of the proposal from which the entry was made (RegistryService). If the proposal is a bundle, the bundle is
+   * unpacked before the entry is written; this is refused if the file of the bundle has changed since it was read.
+   * Empty: none.
    *
    * @generated from field: string proposal_id = 70;
    */
@@ -500,20 +520,21 @@ export const AddServerRequestSchema: GenMessage<AddServerRequest, {jsonType: Add
   messageDesc(file_mcphub_v1_config, 3);
 
 /**
- * AddServerResponse tells what became of it.
+ * AddServerResponse says what was written.
  *
  * @generated from message mcphub.v1.AddServerResponse
  */
 export type AddServerResponse = Message<"mcphub.v1.AddServerResponse"> & {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
   write?: ConfigWrite | undefined;
 
   /**
-   * The server of the entry, as it is now. Where another entry counts in its place, and this one is not beside it: that one.
+   * The server of the new entry, as it is now. If another entry of the same name counts, and the new one is not listed
+   * beside it: the server of that other entry.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -521,20 +542,21 @@ export type AddServerResponse = Message<"mcphub.v1.AddServerResponse"> & {
 };
 
 /**
- * AddServerResponse tells what became of it.
+ * AddServerResponse says what was written.
  *
  * @generated from message mcphub.v1.AddServerResponse
  */
 export type AddServerResponseJson = {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
   write?: ConfigWriteJson;
 
   /**
-   * The server of the entry, as it is now. Where another entry counts in its place, and this one is not beside it: that one.
+   * The server of the new entry, as it is now. If another entry of the same name counts, and the new one is not listed
+   * beside it: the server of that other entry.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -549,41 +571,44 @@ export const AddServerResponseSchema: GenMessage<AddServerResponse, {jsonType: A
   messageDesc(file_mcphub_v1_config, 4);
 
 /**
- * UpdateServerRequest says what changes. form and patch_json are carried out in this order, then settings.
+ * UpdateServerRequest says what to change. form is applied first, then patch_json, then settings. One of them must be
+ * set.
  *
  * @generated from message mcphub.v1.UpdateServerRequest
  */
 export type UpdateServerRequest = Message<"mcphub.v1.UpdateServerRequest"> & {
   /**
-   * Name in the config, or NAME@SCOPE for the entry in the files of that scope.
+   * Name of the entry, or NAME@SCOPE for the entry in the files of that scope.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * File of the entry. Needed when several have the name, in the scope if one is said.
+   * Path of the file that has the entry. Required if several files (of that scope, if one is given) have an entry of
+   * this name.
    *
    * @generated from field: string config_file = 2;
    */
   configFile: string;
 
   /**
-   * Takes the place of what says how the server is reached; absent: that stays.
+   * Replaces what the entry says about how the server is reached. Absent: that stays as it is.
    *
    * @generated from field: mcphub.v1.ServerForm form = 3;
    */
   form?: ServerForm | undefined;
 
   /**
-   * JSON merge patch (RFC 7396) of the entry, in the keys of its dialect: null takes a key out. Empty: none. At most 256 KiB.
+   * JSON merge patch (RFC 7396) of the entry, with the keys of its dialect; null removes a key. Empty: none. At most
+   * 256 KiB.
    *
    * @generated from field: string patch_json = 4;
    */
   patchJson: string;
 
   /**
-   * Settings.
+   * Settings to change.
    *
    * @generated from field: mcphub.v1.ServerSettings settings = 5;
    */
@@ -612,41 +637,44 @@ export type UpdateServerRequest = Message<"mcphub.v1.UpdateServerRequest"> & {
 };
 
 /**
- * UpdateServerRequest says what changes. form and patch_json are carried out in this order, then settings.
+ * UpdateServerRequest says what to change. form is applied first, then patch_json, then settings. One of them must be
+ * set.
  *
  * @generated from message mcphub.v1.UpdateServerRequest
  */
 export type UpdateServerRequestJson = {
   /**
-   * Name in the config, or NAME@SCOPE for the entry in the files of that scope.
+   * Name of the entry, or NAME@SCOPE for the entry in the files of that scope.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * File of the entry. Needed when several have the name, in the scope if one is said.
+   * Path of the file that has the entry. Required if several files (of that scope, if one is given) have an entry of
+   * this name.
    *
    * @generated from field: string config_file = 2;
    */
   configFile?: string;
 
   /**
-   * Takes the place of what says how the server is reached; absent: that stays.
+   * Replaces what the entry says about how the server is reached. Absent: that stays as it is.
    *
    * @generated from field: mcphub.v1.ServerForm form = 3;
    */
   form?: ServerFormJson;
 
   /**
-   * JSON merge patch (RFC 7396) of the entry, in the keys of its dialect: null takes a key out. Empty: none. At most 256 KiB.
+   * JSON merge patch (RFC 7396) of the entry, with the keys of its dialect; null removes a key. Empty: none. At most
+   * 256 KiB.
    *
    * @generated from field: string patch_json = 4;
    */
   patchJson?: string;
 
   /**
-   * Settings.
+   * Settings to change.
    *
    * @generated from field: mcphub.v1.ServerSettings settings = 5;
    */
@@ -682,13 +710,13 @@ export const UpdateServerRequestSchema: GenMessage<UpdateServerRequest, {jsonTyp
   messageDesc(file_mcphub_v1_config, 5);
 
 /**
- * UpdateServerResponse tells what became of it.
+ * UpdateServerResponse says what was written.
  *
  * @generated from message mcphub.v1.UpdateServerResponse
  */
 export type UpdateServerResponse = Message<"mcphub.v1.UpdateServerResponse"> & {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
@@ -703,13 +731,13 @@ export type UpdateServerResponse = Message<"mcphub.v1.UpdateServerResponse"> & {
 };
 
 /**
- * UpdateServerResponse tells what became of it.
+ * UpdateServerResponse says what was written.
  *
  * @generated from message mcphub.v1.UpdateServerResponse
  */
 export type UpdateServerResponseJson = {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
@@ -794,20 +822,20 @@ export const RemoveServerRequestSchema: GenMessage<RemoveServerRequest, {jsonTyp
   messageDesc(file_mcphub_v1_config, 7);
 
 /**
- * RemoveServerResponse tells what became of it.
+ * RemoveServerResponse says what was written.
  *
  * @generated from message mcphub.v1.RemoveServerResponse
  */
 export type RemoveServerResponse = Message<"mcphub.v1.RemoveServerResponse"> & {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
   write?: ConfigWrite | undefined;
 
   /**
-   * The server of the same name in another file, which counts now; absent: there is none.
+   * The server of an entry of the same name in another file, which counts now. Absent: there is none.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -815,20 +843,20 @@ export type RemoveServerResponse = Message<"mcphub.v1.RemoveServerResponse"> & {
 };
 
 /**
- * RemoveServerResponse tells what became of it.
+ * RemoveServerResponse says what was written.
  *
  * @generated from message mcphub.v1.RemoveServerResponse
  */
 export type RemoveServerResponseJson = {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
   write?: ConfigWriteJson;
 
   /**
-   * The server of the same name in another file, which counts now; absent: there is none.
+   * The server of an entry of the same name in another file, which counts now. Absent: there is none.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -843,7 +871,7 @@ export const RemoveServerResponseSchema: GenMessage<RemoveServerResponse, {jsonT
   messageDesc(file_mcphub_v1_config, 8);
 
 /**
- * UndoConfigWriteRequest says who undoes.
+ * UndoConfigWriteRequest says who undoes, and which write.
  *
  * @generated from message mcphub.v1.UndoConfigWriteRequest
  */
@@ -856,8 +884,8 @@ export type UndoConfigWriteRequest = Message<"mcphub.v1.UndoConfigWriteRequest">
   writtenBy: string;
 
   /**
-   * ConfigWrite.undo_id of the write that is meant, so that nobody takes back what another has written since: NOTHING_TO_UNDO when it is not the last one. Empty:
-   * whichever was the last.
+   * ConfigWrite.undo_id of the write to undo, so that a later write of somebody else is not undone by mistake: if the
+   * write is not the last one, the call fails with NOTHING_TO_UNDO. Empty: the last write.
    *
    * @generated from field: string undo_id = 2;
    */
@@ -865,7 +893,7 @@ export type UndoConfigWriteRequest = Message<"mcphub.v1.UndoConfigWriteRequest">
 };
 
 /**
- * UndoConfigWriteRequest says who undoes.
+ * UndoConfigWriteRequest says who undoes, and which write.
  *
  * @generated from message mcphub.v1.UndoConfigWriteRequest
  */
@@ -878,8 +906,8 @@ export type UndoConfigWriteRequestJson = {
   writtenBy?: string;
 
   /**
-   * ConfigWrite.undo_id of the write that is meant, so that nobody takes back what another has written since: NOTHING_TO_UNDO when it is not the last one. Empty:
-   * whichever was the last.
+   * ConfigWrite.undo_id of the write to undo, so that a later write of somebody else is not undone by mistake: if the
+   * write is not the last one, the call fails with NOTHING_TO_UNDO. Empty: the last write.
    *
    * @generated from field: string undo_id = 2;
    */
@@ -894,20 +922,20 @@ export const UndoConfigWriteRequestSchema: GenMessage<UndoConfigWriteRequest, {j
   messageDesc(file_mcphub_v1_config, 9);
 
 /**
- * UndoConfigWriteResponse tells what became of it.
+ * UndoConfigWriteResponse says what was written.
  *
  * @generated from message mcphub.v1.UndoConfigWriteResponse
  */
 export type UndoConfigWriteResponse = Message<"mcphub.v1.UndoConfigWriteResponse"> & {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
   write?: ConfigWrite | undefined;
 
   /**
-   * The server, as it is now; absent: there is none.
+   * The server, as it is now. Absent: there is none.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -915,20 +943,20 @@ export type UndoConfigWriteResponse = Message<"mcphub.v1.UndoConfigWriteResponse
 };
 
 /**
- * UndoConfigWriteResponse tells what became of it.
+ * UndoConfigWriteResponse says what was written.
  *
  * @generated from message mcphub.v1.UndoConfigWriteResponse
  */
 export type UndoConfigWriteResponseJson = {
   /**
-   * What was written.
+   * The write.
    *
    * @generated from field: mcphub.v1.ConfigWrite write = 1;
    */
   write?: ConfigWriteJson;
 
   /**
-   * The server, as it is now; absent: there is none.
+   * The server, as it is now. Absent: there is none.
    *
    * @generated from field: mcphub.v1.Server server = 2;
    */
@@ -956,70 +984,70 @@ export type ConfigWrite = Message<"mcphub.v1.ConfigWrite"> & {
   server: string;
 
   /**
-   * The file.
+   * Path of the file.
    *
    * @generated from field: string config_file = 2;
    */
   configFile: string;
 
   /**
-   * Line of the entry, from 1; 0: it is gone.
+   * Line of the entry, from 1. 0: the entry was removed.
    *
    * @generated from field: int32 config_line = 3;
    */
   configLine: number;
 
   /**
-   * Dialect that it is written in.
+   * Dialect of the entry in the file.
    *
    * @generated from field: string config_dialect = 4;
    */
   configDialect: string;
 
   /**
-   * It starts only after a launch consent.
+   * True: the server starts only after a launch consent.
    *
    * @generated from field: bool needs_consent = 5;
    */
   needsConsent: boolean;
 
   /**
-   * What is odd in the entry; none of it keeps it from being used.
+   * What is unusual in the entry. None of it prevents the use of the entry.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 6;
    */
   problems: ConfigProblem[];
 
   /**
-   * Keys of entry_json that the file's dialect has no words for.
+   * Keys of entry_json that have no equivalent in the dialect of the file, and were left out.
    *
    * @generated from field: repeated string left_out = 7;
    */
   leftOut: string[];
 
   /**
-   * UndoConfigWrite can undo it.
+   * True: UndoConfigWrite can undo this write.
    *
    * @generated from field: bool can_undo = 8;
    */
   canUndo: boolean;
 
   /**
-   * Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
+   * For a preview: the lines of the file that would be replaced, at most 64 KiB. They may contain secrets.
    *
    * @generated from field: string lines_before = 9;
    */
   linesBefore: string;
 
   /**
-   * As lines_before.
+   * For a preview: the lines that would replace lines_before, at most 64 KiB. They may contain secrets.
    *
    * @generated from field: string lines_after = 10;
    */
   linesAfter: string;
 
   /**
-   * Names this write for UndoConfigWriteRequest.undo_id; "" when it cannot be undone.
+   * Id of this write for UndoConfigWriteRequest.undo_id. "" if the write cannot be undone.
    *
    * @generated from field: string undo_id = 11;
    */
@@ -1040,70 +1068,70 @@ export type ConfigWriteJson = {
   server?: string;
 
   /**
-   * The file.
+   * Path of the file.
    *
    * @generated from field: string config_file = 2;
    */
   configFile?: string;
 
   /**
-   * Line of the entry, from 1; 0: it is gone.
+   * Line of the entry, from 1. 0: the entry was removed.
    *
    * @generated from field: int32 config_line = 3;
    */
   configLine?: number;
 
   /**
-   * Dialect that it is written in.
+   * Dialect of the entry in the file.
    *
    * @generated from field: string config_dialect = 4;
    */
   configDialect?: string;
 
   /**
-   * It starts only after a launch consent.
+   * True: the server starts only after a launch consent.
    *
    * @generated from field: bool needs_consent = 5;
    */
   needsConsent?: boolean;
 
   /**
-   * What is odd in the entry; none of it keeps it from being used.
+   * What is unusual in the entry. None of it prevents the use of the entry.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 6;
    */
   problems?: ConfigProblemJson[];
 
   /**
-   * Keys of entry_json that the file's dialect has no words for.
+   * Keys of entry_json that have no equivalent in the dialect of the file, and were left out.
    *
    * @generated from field: repeated string left_out = 7;
    */
   leftOut?: string[];
 
   /**
-   * UndoConfigWrite can undo it.
+   * True: UndoConfigWrite can undo this write.
    *
    * @generated from field: bool can_undo = 8;
    */
   canUndo?: boolean;
 
   /**
-   * Of a preview: the lines of the file that would go, and those that would come in their place, at most 64 KiB each. They may hold secrets.
+   * For a preview: the lines of the file that would be replaced, at most 64 KiB. They may contain secrets.
    *
    * @generated from field: string lines_before = 9;
    */
   linesBefore?: string;
 
   /**
-   * As lines_before.
+   * For a preview: the lines that would replace lines_before, at most 64 KiB. They may contain secrets.
    *
    * @generated from field: string lines_after = 10;
    */
   linesAfter?: string;
 
   /**
-   * Names this write for UndoConfigWriteRequest.undo_id; "" when it cannot be undone.
+   * Id of this write for UndoConfigWriteRequest.undo_id. "" if the write cannot be undone.
    *
    * @generated from field: string undo_id = 11;
    */
@@ -1118,27 +1146,28 @@ export const ConfigWriteSchema: GenMessage<ConfigWrite, {jsonType: ConfigWriteJs
   messageDesc(file_mcphub_v1_config, 11);
 
 /**
- * ConfigPlace is where in a config file something is wrong, or would be if it were written.
+ * ConfigPlace is the place in a config file that a problem or an error is about. The error may be about a text that was
+ * not written.
  *
  * @generated from message mcphub.v1.ConfigPlace
  */
 export type ConfigPlace = Message<"mcphub.v1.ConfigPlace"> & {
   /**
-   * The file.
+   * Path of the file.
    *
    * @generated from field: string file = 1;
    */
   file: string;
 
   /**
-   * Line, from 1; 0: of no line.
+   * Line, from 1. 0: the error is about no particular line.
    *
    * @generated from field: int32 line = 2;
    */
   line: number;
 
   /**
-   * Key below the entry, "" for the entry as a whole: env.TOKEN say.
+   * Key in the entry, for example env.TOKEN. "": the entry as a whole.
    *
    * @generated from field: string key = 3;
    */
@@ -1146,27 +1175,28 @@ export type ConfigPlace = Message<"mcphub.v1.ConfigPlace"> & {
 };
 
 /**
- * ConfigPlace is where in a config file something is wrong, or would be if it were written.
+ * ConfigPlace is the place in a config file that a problem or an error is about. The error may be about a text that was
+ * not written.
  *
  * @generated from message mcphub.v1.ConfigPlace
  */
 export type ConfigPlaceJson = {
   /**
-   * The file.
+   * Path of the file.
    *
    * @generated from field: string file = 1;
    */
   file?: string;
 
   /**
-   * Line, from 1; 0: of no line.
+   * Line, from 1. 0: the error is about no particular line.
    *
    * @generated from field: int32 line = 2;
    */
   line?: number;
 
   /**
-   * Key below the entry, "" for the entry as a whole: env.TOKEN say.
+   * Key in the entry, for example env.TOKEN. "": the entry as a whole.
    *
    * @generated from field: string key = 3;
    */
@@ -1181,41 +1211,41 @@ export const ConfigPlaceSchema: GenMessage<ConfigPlace, {jsonType: ConfigPlaceJs
   messageDesc(file_mcphub_v1_config, 12);
 
 /**
- * EntryInput is a value that a file asks people for, where an entry refers to it.
+ * EntryInput is a value that a config file asks the user for, if an entry refers to it.
  *
  * @generated from message mcphub.v1.EntryInput
  */
 export type EntryInput = Message<"mcphub.v1.EntryInput"> & {
   /**
-   * Name: ${input:ID} stands for it.
+   * Id of the input: ${input:ID} stands for its value. At most 128 bytes.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What people are asked.
+   * Text of the question to the user.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * What they type is not shown, and kept where secrets are.
+   * True: the value is not shown while it is typed, and is stored as a secret.
    *
    * @generated from field: bool secret = 3;
    */
   secret: boolean;
 
   /**
-   * Value to begin with. Not for secrets.
+   * Value that is offered. It must be empty for a secret.
    *
    * @generated from field: string default = 4;
    */
   default: string;
 
   /**
-   * Values to choose from. Empty: any.
+   * Values to choose from. Empty: any value.
    *
    * @generated from field: repeated string options = 5;
    */
@@ -1223,41 +1253,41 @@ export type EntryInput = Message<"mcphub.v1.EntryInput"> & {
 };
 
 /**
- * EntryInput is a value that a file asks people for, where an entry refers to it.
+ * EntryInput is a value that a config file asks the user for, if an entry refers to it.
  *
  * @generated from message mcphub.v1.EntryInput
  */
 export type EntryInputJson = {
   /**
-   * Name: ${input:ID} stands for it.
+   * Id of the input: ${input:ID} stands for its value. At most 128 bytes.
    *
    * @generated from field: string id = 1;
    */
   id?: string;
 
   /**
-   * What people are asked.
+   * Text of the question to the user.
    *
    * @generated from field: string description = 2;
    */
   description?: string;
 
   /**
-   * What they type is not shown, and kept where secrets are.
+   * True: the value is not shown while it is typed, and is stored as a secret.
    *
    * @generated from field: bool secret = 3;
    */
   secret?: boolean;
 
   /**
-   * Value to begin with. Not for secrets.
+   * Value that is offered. It must be empty for a secret.
    *
    * @generated from field: string default = 4;
    */
   default?: string;
 
   /**
-   * Values to choose from. Empty: any.
+   * Values to choose from. Empty: any value.
    *
    * @generated from field: repeated string options = 5;
    */
@@ -1295,13 +1325,13 @@ export const ListConfigFilesRequestSchema: GenMessage<ListConfigFilesRequest, {j
   messageDesc(file_mcphub_v1_config, 14);
 
 /**
- * ListConfigFilesResponse is the list.
+ * ListConfigFilesResponse holds the config files.
  *
  * @generated from message mcphub.v1.ListConfigFilesResponse
  */
 export type ListConfigFilesResponse = Message<"mcphub.v1.ListConfigFilesResponse"> & {
   /**
-   * Files in config order: of two entries of one name the later one counts.
+   * Files in config order: of two entries of one name, the one in the later file counts.
    *
    * @generated from field: repeated mcphub.v1.ConfigFile files = 1;
    */
@@ -1309,13 +1339,13 @@ export type ListConfigFilesResponse = Message<"mcphub.v1.ListConfigFilesResponse
 };
 
 /**
- * ListConfigFilesResponse is the list.
+ * ListConfigFilesResponse holds the config files.
  *
  * @generated from message mcphub.v1.ListConfigFilesResponse
  */
 export type ListConfigFilesResponseJson = {
   /**
-   * Files in config order: of two entries of one name the later one counts.
+   * Files in config order: of two entries of one name, the one in the later file counts.
    *
    * @generated from field: repeated mcphub.v1.ConfigFile files = 1;
    */
@@ -1336,84 +1366,86 @@ export const ListConfigFilesResponseSchema: GenMessage<ListConfigFilesResponse, 
  */
 export type ConfigFile = Message<"mcphub.v1.ConfigFile"> & {
   /**
-   * Path; of a text that a host handed over, its display name.
+   * Path of the file. For a text that the host has passed to the hub, its display name.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * As in Server.config_scope.
+   * Scope, as in Server.config_scope.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * Dialect that an entry would be written in.
+   * Dialect in which an entry would be written.
    *
    * @generated from field: string dialect = 3;
    */
   dialect: string;
 
   /**
-   * Workspace folder that it belongs to, "" if to none.
+   * Workspace folder that the file belongs to, "" if it belongs to none.
    *
    * @generated from field: string folder = 4;
    */
   folder: string;
 
   /**
-   * It is there.
+   * True: the file exists.
    *
    * @generated from field: bool exists = 5;
    */
   exists: boolean;
 
   /**
-   * Why no server can be added to it, for people. Empty: one can, as far as can be told without writing.
+   * Why no server can be added to the file, for people. Empty: a server can be added, as far as is known without
+   * writing.
    *
    * @generated from field: string not_writable = 6;
    */
   notWritable: string;
 
   /**
-   * Line of what not_writable is about; 0: of no line.
+   * Line that not_writable is about. 0: no particular line.
    *
    * @generated from field: int32 line = 7;
    */
   line: number;
 
   /**
-   * Names of its entries, in the order of the file, at most 1,000.
+   * Names of the entries in the order of the file, at most 1,000.
    *
    * @generated from field: repeated string servers = 8;
    */
   servers: string[];
 
   /**
-   * AddServer without a file takes this one.
+   * True: AddServer adds to this file if no file is named.
    *
    * @generated from field: bool is_default = 9;
    */
   isDefault: boolean;
 
   /**
-   * How its dialect spells a variable of the environment, with NAME for the name. Empty: it has none.
+   * How the dialect spells a reference to an environment variable, with NAME for the name of the variable. Empty: the
+   * dialect has no such references.
    *
    * @generated from field: string environment_reference = 10;
    */
   environmentReference: string;
 
   /**
-   * It can hold inputs, which entries refer to by ${input:ID}.
+   * True: the file can hold inputs, to which entries refer by ${input:ID}.
    *
    * @generated from field: bool takes_inputs = 11;
    */
   takesInputs: boolean;
 
   /**
-   * Its dialect has servers with a URL.
+   * True: the dialect supports servers behind a URL.
    *
    * @generated from field: bool takes_urls = 12;
    */
@@ -1427,84 +1459,86 @@ export type ConfigFile = Message<"mcphub.v1.ConfigFile"> & {
  */
 export type ConfigFileJson = {
   /**
-   * Path; of a text that a host handed over, its display name.
+   * Path of the file. For a text that the host has passed to the hub, its display name.
    *
    * @generated from field: string path = 1;
    */
   path?: string;
 
   /**
-   * As in Server.config_scope.
+   * Scope, as in Server.config_scope.
    *
    * @generated from field: string scope = 2;
    */
   scope?: string;
 
   /**
-   * Dialect that an entry would be written in.
+   * Dialect in which an entry would be written.
    *
    * @generated from field: string dialect = 3;
    */
   dialect?: string;
 
   /**
-   * Workspace folder that it belongs to, "" if to none.
+   * Workspace folder that the file belongs to, "" if it belongs to none.
    *
    * @generated from field: string folder = 4;
    */
   folder?: string;
 
   /**
-   * It is there.
+   * True: the file exists.
    *
    * @generated from field: bool exists = 5;
    */
   exists?: boolean;
 
   /**
-   * Why no server can be added to it, for people. Empty: one can, as far as can be told without writing.
+   * Why no server can be added to the file, for people. Empty: a server can be added, as far as is known without
+   * writing.
    *
    * @generated from field: string not_writable = 6;
    */
   notWritable?: string;
 
   /**
-   * Line of what not_writable is about; 0: of no line.
+   * Line that not_writable is about. 0: no particular line.
    *
    * @generated from field: int32 line = 7;
    */
   line?: number;
 
   /**
-   * Names of its entries, in the order of the file, at most 1,000.
+   * Names of the entries in the order of the file, at most 1,000.
    *
    * @generated from field: repeated string servers = 8;
    */
   servers?: string[];
 
   /**
-   * AddServer without a file takes this one.
+   * True: AddServer adds to this file if no file is named.
    *
    * @generated from field: bool is_default = 9;
    */
   isDefault?: boolean;
 
   /**
-   * How its dialect spells a variable of the environment, with NAME for the name. Empty: it has none.
+   * How the dialect spells a reference to an environment variable, with NAME for the name of the variable. Empty: the
+   * dialect has no such references.
    *
    * @generated from field: string environment_reference = 10;
    */
   environmentReference?: string;
 
   /**
-   * It can hold inputs, which entries refer to by ${input:ID}.
+   * True: the file can hold inputs, to which entries refer by ${input:ID}.
    *
    * @generated from field: bool takes_inputs = 11;
    */
   takesInputs?: boolean;
 
   /**
-   * Its dialect has servers with a URL.
+   * True: the dialect supports servers behind a URL.
    *
    * @generated from field: bool takes_urls = 12;
    */
@@ -1519,20 +1553,20 @@ export const ConfigFileSchema: GenMessage<ConfigFile, {jsonType: ConfigFileJson}
   messageDesc(file_mcphub_v1_config, 16);
 
 /**
- * ReadConfigTextRequest is the text.
+ * ReadConfigTextRequest holds the text.
  *
  * @generated from message mcphub.v1.ReadConfigTextRequest
  */
 export type ReadConfigTextRequest = Message<"mcphub.v1.ReadConfigTextRequest"> & {
   /**
-   * JSON or TOML: a file, a part of one, or a single entry. At most 256 KiB.
+   * JSON or TOML text: a file, a part of a file, or a single entry. At most 256 KiB.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * Dialect, as in Server.config_dialect. Empty: found out.
+   * Dialect, as in Server.config_dialect. Empty: the hub determines it.
    *
    * @generated from field: string dialect = 2;
    */
@@ -1540,20 +1574,20 @@ export type ReadConfigTextRequest = Message<"mcphub.v1.ReadConfigTextRequest"> &
 };
 
 /**
- * ReadConfigTextRequest is the text.
+ * ReadConfigTextRequest holds the text.
  *
  * @generated from message mcphub.v1.ReadConfigTextRequest
  */
 export type ReadConfigTextRequestJson = {
   /**
-   * JSON or TOML: a file, a part of one, or a single entry. At most 256 KiB.
+   * JSON or TOML text: a file, a part of a file, or a single entry. At most 256 KiB.
    *
    * @generated from field: string text = 1;
    */
   text?: string;
 
   /**
-   * Dialect, as in Server.config_dialect. Empty: found out.
+   * Dialect, as in Server.config_dialect. Empty: the hub determines it.
    *
    * @generated from field: string dialect = 2;
    */
@@ -1568,7 +1602,7 @@ export const ReadConfigTextRequestSchema: GenMessage<ReadConfigTextRequest, {jso
   messageDesc(file_mcphub_v1_config, 17);
 
 /**
- * ReadConfigTextResponse tells what is in it.
+ * ReadConfigTextResponse holds the servers that are in the text.
  *
  * @generated from message mcphub.v1.ReadConfigTextResponse
  */
@@ -1581,7 +1615,7 @@ export type ReadConfigTextResponse = Message<"mcphub.v1.ReadConfigTextResponse">
   entries: ConfigEntry[];
 
   /**
-   * What is wrong or odd in the text as a whole.
+   * What is wrong or unusual in the text as a whole.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
    */
@@ -1589,7 +1623,7 @@ export type ReadConfigTextResponse = Message<"mcphub.v1.ReadConfigTextResponse">
 };
 
 /**
- * ReadConfigTextResponse tells what is in it.
+ * ReadConfigTextResponse holds the servers that are in the text.
  *
  * @generated from message mcphub.v1.ReadConfigTextResponse
  */
@@ -1602,7 +1636,7 @@ export type ReadConfigTextResponseJson = {
   entries?: ConfigEntryJson[];
 
   /**
-   * What is wrong or odd in the text as a whole.
+   * What is wrong or unusual in the text as a whole.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
    */
@@ -1617,13 +1651,13 @@ export const ReadConfigTextResponseSchema: GenMessage<ReadConfigTextResponse, {j
   messageDesc(file_mcphub_v1_config, 18);
 
 /**
- * ConfigEntry is what a file or a text says of one server.
+ * ConfigEntry is what a file or a text says about one server.
  *
  * @generated from message mcphub.v1.ConfigEntry
  */
 export type ConfigEntry = Message<"mcphub.v1.ConfigEntry"> & {
   /**
-   * Name; "" for an entry without one.
+   * Name of the entry. "": the entry has no name.
    *
    * @generated from field: string server = 1;
    */
@@ -1637,28 +1671,28 @@ export type ConfigEntry = Message<"mcphub.v1.ConfigEntry"> & {
   line: number;
 
   /**
-   * Dialect that it is written in.
+   * Dialect of the entry.
    *
    * @generated from field: string dialect = 3;
    */
   dialect: string;
 
   /**
-   * How the server is reached, as it is written. Absent: the entry cannot be used, as problems say.
+   * How the server is reached, as the entry spells it. Absent: the entry cannot be used; problems says why.
    *
    * @generated from field: mcphub.v1.ServerForm form = 4;
    */
   form?: ServerForm | undefined;
 
   /**
-   * What it says beside that.
+   * Settings of the entry.
    *
    * @generated from field: mcphub.v1.ServerSettings settings = 5;
    */
   settings?: ServerSettings | undefined;
 
   /**
-   * Inputs that it refers to.
+   * Inputs that the entry refers to.
    *
    * @generated from field: repeated mcphub.v1.EntryInput inputs = 6;
    */
@@ -1672,14 +1706,14 @@ export type ConfigEntry = Message<"mcphub.v1.ConfigEntry"> & {
   entryJson: string;
 
   /**
-   * What is wrong or odd in it.
+   * What is wrong or unusual in the entry.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 8;
    */
   problems: ConfigProblem[];
 
   /**
-   * How its dialect spells a variable of the environment, as in ConfigFile.
+   * How the dialect spells a reference to an environment variable, as in ConfigFile.
    *
    * @generated from field: string environment_reference = 9;
    */
@@ -1687,13 +1721,13 @@ export type ConfigEntry = Message<"mcphub.v1.ConfigEntry"> & {
 };
 
 /**
- * ConfigEntry is what a file or a text says of one server.
+ * ConfigEntry is what a file or a text says about one server.
  *
  * @generated from message mcphub.v1.ConfigEntry
  */
 export type ConfigEntryJson = {
   /**
-   * Name; "" for an entry without one.
+   * Name of the entry. "": the entry has no name.
    *
    * @generated from field: string server = 1;
    */
@@ -1707,28 +1741,28 @@ export type ConfigEntryJson = {
   line?: number;
 
   /**
-   * Dialect that it is written in.
+   * Dialect of the entry.
    *
    * @generated from field: string dialect = 3;
    */
   dialect?: string;
 
   /**
-   * How the server is reached, as it is written. Absent: the entry cannot be used, as problems say.
+   * How the server is reached, as the entry spells it. Absent: the entry cannot be used; problems says why.
    *
    * @generated from field: mcphub.v1.ServerForm form = 4;
    */
   form?: ServerFormJson;
 
   /**
-   * What it says beside that.
+   * Settings of the entry.
    *
    * @generated from field: mcphub.v1.ServerSettings settings = 5;
    */
   settings?: ServerSettingsJson;
 
   /**
-   * Inputs that it refers to.
+   * Inputs that the entry refers to.
    *
    * @generated from field: repeated mcphub.v1.EntryInput inputs = 6;
    */
@@ -1742,14 +1776,14 @@ export type ConfigEntryJson = {
   entryJson?: string;
 
   /**
-   * What is wrong or odd in it.
+   * What is wrong or unusual in the entry.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 8;
    */
   problems?: ConfigProblemJson[];
 
   /**
-   * How its dialect spells a variable of the environment, as in ConfigFile.
+   * How the dialect spells a reference to an environment variable, as in ConfigFile.
    *
    * @generated from field: string environment_reference = 9;
    */
@@ -1770,14 +1804,14 @@ export const ConfigEntrySchema: GenMessage<ConfigEntry, {jsonType: ConfigEntryJs
  */
 export type GetServerEntryRequest = Message<"mcphub.v1.GetServerEntryRequest"> & {
   /**
-   * Name in the config.
+   * Name of the entry, or NAME@SCOPE for the entry in the files of that scope.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * File of the entry. Needed when several have the name.
+   * Path of the file that has the entry. Required if several files have an entry of this name.
    *
    * @generated from field: string config_file = 2;
    */
@@ -1791,14 +1825,14 @@ export type GetServerEntryRequest = Message<"mcphub.v1.GetServerEntryRequest"> &
  */
 export type GetServerEntryRequestJson = {
   /**
-   * Name in the config.
+   * Name of the entry, or NAME@SCOPE for the entry in the files of that scope.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * File of the entry. Needed when several have the name.
+   * Path of the file that has the entry. Required if several files have an entry of this name.
    *
    * @generated from field: string config_file = 2;
    */
@@ -1813,7 +1847,7 @@ export const GetServerEntryRequestSchema: GenMessage<GetServerEntryRequest, {jso
   messageDesc(file_mcphub_v1_config, 20);
 
 /**
- * GetServerEntryResponse is the entry.
+ * GetServerEntryResponse holds the entry.
  *
  * @generated from message mcphub.v1.GetServerEntryResponse
  */
@@ -1826,7 +1860,7 @@ export type GetServerEntryResponse = Message<"mcphub.v1.GetServerEntryResponse">
   entry?: ConfigEntry | undefined;
 
   /**
-   * The file that it stands in.
+   * The file that has the entry.
    *
    * @generated from field: mcphub.v1.ConfigFile file = 2;
    */
@@ -1834,7 +1868,7 @@ export type GetServerEntryResponse = Message<"mcphub.v1.GetServerEntryResponse">
 };
 
 /**
- * GetServerEntryResponse is the entry.
+ * GetServerEntryResponse holds the entry.
  *
  * @generated from message mcphub.v1.GetServerEntryResponse
  */
@@ -1847,7 +1881,7 @@ export type GetServerEntryResponseJson = {
   entry?: ConfigEntryJson;
 
   /**
-   * The file that it stands in.
+   * The file that has the entry.
    *
    * @generated from field: mcphub.v1.ConfigFile file = 2;
    */
@@ -1862,21 +1896,28 @@ export const GetServerEntryResponseSchema: GenMessage<GetServerEntryResponse, {j
   messageDesc(file_mcphub_v1_config, 21);
 
 /**
- * ConfigService writes into the config files of the hub (ReloadConfig), each in its own dialect. Comments, order and all that is not of the entry stay as they
- * are. A call returns when what it wrote is applied; the watch over the files adds nothing to it.
+ * ConfigService changes the config files of the hub (ReloadConfig), each in its own dialect. Comments, the order, and
+ * everything outside the entry stay as they are. A call returns when its change has been applied to the servers;
+ * watching the files does not delay that.
  *
- * **What a program wrote starts only after a person has seen it.** An entry that was added here, or changed in what it launches or in which tools it lets be
- * called without a question, starts only after a launch consent (PROMPT_KIND_SERVER_LAUNCH) for exactly its form, whoever's file it stands in and whether or
- * not the host is trusted; until then tools that it allows are asked about. The hub notes it in its own state before it writes the entry, so that it holds in
- * later hubs, too. ServerLaunch.written_by names the program, and an answer is held to AcceptPrompt.launch_hash.
+ * **An entry that a program had the hub write starts only after a person has seen it.** This applies to an entry that
+ * was added by this service, and to an entry whose launch or whose list of tools that may be called without a question
+ * was changed by it. Such an entry starts only after a launch consent (PROMPT_KIND_SERVER_LAUNCH) to exactly its form,
+ * whatever the scope of its file, and whether or not the host is trusted. Until then, calls of tools that it allows are
+ * asked about. The hub stores this in its own state before it writes the entry, so that later hubs know it, too.
+ * ServerLaunch.written_by names the program, and AcceptPrompt.launch_hash is required for a yes.
  *
- * A file is written in one step, under a lock that all hubs take; whenever a hub is killed it has the old text or the new one. After an error it is as it was.
+ * A file is replaced in one step, under a lock that all hubs use: if a hub is killed meanwhile, the file has either the
+ * old or the new text. After an error the file has its old text.
  *
- * Errors of all calls: NOT_FOUND (SERVER_NOT_FOUND: no file has the entry), FAILED_PRECONDITION (CONFIG_BROKEN: the file cannot be read, with its line;
- * CONFIG_CHANGED: the entry changed since the hub read it, and was read anew; CONFIG_NOT_WRITABLE: read-only, no plain file, a link that leads out of its
- * workspace, a full disk, another program that writes; CONFIG_UNSUPPORTED: the entry is in a form that the hub does not change, such as a key that comes twice or
- * an inline table of TOML), INVALID_ARGUMENT (CONFIG_INVALID: what would be written cannot be used, with the key; CONFIG_FILE_NEEDED: the name stands in
- * several files), RESOURCE_EXHAUSTED (BOUND_EXCEEDED), UNAVAILABLE (DRAINING). Metadata: server, file, line, key.
+ * Errors of all calls: NOT_FOUND (SERVER_NOT_FOUND: no file has the entry), FAILED_PRECONDITION (CONFIG_BROKEN: the
+ * file cannot be read, and the metadata has the line; CONFIG_CHANGED: the entry has changed since the hub read it, and
+ * was read again; CONFIG_NOT_WRITABLE: the file is read-only or not a regular file, it is a link that leads out of its
+ * workspace, the disk is full, or another program is writing it; CONFIG_UNSUPPORTED: the entry has a form that the hub
+ * does not change, such as a key that occurs twice or an inline table of TOML), INVALID_ARGUMENT (CONFIG_INVALID: the
+ * new entry could not be used, and the metadata has the key; CONFIG_FILE_NEEDED: several files have an entry of this
+ * name), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: the file would be too large), UNAVAILABLE (DRAINING). Metadata: server,
+ * file, line, key.
  *
  * @generated from service mcphub.v1.ConfigService
  */
@@ -1884,8 +1925,9 @@ export const ConfigService: GenService<{
   /**
    * AddServer adds an entry.
    *
-   * Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND and FAILED_PRECONDITION (CONFIG_FILE_NEEDED: the file is none of this hub, or none was named and the
-   * user has none), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
+   * Errors: also ALREADY_EXISTS (SERVER_EXISTS), NOT_FOUND (CONFIG_FILE_NEEDED: the file is not one of this hub's
+   * config files), FAILED_PRECONDITION (CONFIG_FILE_NEEDED: no file was named, and the hub has no config file of scope
+   * user or host), NOT_FOUND (PROPOSAL_NOT_FOUND), INVALID_ARGUMENT (BUNDLE_INVALID).
    *
    * @generated from rpc mcphub.v1.ConfigService.AddServer
    */
@@ -1905,7 +1947,7 @@ export const ConfigService: GenService<{
     output: typeof UpdateServerResponseSchema;
   },
   /**
-   * RemoveServer takes an entry out of its file, a broken one too.
+   * RemoveServer removes an entry from its file, even if the entry is broken.
    *
    * @generated from rpc mcphub.v1.ConfigService.RemoveServer
    */
@@ -1915,7 +1957,8 @@ export const ConfigService: GenService<{
     output: typeof RemoveServerResponseSchema;
   },
   /**
-   * UndoConfigWrite gives the file of the last write by any of these calls the text that it had before. Undone twice, it is as it was written.
+   * UndoConfigWrite restores the text that a file had before the last write by any of these calls. An undo is a write,
+   * too: undoing twice restores what was written.
    *
    * Errors: also FAILED_PRECONDITION (NOTHING_TO_UNDO; CONFIG_CHANGED: the file has changed since that write).
    *
@@ -1927,7 +1970,8 @@ export const ConfigService: GenService<{
     output: typeof UndoConfigWriteResponseSchema;
   },
   /**
-   * ListConfigFiles tells which files the hub reads servers from, and which of them can be written. Errors: none of the above.
+   * ListConfigFiles lists the files from which the hub reads servers, and says which of them can be written. It has
+   * none of the errors above.
    *
    * @generated from rpc mcphub.v1.ConfigService.ListConfigFiles
    */
@@ -1937,8 +1981,9 @@ export const ConfigService: GenService<{
     output: typeof ListConfigFilesResponseSchema;
   },
   /**
-   * ReadConfigText tells what servers are in a text, as people find it in instructions, and what is wrong with it. Nothing is written, run or contacted.
-   * A text that cannot be read is no error: its problems say so, with their lines.
+   * ReadConfigText finds the servers in a text, as people copy it from instructions, and reports what is wrong with it.
+   * Nothing is written, run or contacted. A text that cannot be read is not an error: its problems are in the response,
+   * with their lines.
    *
    * @generated from rpc mcphub.v1.ConfigService.ReadConfigText
    */
@@ -1948,7 +1993,8 @@ export const ConfigService: GenService<{
     output: typeof ReadConfigTextResponseSchema;
   },
   /**
-   * GetServerEntry gives the entry of a server as it stands in its file now, its values among it, which may be secret: for who changes it.
+   * GetServerEntry returns the entry of a server as it is in its file now, including its values, which may be secret.
+   * It is meant for a client that changes the entry.
    *
    * @generated from rpc mcphub.v1.ConfigService.GetServerEntry
    */

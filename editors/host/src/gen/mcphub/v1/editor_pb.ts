@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/editor.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// The window stream: what an editor's page is told, and the clicks that come back.
+// The window stream: the events that a page of an editor receives, and the messages that it sends.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -29,26 +29,26 @@ export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
   fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi9hEKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SAASNQoMcmVhZF9yZXF1ZXN0GB4gASgLMh0ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVxdWVzdEgAEjcKDXJlYWRfcmVzb3VyY2UYHyABKAsyHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdEgAEjkKDmxpc3RfcmVzb3VyY2VzGFogASgLMh8ubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXF1ZXN0SAASSgoXbGlzdF9yZXNvdXJjZV90ZW1wbGF0ZXMYWyABKAsyJy5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVxdWVzdEgAEjwKEGxpc3RfbWNwX3Byb21wdHMYXCABKAsyIC5tY3BodWIudjEuTGlzdE1jcFByb21wdHNSZXF1ZXN0SAASOAoOZ2V0X21jcF9wcm9tcHQYXSABKAsyHi5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVxdWVzdEgAEi4KCGNvbXBsZXRlGF4gASgLMhoubWNwaHViLnYxLkNvbXBsZXRlUmVxdWVzdEgAEkIKE2V4cGFuZF91cmlfdGVtcGxhdGUYXyABKAsyIy5tY3BodWIudjEuRXhwYW5kVXJpVGVtcGxhdGVSZXF1ZXN0SAASQQoSc3Vic2NyaWJlX3Jlc291cmNlGGAgASgLMiMubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVxdWVzdEgAEkUKFHVuc3Vic2NyaWJlX3Jlc291cmNlGGEgASgLMiUubWNwaHViLnYxLlVuc3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0SAASMQoKYWRkX3NlcnZlchggIAEoCzIbLm1jcGh1Yi52MS5BZGRTZXJ2ZXJSZXF1ZXN0SAASNwoNdXBkYXRlX3NlcnZlchghIAEoCzIeLm1jcGh1Yi52MS5VcGRhdGVTZXJ2ZXJSZXF1ZXN0SAASNwoNcmVtb3ZlX3NlcnZlchgiIAEoCzIeLm1jcGh1Yi52MS5SZW1vdmVTZXJ2ZXJSZXF1ZXN0SAASPgoRdW5kb19jb25maWdfd3JpdGUYIyABKAsyIS5tY3BodWIudjEuVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdEgAEj4KEWxpc3RfY29uZmlnX2ZpbGVzGCggASgLMiEubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1JlcXVlc3RIABI8ChByZWFkX2NvbmZpZ190ZXh0GCkgASgLMiAubWNwaHViLnYxLlJlYWRDb25maWdUZXh0UmVxdWVzdEgAEjwKEGdldF9zZXJ2ZXJfZW50cnkYKiABKAsyIC5tY3BodWIudjEuR2V0U2VydmVyRW50cnlSZXF1ZXN0SAASOwoPc2VhcmNoX3JlZ2lzdHJ5GEYgASgLMiAubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVxdWVzdEgAEkIKE2dldF9yZWdpc3RyeV9zZXJ2ZXIYRyABKAsyIy5tY3BodWIudjEuR2V0UmVnaXN0cnlTZXJ2ZXJSZXF1ZXN0SAASMwoLcmVhZF9idW5kbGUYSCABKAsyHC5tY3BodWIudjEuUmVhZEJ1bmRsZVJlcXVlc3RIABI3Cg1maWxsX3Byb3Bvc2FsGEkgASgLMh4ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlcXVlc3RIABIwCg1jaG9vc2VfYnVuZGxlGEogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEiQKB2dpdmVfdXAYSyABKAsyES5tY3BodWIudjEuR2l2ZVVwSABCCQoHbWVzc2FnZSIOCgxDaG9vc2VCdW5kbGUiHAoGR2l2ZVVwEhIKCm1lc3NhZ2VfaWQYASABKAkiIwoNUHJvbXB0c0luVmlldxISCgpwcm9tcHRfaWRzGAEgAygJIowCCgVIZWxsbxIRCgl3aW5kb3dfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSKwoMcHJvbXB0X2tpbmRzGAMgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSHgoFcm9vdHMYBCADKAsyDy5tY3BodWIudjEuUm9vdBIhCgZyZXN1bWUYBSABKAsyES5tY3BodWIudjEuUmVzdW1lEhkKEW1heF9wcm9ncmVzc19yYXRlGAYgASgFEhYKDnNhbXBsaW5nX3Rvb2xzGAcgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgIIAEoCRITCgttYXhfaGlzdG9yeRgJIAEoBRIQCghhY3RzX2ZvchgKIAEoCSIwCgZSZXN1bWUSDgoGaHViX2lkGAEgASgJEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgEIiEKBFJvb3QSCwoDdXJpGAEgASgJEgwKBG5hbWUYAiABKAkiTAoQQ2FuY2VsTWNwUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIUCgxzdG9wX3dhaXRpbmcYAyABKAgiKgoIU2V0Um9vdHMSHgoFcm9vdHMYASADKAsyDy5tY3BodWIudjEuUm9vdCJvCg9TZXRDYXBhYmlsaXRpZXMSKwoMcHJvbXB0X2tpbmRzGAEgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSFgoOc2FtcGxpbmdfdG9vbHMYAiABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAMgASgJIvYJCg5BdHRhY2hSZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoBBIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgd3ZWxjb21lGAMgASgLMhIubWNwaHViLnYxLldlbGNvbWVIABInCghzbmFwc2hvdBgEIAEoCzITLm1jcGh1Yi52MS5TbmFwc2hvdEgAEiEKBXJlcGx5GAUgASgLMhAubWNwaHViLnYxLlJlcGx5SAASMgoOc2VydmVyX2NoYW5nZWQYBiABKAsyGC5tY3BodWIudjEuU2VydmVyQ2hhbmdlZEgAEjAKDXRvb2xzX2NoYW5nZWQYByABKAsyFy5tY3BodWIudjEuVG9vbHNDaGFuZ2VkSAASOwoTbWNwX3JlcXVlc3Rfc3RhcnRlZBgIIAEoCzIcLm1jcGh1Yi52MS5NY3BSZXF1ZXN0U3RhcnRlZEgAEkEKFm1jcF9yZXF1ZXN0X3Byb2dyZXNzZWQYCSABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdFByb2dyZXNzZWRIABJBChZtY3BfcmVxdWVzdF9jYW5jZWxsaW5nGAogASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsaW5nSAASPwoVbWNwX3JlcXVlc3RfY2FuY2VsbGVkGAsgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABI9ChRtY3BfcmVxdWVzdF9maW5pc2hlZBgMIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABIwCg1wcm9tcHRfb3BlbmVkGA0gASgLMhcubWNwaHViLnYxLlByb21wdE9wZW5lZEgAEjAKDXByb21wdF9jbG9zZWQYDiABKAsyFy5tY3BodWIudjEuUHJvbXB0Q2xvc2VkSAASLAoLbG9nX21lc3NhZ2UYDyABKAsyFS5tY3BodWIudjEuTG9nTWVzc2FnZUgAEiUKB2Ryb3BwZWQYECABKAsyEi5tY3BodWIudjEuRHJvcHBlZEgAEjgKEXJlc291cmNlc19jaGFuZ2VkGBEgASgLMhsubWNwaHViLnYxLlJlc291cmNlc0NoYW5nZWRIABI7ChNtY3BfcHJvbXB0c19jaGFuZ2VkGBIgASgLMhwubWNwaHViLnYxLk1jcFByb21wdHNDaGFuZ2VkSAASNgoQcmVzb3VyY2VfdXBkYXRlZBgTIAEoCzIaLm1jcGh1Yi52MS5SZXNvdXJjZVVwZGF0ZWRIABI0Cg9jb25maWdfcmVsb2FkZWQYFCABKAsyGS5tY3BodWIudjEuQ29uZmlnUmVsb2FkZWRIABIyCg5odWJfY29ubmVjdGlvbhgVIAEoCzIYLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uSAASSgobbWNwX3JlcXVlc3RfY2FuY2VsX2RlbGl2ZXJ5GBYgASgLMiMubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeUgAEjAKDXJldmVhbF9wcm9tcHQYFyABKAsyFy5tY3BodWIudjEuUmV2ZWFsUHJvbXB0SAASMwoPb3Blbl9hZGRfc2VydmVyGCggASgLMhgubWNwaHViLnYxLk9wZW5BZGRTZXJ2ZXJIAEIHCgVldmVudCJDCg1PcGVuQWRkU2VydmVyEg4KBnNlcnZlchgBIAEoCRISCgplbnRyeV90ZXh0GAIgASgJEg4KBmJ1bmRsZRhGIAEoCCIhCgxSZXZlYWxQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJIk4KDUh1YkNvbm5lY3Rpb24SLAoFc3RhdGUYASABKA4yHS5tY3BodWIudjEuSHViQ29ubmVjdGlvblN0YXRlEg8KB21lc3NhZ2UYAiABKAkiTgoHV2VsY29tZRIOCgZodWJfaWQYASABKAkSEQoJd2luZG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDwoHcmVzdW1lZBgEIAEoCCKKAgoIU25hcHNob3QSIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISJAoIcmVxdWVzdHMYAiADKAsyEi5tY3BodWIudjEuUmVxdWVzdBIiCgdwcm9tcHRzGAMgAygLMhEubWNwaHViLnYxLlByb21wdBIqCghwcm9ibGVtcxgEIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEigKB2hpc3RvcnkYBSADKAsyFy5tY3BodWIudjEuRW5kZWRSZXF1ZXN0EjoKDXN1YnNjcmlwdGlvbnMYBiADKAsyIy5tY3BodWIudjEuU3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0IsABCgxFbmRlZFJlcXVlc3QSLAoIZW5kX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCWNhbmNlbGxlZBgCIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASMQoIZmluaXNoZWQYAyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASEwoLZWFybGllcl9odWIYBCABKAhCBQoDZW5kIqYJCgVSZXBseRISCgptZXNzYWdlX2lkGAEgASgJEjAKDmNhbmNlbF9vdXRjb21lGAIgASgOMhgubWNwaHViLnYxLkNhbmNlbE91dGNvbWUSIgoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISKwoLZXJyb3JfcGxhY2UYKyABKAsyFi5tY3BodWIudjEuQ29uZmlnUGxhY2USPAoPY2FuY2VsX3JlcXVlc3RzGAQgASgLMiEubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RzUmVzcG9uc2VIABIyCgpsaXN0X3Rvb2xzGAUgASgLMhwubWNwaHViLnYxLkxpc3RUb29sc1Jlc3BvbnNlSAASMAoJZ2V0X3RyYWNlGAYgASgLMhsubWNwaHViLnYxLkdldFRyYWNlUmVzcG9uc2VIABI2CgxyZWFkX3JlcXVlc3QYHiABKAsyHi5tY3BodWIudjEuUmVhZFJlcXVlc3RSZXNwb25zZUgAEjoKDmxpc3RfcmVzb3VyY2VzGFogASgLMiAubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXNwb25zZUgAEksKF2xpc3RfcmVzb3VyY2VfdGVtcGxhdGVzGFsgASgLMigubWNwaHViLnYxLkxpc3RSZXNvdXJjZVRlbXBsYXRlc1Jlc3BvbnNlSAASPQoQbGlzdF9tY3BfcHJvbXB0cxhcIAEoCzIhLm1jcGh1Yi52MS5MaXN0TWNwUHJvbXB0c1Jlc3BvbnNlSAASLwoIY29tcGxldGUYXSABKAsyGy5tY3BodWIudjEuQ29tcGxldGVSZXNwb25zZUgAEkMKE2V4cGFuZF91cmlfdGVtcGxhdGUYXiABKAsyJC5tY3BodWIudjEuRXhwYW5kVXJpVGVtcGxhdGVSZXNwb25zZUgAEi4KDGNvbmZpZ193cml0ZRgfIAEoCzIWLm1jcGh1Yi52MS5Db25maWdXcml0ZUgAEj8KEWxpc3RfY29uZmlnX2ZpbGVzGCggASgLMiIubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1Jlc3BvbnNlSAASPQoQcmVhZF9jb25maWdfdGV4dBgpIAEoCzIhLm1jcGh1Yi52MS5SZWFkQ29uZmlnVGV4dFJlc3BvbnNlSAASPQoQZ2V0X3NlcnZlcl9lbnRyeRgqIAEoCzIhLm1jcGh1Yi52MS5HZXRTZXJ2ZXJFbnRyeVJlc3BvbnNlSAASPAoPc2VhcmNoX3JlZ2lzdHJ5GEYgASgLMiEubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVzcG9uc2VIABJDChNnZXRfcmVnaXN0cnlfc2VydmVyGEcgASgLMiQubWNwaHViLnYxLkdldFJlZ2lzdHJ5U2VydmVyUmVzcG9uc2VIABI0CgtyZWFkX2J1bmRsZRhIIAEoCzIdLm1jcGh1Yi52MS5SZWFkQnVuZGxlUmVzcG9uc2VIABI4Cg1maWxsX3Byb3Bvc2FsGEkgASgLMh8ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlc3BvbnNlSABCCgoIcmVzcG9uc2UiQwoNU2VydmVyQ2hhbmdlZBIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyEg8KB3JlbW92ZWQYAiABKAgiHgoMVG9vbHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIiChBSZXNvdXJjZXNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIjChFNY3BQcm9tcHRzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiLgoPUmVzb3VyY2VVcGRhdGVkEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiYwoOQ29uZmlnUmVsb2FkZWQSKgoIcHJvYmxlbXMYASADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIPCgdzdG9wcGVkGAIgAygJEhQKDGNoYW5nZWRfZmlsZRgDIAEoCSI4ChFNY3BSZXF1ZXN0U3RhcnRlZBIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QivgEKFE1jcFJlcXVlc3RQcm9ncmVzc2VkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiYKBXN0YXRlGAMgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIlCghwcm9ncmVzcxgEIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIUCgx3aXJlX2lkX2pzb24YBSABKAkSHQoEdGFzaxgGIAEoCzIPLm1jcGh1Yi52MS5UYXNrImkKFE1jcFJlcXVlc3RDYW5jZWxsaW5nEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi0KDGNhbmNlbGxhdGlvbhgDIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24ilwQKE01jcFJlcXVlc3RDYW5jZWxsZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSLQoMY2FuY2VsbGF0aW9uGAYgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIUCgx3aXJlX2lkX2pzb24YByABKAkSFwoPc2VydmVyX25vdGlmaWVkGAggASgIEhsKE3NlcnZlcl9tYXlfY29udGludWUYCSABKAgSIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKA2VyYRgLIAEoDjIOLm1jcGh1Yi52MS5FcmESIgoFZXJyb3IYDCABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISDwoHc3ViamVjdBgNIAEoCRIdCgR0YXNrGA4gASgLMg8ubWNwaHViLnYxLlRhc2sSKwoIZGVsaXZlcnkYDyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSFgoOZGVsaXZlcnlfZXJyb3IYECABKAkSDgoGY2FsbGVyGBEgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBIgASgJEg0KBXRpdGxlGBMgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_registry, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
- * AttachRequest is one message of the editor.
+ * AttachRequest is one message of a window.
  *
  * @generated from message mcphub.v1.AttachRequest
  */
 export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
   /**
-   * Chosen by the window, echoed by the reply. Empty: no reply is sent.
+   * Id chosen by the window, which the reply repeats. At most 128 bytes. Empty: no reply is sent.
    *
    * @generated from field: string message_id = 1;
    */
   messageId: string;
 
   /**
-   * What it says.
+   * The message. One must be set.
    *
    * @generated from oneof mcphub.v1.AttachRequest.message
    */
   message: {
     /**
-     * First message.
+     * The first message of the stream. It is sent only once.
      *
      * @generated from field: mcphub.v1.Hello hello = 2;
      */
@@ -56,7 +56,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "hello";
   } | {
     /**
-     * The Cancel button.
+     * Cancels one request, with origin user.
      *
      * @generated from field: mcphub.v1.CancelMcpRequest cancel_mcp_request = 3;
      */
@@ -64,7 +64,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "cancelMcpRequest";
   } | {
     /**
-     * A click on a prompt.
+     * Answers a prompt.
      *
      * @generated from field: mcphub.v1.PromptAnswer answer_prompt = 4;
      */
@@ -72,7 +72,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "answerPrompt";
   } | {
     /**
-     * The workspace folders of this window.
+     * Replaces the workspace folders of this window.
      *
      * @generated from field: mcphub.v1.SetRoots set_roots = 5;
      */
@@ -80,7 +80,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "setRoots";
   } | {
     /**
-     * What this window can show, when that changes.
+     * Replaces what this window can show.
      *
      * @generated from field: mcphub.v1.SetCapabilities set_capabilities = 6;
      */
@@ -88,9 +88,10 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "setCapabilities";
   } | {
     /**
-     * Calls a tool, with origin user. preapproved is refused: only a host can say so. The call belongs to no window unless owner_window_id says so:
-     * it goes on when the window closes. What comes of it is told to every window by events; the reply comes at its end and
-     * carries the error, if any.
+     * Calls a tool, with origin user. preapproved, model_name, view and caller are refused, because only a host may set
+     * them. The call belongs to no window unless owner_window_id names one: it goes on when the window closes. Its
+     * result is sent to every window by events. The reply is sent at the end of the call and has the error, if there is
+     * one.
      *
      * @generated from field: mcphub.v1.CallToolRequest call_tool = 7;
      */
@@ -98,7 +99,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "callTool";
   } | {
     /**
-     * Stops everything in a scope, with origin user.
+     * Cancels all requests of a scope, with origin user. The reply lists them.
      *
      * @generated from field: mcphub.v1.CancelRequestsRequest cancel_requests = 8;
      */
@@ -106,7 +107,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "cancelRequests";
   } | {
     /**
-     * Asks for tools. The reply carries them.
+     * Lists tools. The reply has the list.
      *
      * @generated from field: mcphub.v1.ListToolsRequest list_tools = 9;
      */
@@ -114,7 +115,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "listTools";
   } | {
     /**
-     * Starts a server; the reply comes when that is over.
+     * Starts a server. The reply is sent when the server is ready or the start has failed.
      *
      * @generated from field: mcphub.v1.StartServerRequest start_server = 10;
      */
@@ -162,7 +163,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "signOut";
   } | {
     /**
-     * Asks for timelines. The reply carries them.
+     * Reads timelines. The reply has them.
      *
      * @generated from field: mcphub.v1.GetTraceRequest get_trace = 16;
      */
@@ -170,7 +171,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "getTrace";
   } | {
     /**
-     * Has a server ask no more questions, or ask again.
+     * Forbids a server to ask questions, or allows it again.
      *
      * @generated from field: mcphub.v1.MuteServerRequest mute_server = 17;
      */
@@ -178,8 +179,8 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "muteServer";
   } | {
     /**
-     * Which open prompts a person can see now. From a page to the host that relays this stream, which keeps it to itself; a hub
-     * does nothing about it.
+     * Tells the host which open prompts a person can see now. A page sends it to the host that relays this stream,
+     * which does not pass it on; a hub ignores it.
      *
      * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 18;
      */
@@ -187,7 +188,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "promptsInView";
   } | {
     /**
-     * Reads a piece of what an ended request was given or has brought. The reply carries it.
+     * Reads a piece of the arguments or of the result of a request, as ReadRequest does. The reply has the piece.
      *
      * @generated from field: mcphub.v1.ReadRequestRequest read_request = 30;
      */
@@ -195,7 +196,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "readRequest";
   } | {
     /**
-     * Reads a resource, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+     * Reads a resource, with origin user. It runs like call_tool; read_request reads the result.
      *
      * @generated from field: mcphub.v1.ReadResourceRequest read_resource = 31;
      */
@@ -203,7 +204,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "readResource";
   } | {
     /**
-     * Asks for the resources of a server. The reply carries the first of them.
+     * Lists resources of a server. The reply has at most 1,000 of them.
      *
      * @generated from field: mcphub.v1.ListResourcesRequest list_resources = 90;
      */
@@ -211,7 +212,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "listResources";
   } | {
     /**
-     * Asks for the resource templates of a server. The reply carries the first of them.
+     * Lists resource templates of a server. The reply has at most 1,000 of them.
      *
      * @generated from field: mcphub.v1.ListResourceTemplatesRequest list_resource_templates = 91;
      */
@@ -219,7 +220,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "listResourceTemplates";
   } | {
     /**
-     * Asks for the prompt templates of a server. The reply carries the first of them.
+     * Lists prompt templates of a server. The reply has at most 1,000 of them.
      *
      * @generated from field: mcphub.v1.ListMcpPromptsRequest list_mcp_prompts = 92;
      */
@@ -227,7 +228,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "listMcpPrompts";
   } | {
     /**
-     * Fills a prompt template, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+     * Fills a prompt template, with origin user. It runs like call_tool; read_request reads the result.
      *
      * @generated from field: mcphub.v1.GetMcpPromptRequest get_mcp_prompt = 93;
      */
@@ -235,7 +236,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "getMcpPrompt";
   } | {
     /**
-     * Asks a server for values. The reply carries them.
+     * Asks a server for possible values of an argument. The reply has them.
      *
      * @generated from field: mcphub.v1.CompleteRequest complete = 94;
      */
@@ -243,7 +244,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "complete";
   } | {
     /**
-     * Puts values into a URI template. The reply carries the URI.
+     * Puts values into a URI template. The reply has the URI.
      *
      * @generated from field: mcphub.v1.ExpandUriTemplateRequest expand_uri_template = 95;
      */
@@ -251,8 +252,9 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "expandUriTemplate";
   } | {
     /**
-     * Subscribes this window to a resource: resource_updated tells of its changes. It holds over connections to the server, and until the window
-     * unsubscribes or has closed for good; the snapshot says what there is.
+     * Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
+     * connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
+     * subscriptions of one server. The snapshot lists the subscriptions of the window.
      *
      * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
      */
@@ -260,7 +262,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "subscribeResource";
   } | {
     /**
-     * Ends a subscription of this window. That of another window, of the host or of a gateway goes on.
+     * Ends a subscription of this window. Subscriptions of other windows, of the host or of a gateway stay.
      *
      * @generated from field: mcphub.v1.UnsubscribeResourceRequest unsubscribe_resource = 97;
      */
@@ -268,8 +270,8 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "unsubscribeResource";
   } | {
     /**
-     * Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
-     * host that has turned them on.
+     * Adds a server to a config file, as an order of this window. The reply says what was written. A host that relays
+     * the stream passes on this message and the three after it only if this is turned on in the host.
      *
      * @generated from field: mcphub.v1.AddServerRequest add_server = 32;
      */
@@ -277,7 +279,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "addServer";
   } | {
     /**
-     * Changes an entry of a config file. The reply carries what was written.
+     * Changes an entry of a config file. The reply says what was written.
      *
      * @generated from field: mcphub.v1.UpdateServerRequest update_server = 33;
      */
@@ -285,7 +287,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "updateServer";
   } | {
     /**
-     * Takes an entry out of a config file. The reply carries what was written.
+     * Removes an entry from a config file. The reply says what was written.
      *
      * @generated from field: mcphub.v1.RemoveServerRequest remove_server = 34;
      */
@@ -293,7 +295,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "removeServer";
   } | {
     /**
-     * Undoes the last write of a config file. The reply carries what was written.
+     * Undoes the last write of a config file. The reply says what was written.
      *
      * @generated from field: mcphub.v1.UndoConfigWriteRequest undo_config_write = 35;
      */
@@ -301,7 +303,8 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "undoConfigWrite";
   } | {
     /**
-     * Asks for the config files. The reply carries them. A relay lets this message and the two after it through as it does add_server.
+     * Lists the config files. The reply has the list. A host that relays the stream passes on this message and the two
+     * after it under the same condition as add_server.
      *
      * @generated from field: mcphub.v1.ListConfigFilesRequest list_config_files = 40;
      */
@@ -309,7 +312,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "listConfigFiles";
   } | {
     /**
-     * Asks what servers are in a text. The reply carries them.
+     * Finds the servers in a text. The reply has them.
      *
      * @generated from field: mcphub.v1.ReadConfigTextRequest read_config_text = 41;
      */
@@ -317,7 +320,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "readConfigText";
   } | {
     /**
-     * Asks for the entry of a server. The reply carries it.
+     * Reads the entry of a server. The reply has it.
      *
      * @generated from field: mcphub.v1.GetServerEntryRequest get_server_entry = 42;
      */
@@ -325,8 +328,9 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "getServerEntry";
   } | {
     /**
-     * Searches a registry. The reply carries the page. A relay lets this message and the ones after it through as it does add_server, and says itself which
-     * registry is asked.
+     * Searches a registry. The reply has one page. A host that relays the stream passes on this message and the four
+     * after it under the same condition as add_server, and sets registry_url of this message and of get_registry_server
+     * itself.
      *
      * @generated from field: mcphub.v1.SearchRegistryRequest search_registry = 70;
      */
@@ -334,7 +338,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "searchRegistry";
   } | {
     /**
-     * Asks for a server of a registry. The reply carries it.
+     * Reads a server of a registry. The reply has it.
      *
      * @generated from field: mcphub.v1.GetRegistryServerRequest get_registry_server = 71;
      */
@@ -342,7 +346,8 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "getRegistryServer";
   } | {
     /**
-     * Reads a bundle. The reply carries it. A relay lets a page's through only with a proposal_id.
+     * Reads a bundle. The reply has its content. From a page, a host that relays the stream passes it on only with a
+     * proposal_id.
      *
      * @generated from field: mcphub.v1.ReadBundleRequest read_bundle = 72;
      */
@@ -350,7 +355,7 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "readBundle";
   } | {
     /**
-     * Makes an entry of a proposal. The reply carries it.
+     * Makes an entry from a proposal. The reply has the entry.
      *
      * @generated from field: mcphub.v1.FillProposalRequest fill_proposal = 73;
      */
@@ -358,7 +363,8 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "fillProposal";
   } | {
     /**
-     * Asks the host between page and hub to let a person choose the file of a bundle, and to send read_bundle for it, whose reply the page gets.
+     * Asks the host between the page and the hub to let a person choose the file of a bundle. The host sends
+     * read_bundle for that file, and the page gets the reply of it. A hub refuses this message.
      *
      * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 74;
      */
@@ -366,7 +372,9 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "chooseBundle";
   } | {
     /**
-     * Gives up a search_registry, get_registry_server, read_bundle, complete or list of resources, templates or prompts that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+     * Gives up an earlier message that has no reply yet: search_registry, get_registry_server, read_bundle,
+     * fill_proposal, complete, list_resources, list_resource_templates or list_mcp_prompts. Its reply has the error
+     * CANCELLED, unless its result was already on the way.
      *
      * @generated from field: mcphub.v1.GiveUp give_up = 75;
      */
@@ -376,78 +384,79 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
 };
 
 /**
- * AttachRequest is one message of the editor.
+ * AttachRequest is one message of a window.
  *
  * @generated from message mcphub.v1.AttachRequest
  */
 export type AttachRequestJson = {
   /**
-   * Chosen by the window, echoed by the reply. Empty: no reply is sent.
+   * Id chosen by the window, which the reply repeats. At most 128 bytes. Empty: no reply is sent.
    *
    * @generated from field: string message_id = 1;
    */
   messageId?: string;
 
   /**
-   * First message.
+   * The first message of the stream. It is sent only once.
    *
    * @generated from field: mcphub.v1.Hello hello = 2;
    */
   hello?: HelloJson;
 
   /**
-   * The Cancel button.
+   * Cancels one request, with origin user.
    *
    * @generated from field: mcphub.v1.CancelMcpRequest cancel_mcp_request = 3;
    */
   cancelMcpRequest?: CancelMcpRequestJson;
 
   /**
-   * A click on a prompt.
+   * Answers a prompt.
    *
    * @generated from field: mcphub.v1.PromptAnswer answer_prompt = 4;
    */
   answerPrompt?: PromptAnswerJson;
 
   /**
-   * The workspace folders of this window.
+   * Replaces the workspace folders of this window.
    *
    * @generated from field: mcphub.v1.SetRoots set_roots = 5;
    */
   setRoots?: SetRootsJson;
 
   /**
-   * What this window can show, when that changes.
+   * Replaces what this window can show.
    *
    * @generated from field: mcphub.v1.SetCapabilities set_capabilities = 6;
    */
   setCapabilities?: SetCapabilitiesJson;
 
   /**
-   * Calls a tool, with origin user. preapproved is refused: only a host can say so. The call belongs to no window unless owner_window_id says so:
-   * it goes on when the window closes. What comes of it is told to every window by events; the reply comes at its end and
-   * carries the error, if any.
+   * Calls a tool, with origin user. preapproved, model_name, view and caller are refused, because only a host may set
+   * them. The call belongs to no window unless owner_window_id names one: it goes on when the window closes. Its
+   * result is sent to every window by events. The reply is sent at the end of the call and has the error, if there is
+   * one.
    *
    * @generated from field: mcphub.v1.CallToolRequest call_tool = 7;
    */
   callTool?: CallToolRequestJson;
 
   /**
-   * Stops everything in a scope, with origin user.
+   * Cancels all requests of a scope, with origin user. The reply lists them.
    *
    * @generated from field: mcphub.v1.CancelRequestsRequest cancel_requests = 8;
    */
   cancelRequests?: CancelRequestsRequestJson;
 
   /**
-   * Asks for tools. The reply carries them.
+   * Lists tools. The reply has the list.
    *
    * @generated from field: mcphub.v1.ListToolsRequest list_tools = 9;
    */
   listTools?: ListToolsRequestJson;
 
   /**
-   * Starts a server; the reply comes when that is over.
+   * Starts a server. The reply is sent when the server is ready or the start has failed.
    *
    * @generated from field: mcphub.v1.StartServerRequest start_server = 10;
    */
@@ -489,186 +498,193 @@ export type AttachRequestJson = {
   signOut?: SignOutRequestJson;
 
   /**
-   * Asks for timelines. The reply carries them.
+   * Reads timelines. The reply has them.
    *
    * @generated from field: mcphub.v1.GetTraceRequest get_trace = 16;
    */
   getTrace?: GetTraceRequestJson;
 
   /**
-   * Has a server ask no more questions, or ask again.
+   * Forbids a server to ask questions, or allows it again.
    *
    * @generated from field: mcphub.v1.MuteServerRequest mute_server = 17;
    */
   muteServer?: MuteServerRequestJson;
 
   /**
-   * Which open prompts a person can see now. From a page to the host that relays this stream, which keeps it to itself; a hub
-   * does nothing about it.
+   * Tells the host which open prompts a person can see now. A page sends it to the host that relays this stream,
+   * which does not pass it on; a hub ignores it.
    *
    * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 18;
    */
   promptsInView?: PromptsInViewJson;
 
   /**
-   * Reads a piece of what an ended request was given or has brought. The reply carries it.
+   * Reads a piece of the arguments or of the result of a request, as ReadRequest does. The reply has the piece.
    *
    * @generated from field: mcphub.v1.ReadRequestRequest read_request = 30;
    */
   readRequest?: ReadRequestRequestJson;
 
   /**
-   * Reads a resource, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+   * Reads a resource, with origin user. It runs like call_tool; read_request reads the result.
    *
    * @generated from field: mcphub.v1.ReadResourceRequest read_resource = 31;
    */
   readResource?: ReadResourceRequestJson;
 
   /**
-   * Asks for the resources of a server. The reply carries the first of them.
+   * Lists resources of a server. The reply has at most 1,000 of them.
    *
    * @generated from field: mcphub.v1.ListResourcesRequest list_resources = 90;
    */
   listResources?: ListResourcesRequestJson;
 
   /**
-   * Asks for the resource templates of a server. The reply carries the first of them.
+   * Lists resource templates of a server. The reply has at most 1,000 of them.
    *
    * @generated from field: mcphub.v1.ListResourceTemplatesRequest list_resource_templates = 91;
    */
   listResourceTemplates?: ListResourceTemplatesRequestJson;
 
   /**
-   * Asks for the prompt templates of a server. The reply carries the first of them.
+   * Lists prompt templates of a server. The reply has at most 1,000 of them.
    *
    * @generated from field: mcphub.v1.ListMcpPromptsRequest list_mcp_prompts = 92;
    */
   listMcpPrompts?: ListMcpPromptsRequestJson;
 
   /**
-   * Fills a prompt template, with origin user. What holds for call_tool holds for it: read_request reads what comes of it.
+   * Fills a prompt template, with origin user. It runs like call_tool; read_request reads the result.
    *
    * @generated from field: mcphub.v1.GetMcpPromptRequest get_mcp_prompt = 93;
    */
   getMcpPrompt?: GetMcpPromptRequestJson;
 
   /**
-   * Asks a server for values. The reply carries them.
+   * Asks a server for possible values of an argument. The reply has them.
    *
    * @generated from field: mcphub.v1.CompleteRequest complete = 94;
    */
   complete?: CompleteRequestJson;
 
   /**
-   * Puts values into a URI template. The reply carries the URI.
+   * Puts values into a URI template. The reply has the URI.
    *
    * @generated from field: mcphub.v1.ExpandUriTemplateRequest expand_uri_template = 95;
    */
   expandUriTemplate?: ExpandUriTemplateRequestJson;
 
   /**
-   * Subscribes this window to a resource: resource_updated tells of its changes. It holds over connections to the server, and until the window
-   * unsubscribes or has closed for good; the snapshot says what there is.
+   * Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
+   * connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
+   * subscriptions of one server. The snapshot lists the subscriptions of the window.
    *
    * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
    */
   subscribeResource?: SubscribeResourceRequestJson;
 
   /**
-   * Ends a subscription of this window. That of another window, of the host or of a gateway goes on.
+   * Ends a subscription of this window. Subscriptions of other windows, of the host or of a gateway stay.
    *
    * @generated from field: mcphub.v1.UnsubscribeResourceRequest unsubscribe_resource = 97;
    */
   unsubscribeResource?: UnsubscribeResourceRequestJson;
 
   /**
-   * Adds a server to a config file, for the window. The reply carries what was written. A relay lets this message and the three after it through only for a
-   * host that has turned them on.
+   * Adds a server to a config file, as an order of this window. The reply says what was written. A host that relays
+   * the stream passes on this message and the three after it only if this is turned on in the host.
    *
    * @generated from field: mcphub.v1.AddServerRequest add_server = 32;
    */
   addServer?: AddServerRequestJson;
 
   /**
-   * Changes an entry of a config file. The reply carries what was written.
+   * Changes an entry of a config file. The reply says what was written.
    *
    * @generated from field: mcphub.v1.UpdateServerRequest update_server = 33;
    */
   updateServer?: UpdateServerRequestJson;
 
   /**
-   * Takes an entry out of a config file. The reply carries what was written.
+   * Removes an entry from a config file. The reply says what was written.
    *
    * @generated from field: mcphub.v1.RemoveServerRequest remove_server = 34;
    */
   removeServer?: RemoveServerRequestJson;
 
   /**
-   * Undoes the last write of a config file. The reply carries what was written.
+   * Undoes the last write of a config file. The reply says what was written.
    *
    * @generated from field: mcphub.v1.UndoConfigWriteRequest undo_config_write = 35;
    */
   undoConfigWrite?: UndoConfigWriteRequestJson;
 
   /**
-   * Asks for the config files. The reply carries them. A relay lets this message and the two after it through as it does add_server.
+   * Lists the config files. The reply has the list. A host that relays the stream passes on this message and the two
+   * after it under the same condition as add_server.
    *
    * @generated from field: mcphub.v1.ListConfigFilesRequest list_config_files = 40;
    */
   listConfigFiles?: ListConfigFilesRequestJson;
 
   /**
-   * Asks what servers are in a text. The reply carries them.
+   * Finds the servers in a text. The reply has them.
    *
    * @generated from field: mcphub.v1.ReadConfigTextRequest read_config_text = 41;
    */
   readConfigText?: ReadConfigTextRequestJson;
 
   /**
-   * Asks for the entry of a server. The reply carries it.
+   * Reads the entry of a server. The reply has it.
    *
    * @generated from field: mcphub.v1.GetServerEntryRequest get_server_entry = 42;
    */
   getServerEntry?: GetServerEntryRequestJson;
 
   /**
-   * Searches a registry. The reply carries the page. A relay lets this message and the ones after it through as it does add_server, and says itself which
-   * registry is asked.
+   * Searches a registry. The reply has one page. A host that relays the stream passes on this message and the four
+   * after it under the same condition as add_server, and sets registry_url of this message and of get_registry_server
+   * itself.
    *
    * @generated from field: mcphub.v1.SearchRegistryRequest search_registry = 70;
    */
   searchRegistry?: SearchRegistryRequestJson;
 
   /**
-   * Asks for a server of a registry. The reply carries it.
+   * Reads a server of a registry. The reply has it.
    *
    * @generated from field: mcphub.v1.GetRegistryServerRequest get_registry_server = 71;
    */
   getRegistryServer?: GetRegistryServerRequestJson;
 
   /**
-   * Reads a bundle. The reply carries it. A relay lets a page's through only with a proposal_id.
+   * Reads a bundle. The reply has its content. From a page, a host that relays the stream passes it on only with a
+   * proposal_id.
    *
    * @generated from field: mcphub.v1.ReadBundleRequest read_bundle = 72;
    */
   readBundle?: ReadBundleRequestJson;
 
   /**
-   * Makes an entry of a proposal. The reply carries it.
+   * Makes an entry from a proposal. The reply has the entry.
    *
    * @generated from field: mcphub.v1.FillProposalRequest fill_proposal = 73;
    */
   fillProposal?: FillProposalRequestJson;
 
   /**
-   * Asks the host between page and hub to let a person choose the file of a bundle, and to send read_bundle for it, whose reply the page gets.
+   * Asks the host between the page and the hub to let a person choose the file of a bundle. The host sends
+   * read_bundle for that file, and the page gets the reply of it. A hub refuses this message.
    *
    * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 74;
    */
   chooseBundle?: ChooseBundleJson;
 
   /**
-   * Gives up a search_registry, get_registry_server, read_bundle, complete or list of resources, templates or prompts that has no reply yet. Its reply says CANCELLED, unless another one was on its way.
+   * Gives up an earlier message that has no reply yet: search_registry, get_registry_server, read_bundle,
+   * fill_proposal, complete, list_resources, list_resource_templates or list_mcp_prompts. Its reply has the error
+   * CANCELLED, unless its result was already on the way.
    *
    * @generated from field: mcphub.v1.GiveUp give_up = 75;
    */
@@ -706,13 +722,13 @@ export const ChooseBundleSchema: GenMessage<ChooseBundle, {jsonType: ChooseBundl
   messageDesc(file_mcphub_v1_editor, 1);
 
 /**
- * GiveUp names what is given up.
+ * GiveUp names the message that is given up.
  *
  * @generated from message mcphub.v1.GiveUp
  */
 export type GiveUp = Message<"mcphub.v1.GiveUp"> & {
   /**
-   * AttachRequest.message_id of it.
+   * AttachRequest.message_id of that message.
    *
    * @generated from field: string message_id = 1;
    */
@@ -720,13 +736,13 @@ export type GiveUp = Message<"mcphub.v1.GiveUp"> & {
 };
 
 /**
- * GiveUp names what is given up.
+ * GiveUp names the message that is given up.
  *
  * @generated from message mcphub.v1.GiveUp
  */
 export type GiveUpJson = {
   /**
-   * AttachRequest.message_id of it.
+   * AttachRequest.message_id of that message.
    *
    * @generated from field: string message_id = 1;
    */
@@ -741,13 +757,14 @@ export const GiveUpSchema: GenMessage<GiveUp, {jsonType: GiveUpJson}> = /*@__PUR
   messageDesc(file_mcphub_v1_editor, 2);
 
 /**
- * PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
+ * PromptsInView lists the open prompts that a page shows. It is sent again whenever the list changes.
  *
  * @generated from message mcphub.v1.PromptsInView
  */
 export type PromptsInView = Message<"mcphub.v1.PromptsInView"> & {
   /**
-   * Ids of the prompts whose cards are in view, in no order. A page that is covered as a whole does not notice it: its host does.
+   * Ids of the prompts whose cards are in view, in no particular order. A page does not notice when all of it is
+   * covered; its host does.
    *
    * @generated from field: repeated string prompt_ids = 1;
    */
@@ -755,13 +772,14 @@ export type PromptsInView = Message<"mcphub.v1.PromptsInView"> & {
 };
 
 /**
- * PromptsInView is what a page shows of the open prompts. It is said anew when that changes.
+ * PromptsInView lists the open prompts that a page shows. It is sent again whenever the list changes.
  *
  * @generated from message mcphub.v1.PromptsInView
  */
 export type PromptsInViewJson = {
   /**
-   * Ids of the prompts whose cards are in view, in no order. A page that is covered as a whole does not notice it: its host does.
+   * Ids of the prompts whose cards are in view, in no particular order. A page does not notice when all of it is
+   * covered; its host does.
    *
    * @generated from field: repeated string prompt_ids = 1;
    */
@@ -782,14 +800,15 @@ export const PromptsInViewSchema: GenMessage<PromptsInView, {jsonType: PromptsIn
  */
 export type Hello = Message<"mcphub.v1.Hello"> & {
   /**
-   * Id of the window, kept over reattachments. Empty: the hub mints one, which no other hub gives out.
+   * Id of the window, which stays the same when the window attaches again. At most 128 bytes. Empty: the hub makes an
+   * id, which no other hub uses.
    *
    * @generated from field: string window_id = 1;
    */
   windowId: string;
 
   /**
-   * Name for logs, "side bar" say.
+   * Name for logs, for example "side bar". At most 256 bytes.
    *
    * @generated from field: string title = 2;
    */
@@ -803,51 +822,54 @@ export type Hello = Message<"mcphub.v1.Hello"> & {
   promptKinds: PromptKind[];
 
   /**
-   * Workspace folders; may be set later.
+   * Workspace folders of the window. They can be set later by set_roots.
    *
    * @generated from field: repeated mcphub.v1.Root roots = 4;
    */
   roots: Root[];
 
   /**
-   * Go on after a break. Absent: a snapshot is sent.
+   * Continues after an interruption. Absent: a snapshot is sent.
    *
    * @generated from field: mcphub.v1.Resume resume = 5;
    */
   resume?: Resume | undefined;
 
   /**
-   * Most progress events a second for each request, 1 to 20. 0: 20.
+   * Largest number of progress events per second for each request, 1 to 20. 0: 20.
    *
    * @generated from field: int32 max_progress_rate = 6;
    */
   maxProgressRate: number;
 
   /**
-   * Sampling: this window can run requests that bring tools.
+   * True: for sampling, this window can run requests that use tools.
    *
    * @generated from field: bool sampling_tools = 7;
    */
   samplingTools: boolean;
 
   /**
-   * JSON text of an object: extensions of MCP that this window can show, as they go into the client's capabilities.extensions,
-   * {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}} say. Empty: none.
+   * JSON text of an object: the extensions of MCP that this window can show, in the form in which they go into
+   * capabilities.extensions of the client, for example
+   * {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}. Empty: none.
    *
    * @generated from field: string extensions_json = 8;
    */
   extensionsJson: string;
 
   /**
-   * Most ended requests that the snapshot brings, the latest; at most 1,000. 0: none.
+   * Largest number of ended requests in the snapshot, which has the latest ones; at most 1,000. 0: none.
    *
    * @generated from field: int32 max_history = 9;
    */
   maxHistory: number;
 
   /**
-   * Program, an extension say, that acts in this window by itself, by the name that it writes config entries under (written_by). Empty: what comes from this window
-   * a person has clicked. Such a window cannot accept the launch of an entry that the same program had written.
+   * Name of a program, for example of an extension, that sends messages in this window by itself. It is the name under
+   * which the program writes config entries (written_by). Such a window cannot accept the launch of an entry that the
+   * same program had the hub write: PERMISSION_DENIED (CONSENT_NOT_SHOWN). At most 256 bytes. Empty: a person has
+   * clicked whatever this window sends.
    *
    * @generated from field: string acts_for = 10;
    */
@@ -861,14 +883,15 @@ export type Hello = Message<"mcphub.v1.Hello"> & {
  */
 export type HelloJson = {
   /**
-   * Id of the window, kept over reattachments. Empty: the hub mints one, which no other hub gives out.
+   * Id of the window, which stays the same when the window attaches again. At most 128 bytes. Empty: the hub makes an
+   * id, which no other hub uses.
    *
    * @generated from field: string window_id = 1;
    */
   windowId?: string;
 
   /**
-   * Name for logs, "side bar" say.
+   * Name for logs, for example "side bar". At most 256 bytes.
    *
    * @generated from field: string title = 2;
    */
@@ -882,51 +905,54 @@ export type HelloJson = {
   promptKinds?: PromptKindJson[];
 
   /**
-   * Workspace folders; may be set later.
+   * Workspace folders of the window. They can be set later by set_roots.
    *
    * @generated from field: repeated mcphub.v1.Root roots = 4;
    */
   roots?: RootJson[];
 
   /**
-   * Go on after a break. Absent: a snapshot is sent.
+   * Continues after an interruption. Absent: a snapshot is sent.
    *
    * @generated from field: mcphub.v1.Resume resume = 5;
    */
   resume?: ResumeJson;
 
   /**
-   * Most progress events a second for each request, 1 to 20. 0: 20.
+   * Largest number of progress events per second for each request, 1 to 20. 0: 20.
    *
    * @generated from field: int32 max_progress_rate = 6;
    */
   maxProgressRate?: number;
 
   /**
-   * Sampling: this window can run requests that bring tools.
+   * True: for sampling, this window can run requests that use tools.
    *
    * @generated from field: bool sampling_tools = 7;
    */
   samplingTools?: boolean;
 
   /**
-   * JSON text of an object: extensions of MCP that this window can show, as they go into the client's capabilities.extensions,
-   * {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}} say. Empty: none.
+   * JSON text of an object: the extensions of MCP that this window can show, in the form in which they go into
+   * capabilities.extensions of the client, for example
+   * {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}. Empty: none.
    *
    * @generated from field: string extensions_json = 8;
    */
   extensionsJson?: string;
 
   /**
-   * Most ended requests that the snapshot brings, the latest; at most 1,000. 0: none.
+   * Largest number of ended requests in the snapshot, which has the latest ones; at most 1,000. 0: none.
    *
    * @generated from field: int32 max_history = 9;
    */
   maxHistory?: number;
 
   /**
-   * Program, an extension say, that acts in this window by itself, by the name that it writes config entries under (written_by). Empty: what comes from this window
-   * a person has clicked. Such a window cannot accept the launch of an entry that the same program had written.
+   * Name of a program, for example of an extension, that sends messages in this window by itself. It is the name under
+   * which the program writes config entries (written_by). Such a window cannot accept the launch of an entry that the
+   * same program had the hub write: PERMISSION_DENIED (CONSENT_NOT_SHOWN). At most 256 bytes. Empty: a person has
+   * clicked whatever this window sends.
    *
    * @generated from field: string acts_for = 10;
    */
@@ -941,20 +967,21 @@ export const HelloSchema: GenMessage<Hello, {jsonType: HelloJson}> = /*@__PURE__
   messageDesc(file_mcphub_v1_editor, 4);
 
 /**
- * Resume says what was seen.
+ * Resume says what the window has already seen.
  *
  * @generated from message mcphub.v1.Resume
  */
 export type Resume = Message<"mcphub.v1.Resume"> & {
   /**
-   * Hub that it was seen from.
+   * Id of the hub process that the window was attached to.
    *
    * @generated from field: string hub_id = 1;
    */
   hubId: string;
 
   /**
-   * Last sequence number that was seen.
+   * Latest sequence number that the window has seen. 2^64-1: the window has lost what it had seen, and needs a
+   * snapshot.
    *
    * @generated from field: uint64 after_sequence = 2;
    */
@@ -962,20 +989,21 @@ export type Resume = Message<"mcphub.v1.Resume"> & {
 };
 
 /**
- * Resume says what was seen.
+ * Resume says what the window has already seen.
  *
  * @generated from message mcphub.v1.Resume
  */
 export type ResumeJson = {
   /**
-   * Hub that it was seen from.
+   * Id of the hub process that the window was attached to.
    *
    * @generated from field: string hub_id = 1;
    */
   hubId?: string;
 
   /**
-   * Last sequence number that was seen.
+   * Latest sequence number that the window has seen. 2^64-1: the window has lost what it had seen, and needs a
+   * snapshot.
    *
    * @generated from field: uint64 after_sequence = 2;
    */
@@ -1045,22 +1073,24 @@ export const RootSchema: GenMessage<Root, {jsonType: RootJson}> = /*@__PURE__*/
  */
 export type CancelMcpRequest = Message<"mcphub.v1.CancelMcpRequest"> & {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
+   * Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
+   * Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * The request is cancelling already, and nobody wants to wait any longer for what the server makes of it: it ends here at once, and
-   * server_may_continue says that nothing is known. The server is not told twice. Without an earlier cancel it cancels, too.
+   * True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
+   * server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
+   * not told a second time; if not, it is cancelled now.
    *
    * @generated from field: bool stop_waiting = 3;
    */
@@ -1074,22 +1104,24 @@ export type CancelMcpRequest = Message<"mcphub.v1.CancelMcpRequest"> & {
  */
 export type CancelMcpRequestJson = {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
   requestId?: string;
 
   /**
-   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
+   * Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
+   * Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
   reason?: string;
 
   /**
-   * The request is cancelling already, and nobody wants to wait any longer for what the server makes of it: it ends here at once, and
-   * server_may_continue says that nothing is known. The server is not told twice. Without an earlier cancel it cancels, too.
+   * True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
+   * server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
+   * not told a second time; if not, it is cancelled now.
    *
    * @generated from field: bool stop_waiting = 3;
    */
@@ -1110,7 +1142,7 @@ export const CancelMcpRequestSchema: GenMessage<CancelMcpRequest, {jsonType: Can
  */
 export type SetRoots = Message<"mcphub.v1.SetRoots"> & {
   /**
-   * All of them.
+   * All workspace folders of the window.
    *
    * @generated from field: repeated mcphub.v1.Root roots = 1;
    */
@@ -1124,7 +1156,7 @@ export type SetRoots = Message<"mcphub.v1.SetRoots"> & {
  */
 export type SetRootsJson = {
   /**
-   * All of them.
+   * All workspace folders of the window.
    *
    * @generated from field: repeated mcphub.v1.Root roots = 1;
    */
@@ -1145,14 +1177,14 @@ export const SetRootsSchema: GenMessage<SetRoots, {jsonType: SetRootsJson}> = /*
  */
 export type SetCapabilities = Message<"mcphub.v1.SetCapabilities"> & {
   /**
-   * Prompt kinds that it can show.
+   * Prompt kinds that the window can show.
    *
    * @generated from field: repeated mcphub.v1.PromptKind prompt_kinds = 1;
    */
   promptKinds: PromptKind[];
 
   /**
-   * Sampling: this window can run requests that bring tools.
+   * True: for sampling, this window can run requests that use tools.
    *
    * @generated from field: bool sampling_tools = 2;
    */
@@ -1173,14 +1205,14 @@ export type SetCapabilities = Message<"mcphub.v1.SetCapabilities"> & {
  */
 export type SetCapabilitiesJson = {
   /**
-   * Prompt kinds that it can show.
+   * Prompt kinds that the window can show.
    *
    * @generated from field: repeated mcphub.v1.PromptKind prompt_kinds = 1;
    */
   promptKinds?: PromptKindJson[];
 
   /**
-   * Sampling: this window can run requests that bring tools.
+   * True: for sampling, this window can run requests that use tools.
    *
    * @generated from field: bool sampling_tools = 2;
    */
@@ -1208,27 +1240,28 @@ export const SetCapabilitiesSchema: GenMessage<SetCapabilities, {jsonType: SetCa
  */
 export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
   /**
-   * Rises with every event, by steps that mean nothing; 0 on welcome, reply and dropped, which belong to this stream alone. Opaque but for its order.
+   * Number of the event. It rises with every event, by steps that have no meaning: compare two numbers, but do not
+   * calculate with them. 0 for welcome, reply and dropped, which belong to this stream only.
    *
    * @generated from field: uint64 sequence = 1;
    */
   sequence: bigint;
 
   /**
-   * When it happened.
+   * When the event happened.
    *
    * @generated from field: google.protobuf.Timestamp time = 2;
    */
   time?: Timestamp | undefined;
 
   /**
-   * What it says.
+   * The event.
    *
    * @generated from oneof mcphub.v1.AttachResponse.event
    */
   event: {
     /**
-     * First message of the hub.
+     * The first message of the hub.
      *
      * @generated from field: mcphub.v1.Welcome welcome = 3;
      */
@@ -1236,7 +1269,8 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "welcome";
   } | {
     /**
-     * Everything there is now; replaces all that the window knew. Its sequence number is the one to go on from.
+     * The present state of everything that the window shows. It replaces all that the window knew. The window continues
+     * from its sequence number.
      *
      * @generated from field: mcphub.v1.Snapshot snapshot = 4;
      */
@@ -1244,7 +1278,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "snapshot";
   } | {
     /**
-     * Answer to an AttachRequest that carried a message_id.
+     * The answer to an AttachRequest with a message_id.
      *
      * @generated from field: mcphub.v1.Reply reply = 5;
      */
@@ -1252,7 +1286,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "reply";
   } | {
     /**
-     * A server's state changed, or it came or went with the config.
+     * The state of a server changed, or a server was added or removed by a change of the config.
      *
      * @generated from field: mcphub.v1.ServerChanged server_changed = 6;
      */
@@ -1260,7 +1294,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "serverChanged";
   } | {
     /**
-     * A server's tools changed: list them again.
+     * The tools of a server changed: list them again.
      *
      * @generated from field: mcphub.v1.ToolsChanged tools_changed = 7;
      */
@@ -1276,7 +1310,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "mcpRequestStarted";
   } | {
     /**
-     * State or progress of a request. Coalesced: newest wins.
+     * State or progress of a request. Several of these events may be merged into one, with the newest values.
      *
      * @generated from field: mcphub.v1.McpRequestProgressed mcp_request_progressed = 9;
      */
@@ -1292,7 +1326,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "mcpRequestCancelling";
   } | {
     /**
-     * A request ended by a cancel. Terminal.
+     * A request ended by a cancel. This event is terminal.
      *
      * @generated from field: mcphub.v1.McpRequestCancelled mcp_request_cancelled = 11;
      */
@@ -1300,7 +1334,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "mcpRequestCancelled";
   } | {
     /**
-     * A request ended otherwise. Terminal.
+     * A request ended in another way. This event is terminal.
      *
      * @generated from field: mcphub.v1.McpRequestFinished mcp_request_finished = 12;
      */
@@ -1316,7 +1350,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "promptOpened";
   } | {
     /**
-     * A prompt closed, for whatever cause.
+     * A prompt closed, whatever the cause.
      *
      * @generated from field: mcphub.v1.PromptClosed prompt_closed = 14;
      */
@@ -1324,7 +1358,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "promptClosed";
   } | {
     /**
-     * A server logged something. May be dropped.
+     * A server logged something. This event may be dropped.
      *
      * @generated from field: mcphub.v1.LogMessage log_message = 15;
      */
@@ -1332,7 +1366,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "logMessage";
   } | {
     /**
-     * Events that this window did not get.
+     * The number of events that this window did not get.
      *
      * @generated from field: mcphub.v1.Dropped dropped = 16;
      */
@@ -1340,7 +1374,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "dropped";
   } | {
     /**
-     * A server's resources changed: list them again.
+     * The resources of a server changed: list them again.
      *
      * @generated from field: mcphub.v1.ResourcesChanged resources_changed = 17;
      */
@@ -1348,7 +1382,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "resourcesChanged";
   } | {
     /**
-     * A server's prompt templates changed: list them again.
+     * The prompt templates of a server changed: list them again.
      *
      * @generated from field: mcphub.v1.McpPromptsChanged mcp_prompts_changed = 18;
      */
@@ -1356,7 +1390,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "mcpPromptsChanged";
   } | {
     /**
-     * A resource that was subscribed to changed: read it again.
+     * A resource that somebody has subscribed to changed: read it again.
      *
      * @generated from field: mcphub.v1.ResourceUpdated resource_updated = 19;
      */
@@ -1364,7 +1398,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "resourceUpdated";
   } | {
     /**
-     * The config was read anew, on request or because a file changed.
+     * The config was read again, on request or because a file changed.
      *
      * @generated from field: mcphub.v1.ConfigReloaded config_reloaded = 20;
      */
@@ -1372,7 +1406,8 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "configReloaded";
   } | {
     /**
-     * How the host stands with the hub. A hub never sends it: it comes from a host that relays this stream to a page.
+     * The state of the connection between the host and the hub. A hub never sends it: it comes from a host that relays
+     * this stream to a page.
      *
      * @generated from field: mcphub.v1.HubConnection hub_connection = 21;
      */
@@ -1380,7 +1415,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "hubConnection";
   } | {
     /**
-     * What became of a cancel that was on its way when its request ended.
+     * The outcome of a cancel that was still being sent when its request ended.
      *
      * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
      */
@@ -1388,7 +1423,8 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "mcpRequestCancelDelivery";
   } | {
     /**
-     * Bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to a page.
+     * Asks the page to bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to
+     * a page.
      *
      * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 23;
      */
@@ -1396,7 +1432,8 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     case: "revealPrompt";
   } | {
     /**
-     * Open the form that adds a server. A hub never sends it: it comes from a host that relays this stream to a page.
+     * Asks the page to open the form that adds a server. A hub never sends it: it comes from a host that relays this
+     * stream to a page.
      *
      * @generated from field: mcphub.v1.OpenAddServer open_add_server = 40;
      */
@@ -1412,49 +1449,51 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
  */
 export type AttachResponseJson = {
   /**
-   * Rises with every event, by steps that mean nothing; 0 on welcome, reply and dropped, which belong to this stream alone. Opaque but for its order.
+   * Number of the event. It rises with every event, by steps that have no meaning: compare two numbers, but do not
+   * calculate with them. 0 for welcome, reply and dropped, which belong to this stream only.
    *
    * @generated from field: uint64 sequence = 1;
    */
   sequence?: string;
 
   /**
-   * When it happened.
+   * When the event happened.
    *
    * @generated from field: google.protobuf.Timestamp time = 2;
    */
   time?: TimestampJson;
 
   /**
-   * First message of the hub.
+   * The first message of the hub.
    *
    * @generated from field: mcphub.v1.Welcome welcome = 3;
    */
   welcome?: WelcomeJson;
 
   /**
-   * Everything there is now; replaces all that the window knew. Its sequence number is the one to go on from.
+   * The present state of everything that the window shows. It replaces all that the window knew. The window continues
+   * from its sequence number.
    *
    * @generated from field: mcphub.v1.Snapshot snapshot = 4;
    */
   snapshot?: SnapshotJson;
 
   /**
-   * Answer to an AttachRequest that carried a message_id.
+   * The answer to an AttachRequest with a message_id.
    *
    * @generated from field: mcphub.v1.Reply reply = 5;
    */
   reply?: ReplyJson;
 
   /**
-   * A server's state changed, or it came or went with the config.
+   * The state of a server changed, or a server was added or removed by a change of the config.
    *
    * @generated from field: mcphub.v1.ServerChanged server_changed = 6;
    */
   serverChanged?: ServerChangedJson;
 
   /**
-   * A server's tools changed: list them again.
+   * The tools of a server changed: list them again.
    *
    * @generated from field: mcphub.v1.ToolsChanged tools_changed = 7;
    */
@@ -1468,7 +1507,7 @@ export type AttachResponseJson = {
   mcpRequestStarted?: McpRequestStartedJson;
 
   /**
-   * State or progress of a request. Coalesced: newest wins.
+   * State or progress of a request. Several of these events may be merged into one, with the newest values.
    *
    * @generated from field: mcphub.v1.McpRequestProgressed mcp_request_progressed = 9;
    */
@@ -1482,14 +1521,14 @@ export type AttachResponseJson = {
   mcpRequestCancelling?: McpRequestCancellingJson;
 
   /**
-   * A request ended by a cancel. Terminal.
+   * A request ended by a cancel. This event is terminal.
    *
    * @generated from field: mcphub.v1.McpRequestCancelled mcp_request_cancelled = 11;
    */
   mcpRequestCancelled?: McpRequestCancelledJson;
 
   /**
-   * A request ended otherwise. Terminal.
+   * A request ended in another way. This event is terminal.
    *
    * @generated from field: mcphub.v1.McpRequestFinished mcp_request_finished = 12;
    */
@@ -1503,77 +1542,80 @@ export type AttachResponseJson = {
   promptOpened?: PromptOpenedJson;
 
   /**
-   * A prompt closed, for whatever cause.
+   * A prompt closed, whatever the cause.
    *
    * @generated from field: mcphub.v1.PromptClosed prompt_closed = 14;
    */
   promptClosed?: PromptClosedJson;
 
   /**
-   * A server logged something. May be dropped.
+   * A server logged something. This event may be dropped.
    *
    * @generated from field: mcphub.v1.LogMessage log_message = 15;
    */
   logMessage?: LogMessageJson;
 
   /**
-   * Events that this window did not get.
+   * The number of events that this window did not get.
    *
    * @generated from field: mcphub.v1.Dropped dropped = 16;
    */
   dropped?: DroppedJson;
 
   /**
-   * A server's resources changed: list them again.
+   * The resources of a server changed: list them again.
    *
    * @generated from field: mcphub.v1.ResourcesChanged resources_changed = 17;
    */
   resourcesChanged?: ResourcesChangedJson;
 
   /**
-   * A server's prompt templates changed: list them again.
+   * The prompt templates of a server changed: list them again.
    *
    * @generated from field: mcphub.v1.McpPromptsChanged mcp_prompts_changed = 18;
    */
   mcpPromptsChanged?: McpPromptsChangedJson;
 
   /**
-   * A resource that was subscribed to changed: read it again.
+   * A resource that somebody has subscribed to changed: read it again.
    *
    * @generated from field: mcphub.v1.ResourceUpdated resource_updated = 19;
    */
   resourceUpdated?: ResourceUpdatedJson;
 
   /**
-   * The config was read anew, on request or because a file changed.
+   * The config was read again, on request or because a file changed.
    *
    * @generated from field: mcphub.v1.ConfigReloaded config_reloaded = 20;
    */
   configReloaded?: ConfigReloadedJson;
 
   /**
-   * How the host stands with the hub. A hub never sends it: it comes from a host that relays this stream to a page.
+   * The state of the connection between the host and the hub. A hub never sends it: it comes from a host that relays
+   * this stream to a page.
    *
    * @generated from field: mcphub.v1.HubConnection hub_connection = 21;
    */
   hubConnection?: HubConnectionJson;
 
   /**
-   * What became of a cancel that was on its way when its request ended.
+   * The outcome of a cancel that was still being sent when its request ended.
    *
    * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
    */
   mcpRequestCancelDelivery?: McpRequestCancelDeliveryJson;
 
   /**
-   * Bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to a page.
+   * Asks the page to bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to
+   * a page.
    *
    * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 23;
    */
   revealPrompt?: RevealPromptJson;
 
   /**
-   * Open the form that adds a server. A hub never sends it: it comes from a host that relays this stream to a page.
+   * Asks the page to open the form that adds a server. A hub never sends it: it comes from a host that relays this
+   * stream to a page.
    *
    * @generated from field: mcphub.v1.OpenAddServer open_add_server = 40;
    */
@@ -1588,27 +1630,29 @@ export const AttachResponseSchema: GenMessage<AttachResponse, {jsonType: AttachR
   messageDesc(file_mcphub_v1_editor, 10);
 
 /**
- * OpenAddServer has a page open the form that adds a server, with what is proposed. Nothing is written before a person has seen it and says so.
+ * OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
+ * person has seen the form and confirmed it.
  *
  * @generated from message mcphub.v1.OpenAddServer
  */
 export type OpenAddServer = Message<"mcphub.v1.OpenAddServer"> & {
   /**
-   * Name for the entry. Empty: none is proposed.
+   * Proposed name of the entry. Empty: no name is proposed.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Text to read the entry from, in any dialect, as in ReadConfigTextRequest. Empty: none is proposed.
+   * Text to read the proposed entry from, in any dialect, as in ReadConfigTextRequest. Empty: no entry is proposed.
    *
    * @generated from field: string entry_text = 2;
    */
   entryText: string;
 
   /**
-   * Open it where a bundle is chosen, and send choose_bundle at once: a person has begun that at the host.
+   * True: open the form at the choice of a bundle, and send choose_bundle at once, because a person has asked the host
+   * for that.
    *
    * @generated from field: bool bundle = 70;
    */
@@ -1616,27 +1660,29 @@ export type OpenAddServer = Message<"mcphub.v1.OpenAddServer"> & {
 };
 
 /**
- * OpenAddServer has a page open the form that adds a server, with what is proposed. Nothing is written before a person has seen it and says so.
+ * OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
+ * person has seen the form and confirmed it.
  *
  * @generated from message mcphub.v1.OpenAddServer
  */
 export type OpenAddServerJson = {
   /**
-   * Name for the entry. Empty: none is proposed.
+   * Proposed name of the entry. Empty: no name is proposed.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Text to read the entry from, in any dialect, as in ReadConfigTextRequest. Empty: none is proposed.
+   * Text to read the proposed entry from, in any dialect, as in ReadConfigTextRequest. Empty: no entry is proposed.
    *
    * @generated from field: string entry_text = 2;
    */
   entryText?: string;
 
   /**
-   * Open it where a bundle is chosen, and send choose_bundle at once: a person has begun that at the host.
+   * True: open the form at the choice of a bundle, and send choose_bundle at once, because a person has asked the host
+   * for that.
    *
    * @generated from field: bool bundle = 70;
    */
@@ -1651,13 +1697,15 @@ export const OpenAddServerSchema: GenMessage<OpenAddServer, {jsonType: OpenAddSe
   messageDesc(file_mcphub_v1_editor, 11);
 
 /**
- * RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
+ * RevealPrompt asks a page to scroll to the card of a prompt and to move the focus to the card, but never to the button
+ * that accepts.
  *
  * @generated from message mcphub.v1.RevealPrompt
  */
 export type RevealPrompt = Message<"mcphub.v1.RevealPrompt"> & {
   /**
-   * The prompt; one that the page does not know yet is revealed as soon as it opens. "": the oldest open one.
+   * Id of the prompt. A prompt that the page does not know yet is revealed as soon as it opens. "": the oldest open
+   * prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -1665,13 +1713,15 @@ export type RevealPrompt = Message<"mcphub.v1.RevealPrompt"> & {
 };
 
 /**
- * RevealPrompt has a page scroll to the card of a prompt and give it the focus, never to what accepts.
+ * RevealPrompt asks a page to scroll to the card of a prompt and to move the focus to the card, but never to the button
+ * that accepts.
  *
  * @generated from message mcphub.v1.RevealPrompt
  */
 export type RevealPromptJson = {
   /**
-   * The prompt; one that the page does not know yet is revealed as soon as it opens. "": the oldest open one.
+   * Id of the prompt. A prompt that the page does not know yet is revealed as soon as it opens. "": the oldest open
+   * prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -1686,20 +1736,21 @@ export const RevealPromptSchema: GenMessage<RevealPrompt, {jsonType: RevealPromp
   messageDesc(file_mcphub_v1_editor, 12);
 
 /**
- * HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
+ * HubConnection tells a page whether there is a hub. A message of the page reaches a hub only if it is sent after
+ * READY, and hello must be the first.
  *
  * @generated from message mcphub.v1.HubConnection
  */
 export type HubConnection = Message<"mcphub.v1.HubConnection"> & {
   /**
-   * How it stands.
+   * State of the connection.
    *
    * @generated from field: mcphub.v1.HubConnectionState state = 1;
    */
   state: HubConnectionState;
 
   /**
-   * What happened and what to do, for people. "" when there is nothing to say.
+   * Text for people: what happened and what to do. "" if there is nothing to say.
    *
    * @generated from field: string message = 2;
    */
@@ -1707,20 +1758,21 @@ export type HubConnection = Message<"mcphub.v1.HubConnection"> & {
 };
 
 /**
- * HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
+ * HubConnection tells a page whether there is a hub. A message of the page reaches a hub only if it is sent after
+ * READY, and hello must be the first.
  *
  * @generated from message mcphub.v1.HubConnection
  */
 export type HubConnectionJson = {
   /**
-   * How it stands.
+   * State of the connection.
    *
    * @generated from field: mcphub.v1.HubConnectionState state = 1;
    */
   state?: HubConnectionStateJson;
 
   /**
-   * What happened and what to do, for people. "" when there is nothing to say.
+   * Text for people: what happened and what to do. "" if there is nothing to say.
    *
    * @generated from field: string message = 2;
    */
@@ -1735,7 +1787,7 @@ export const HubConnectionSchema: GenMessage<HubConnection, {jsonType: HubConnec
   messageDesc(file_mcphub_v1_editor, 13);
 
 /**
- * Welcome tells who answered.
+ * Welcome identifies the hub and the window.
  *
  * @generated from message mcphub.v1.Welcome
  */
@@ -1748,7 +1800,7 @@ export type Welcome = Message<"mcphub.v1.Welcome"> & {
   hubId: string;
 
   /**
-   * Id of this window.
+   * Id of this window: the one of hello, or the one that the hub has made.
    *
    * @generated from field: string window_id = 2;
    */
@@ -1770,7 +1822,7 @@ export type Welcome = Message<"mcphub.v1.Welcome"> & {
 };
 
 /**
- * Welcome tells who answered.
+ * Welcome identifies the hub and the window.
  *
  * @generated from message mcphub.v1.Welcome
  */
@@ -1783,7 +1835,7 @@ export type WelcomeJson = {
   hubId?: string;
 
   /**
-   * Id of this window.
+   * Id of this window: the one of hello, or the one that the hub has made.
    *
    * @generated from field: string window_id = 2;
    */
@@ -1812,7 +1864,7 @@ export const WelcomeSchema: GenMessage<Welcome, {jsonType: WelcomeJson}> = /*@__
   messageDesc(file_mcphub_v1_editor, 14);
 
 /**
- * Snapshot is everything that a window shows.
+ * Snapshot is the present state of everything that a window shows.
  *
  * @generated from message mcphub.v1.Snapshot
  */
@@ -1846,7 +1898,7 @@ export type Snapshot = Message<"mcphub.v1.Snapshot"> & {
   problems: ConfigProblem[];
 
   /**
-   * Ended requests, the latest max_history of hello, oldest first.
+   * Ended requests: the latest ones, at most as many as max_history of hello, oldest first.
    *
    * @generated from field: repeated mcphub.v1.EndedRequest history = 5;
    */
@@ -1861,7 +1913,7 @@ export type Snapshot = Message<"mcphub.v1.Snapshot"> & {
 };
 
 /**
- * Snapshot is everything that a window shows.
+ * Snapshot is the present state of everything that a window shows.
  *
  * @generated from message mcphub.v1.Snapshot
  */
@@ -1895,7 +1947,7 @@ export type SnapshotJson = {
   problems?: ConfigProblemJson[];
 
   /**
-   * Ended requests, the latest max_history of hello, oldest first.
+   * Ended requests: the latest ones, at most as many as max_history of hello, oldest first.
    *
    * @generated from field: repeated mcphub.v1.EndedRequest history = 5;
    */
@@ -1917,26 +1969,26 @@ export const SnapshotSchema: GenMessage<Snapshot, {jsonType: SnapshotJson}> = /*
   messageDesc(file_mcphub_v1_editor, 15);
 
 /**
- * EndedRequest is a request that is over.
+ * EndedRequest is a request that has ended.
  *
  * @generated from message mcphub.v1.EndedRequest
  */
 export type EndedRequest = Message<"mcphub.v1.EndedRequest"> & {
   /**
-   * When it ended.
+   * When the request ended.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 1;
    */
   endTime?: Timestamp | undefined;
 
   /**
-   * How.
+   * How the request ended: its terminal event.
    *
    * @generated from oneof mcphub.v1.EndedRequest.end
    */
   end: {
     /**
-     * By a cancel.
+     * The request ended by a cancel.
      *
      * @generated from field: mcphub.v1.McpRequestCancelled cancelled = 2;
      */
@@ -1944,7 +1996,7 @@ export type EndedRequest = Message<"mcphub.v1.EndedRequest"> & {
     case: "cancelled";
   } | {
     /**
-     * Otherwise.
+     * The request ended in another way.
      *
      * @generated from field: mcphub.v1.McpRequestFinished finished = 3;
      */
@@ -1953,7 +2005,8 @@ export type EndedRequest = Message<"mcphub.v1.EndedRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * It was a request of the hub before this one, which ended it when nobody came back in time. Nothing else is known of it here.
+   * True: the request belonged to an earlier hub, which ended it because no host or window came back to that hub in
+   * time. Most fields of the event are empty.
    *
    * @generated from field: bool earlier_hub = 4;
    */
@@ -1961,34 +2014,35 @@ export type EndedRequest = Message<"mcphub.v1.EndedRequest"> & {
 };
 
 /**
- * EndedRequest is a request that is over.
+ * EndedRequest is a request that has ended.
  *
  * @generated from message mcphub.v1.EndedRequest
  */
 export type EndedRequestJson = {
   /**
-   * When it ended.
+   * When the request ended.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 1;
    */
   endTime?: TimestampJson;
 
   /**
-   * By a cancel.
+   * The request ended by a cancel.
    *
    * @generated from field: mcphub.v1.McpRequestCancelled cancelled = 2;
    */
   cancelled?: McpRequestCancelledJson;
 
   /**
-   * Otherwise.
+   * The request ended in another way.
    *
    * @generated from field: mcphub.v1.McpRequestFinished finished = 3;
    */
   finished?: McpRequestFinishedJson;
 
   /**
-   * It was a request of the hub before this one, which ended it when nobody came back in time. Nothing else is known of it here.
+   * True: the request belonged to an earlier hub, which ended it because no host or window came back to that hub in
+   * time. Most fields of the event are empty.
    *
    * @generated from field: bool earlier_hub = 4;
    */
@@ -2003,48 +2057,48 @@ export const EndedRequestSchema: GenMessage<EndedRequest, {jsonType: EndedReques
   messageDesc(file_mcphub_v1_editor, 16);
 
 /**
- * Reply tells what became of one message of this window.
+ * Reply is the answer to one message of this window.
  *
  * @generated from message mcphub.v1.Reply
  */
 export type Reply = Message<"mcphub.v1.Reply"> & {
   /**
-   * The message_id of the message.
+   * The message_id of that message.
    *
    * @generated from field: string message_id = 1;
    */
   messageId: string;
 
   /**
-   * Outcome of a cancel_mcp_request.
+   * The outcome of a cancel_mcp_request.
    *
    * @generated from field: mcphub.v1.CancelOutcome cancel_outcome = 2;
    */
   cancelOutcome: CancelOutcome;
 
   /**
-   * Set when the message was not carried out: NOT_FOUND with PROMPT_CLOSED for a late answer, INVALID_ARGUMENT with
-   * INVALID_CONTENT for a form that does not fit its schema (the prompt stays open), and so on.
+   * Why the message was not carried out. Absent: it was. Examples: NOT_FOUND with PROMPT_CLOSED for a late answer,
+   * INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open).
    *
    * @generated from field: mcphub.v1.HubError error = 3;
    */
   error?: HubError | undefined;
 
   /**
-   * Of an error that is about a config file: its place.
+   * The place that the error is about, for an error about a config file.
    *
    * @generated from field: mcphub.v1.ConfigPlace error_place = 43;
    */
   errorPlace?: ConfigPlace | undefined;
 
   /**
-   * What was asked for.
+   * The result of the message, if it has one.
    *
    * @generated from oneof mcphub.v1.Reply.response
    */
   response: {
     /**
-     * Of cancel_requests.
+     * Result of cancel_requests.
      *
      * @generated from field: mcphub.v1.CancelRequestsResponse cancel_requests = 4;
      */
@@ -2052,7 +2106,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "cancelRequests";
   } | {
     /**
-     * Of list_tools.
+     * Result of list_tools.
      *
      * @generated from field: mcphub.v1.ListToolsResponse list_tools = 5;
      */
@@ -2060,7 +2114,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "listTools";
   } | {
     /**
-     * Of get_trace.
+     * Result of get_trace.
      *
      * @generated from field: mcphub.v1.GetTraceResponse get_trace = 6;
      */
@@ -2068,7 +2122,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "getTrace";
   } | {
     /**
-     * Of read_request.
+     * Result of read_request.
      *
      * @generated from field: mcphub.v1.ReadRequestResponse read_request = 30;
      */
@@ -2076,7 +2130,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "readRequest";
   } | {
     /**
-     * Of list_resources.
+     * Result of list_resources.
      *
      * @generated from field: mcphub.v1.ListResourcesResponse list_resources = 90;
      */
@@ -2084,7 +2138,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "listResources";
   } | {
     /**
-     * Of list_resource_templates.
+     * Result of list_resource_templates.
      *
      * @generated from field: mcphub.v1.ListResourceTemplatesResponse list_resource_templates = 91;
      */
@@ -2092,7 +2146,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "listResourceTemplates";
   } | {
     /**
-     * Of list_mcp_prompts.
+     * Result of list_mcp_prompts.
      *
      * @generated from field: mcphub.v1.ListMcpPromptsResponse list_mcp_prompts = 92;
      */
@@ -2100,7 +2154,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "listMcpPrompts";
   } | {
     /**
-     * Of complete.
+     * Result of complete.
      *
      * @generated from field: mcphub.v1.CompleteResponse complete = 93;
      */
@@ -2108,7 +2162,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "complete";
   } | {
     /**
-     * Of expand_uri_template.
+     * Result of expand_uri_template.
      *
      * @generated from field: mcphub.v1.ExpandUriTemplateResponse expand_uri_template = 94;
      */
@@ -2116,7 +2170,8 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "expandUriTemplate";
   } | {
     /**
-     * Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
+     * Result of add_server, update_server, remove_server and undo_config_write. The server itself is reported by
+     * server_changed.
      *
      * @generated from field: mcphub.v1.ConfigWrite config_write = 31;
      */
@@ -2124,7 +2179,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "configWrite";
   } | {
     /**
-     * Of list_config_files.
+     * Result of list_config_files.
      *
      * @generated from field: mcphub.v1.ListConfigFilesResponse list_config_files = 40;
      */
@@ -2132,7 +2187,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "listConfigFiles";
   } | {
     /**
-     * Of read_config_text.
+     * Result of read_config_text.
      *
      * @generated from field: mcphub.v1.ReadConfigTextResponse read_config_text = 41;
      */
@@ -2140,7 +2195,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "readConfigText";
   } | {
     /**
-     * Of get_server_entry.
+     * Result of get_server_entry.
      *
      * @generated from field: mcphub.v1.GetServerEntryResponse get_server_entry = 42;
      */
@@ -2148,7 +2203,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "getServerEntry";
   } | {
     /**
-     * Of search_registry.
+     * Result of search_registry.
      *
      * @generated from field: mcphub.v1.SearchRegistryResponse search_registry = 70;
      */
@@ -2156,7 +2211,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "searchRegistry";
   } | {
     /**
-     * Of get_registry_server.
+     * Result of get_registry_server.
      *
      * @generated from field: mcphub.v1.GetRegistryServerResponse get_registry_server = 71;
      */
@@ -2164,7 +2219,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "getRegistryServer";
   } | {
     /**
-     * Of read_bundle and choose_bundle.
+     * Result of read_bundle and choose_bundle.
      *
      * @generated from field: mcphub.v1.ReadBundleResponse read_bundle = 72;
      */
@@ -2172,7 +2227,7 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
     case: "readBundle";
   } | {
     /**
-     * Of fill_proposal.
+     * Result of fill_proposal.
      *
      * @generated from field: mcphub.v1.FillProposalResponse fill_proposal = 73;
      */
@@ -2182,154 +2237,155 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
 };
 
 /**
- * Reply tells what became of one message of this window.
+ * Reply is the answer to one message of this window.
  *
  * @generated from message mcphub.v1.Reply
  */
 export type ReplyJson = {
   /**
-   * The message_id of the message.
+   * The message_id of that message.
    *
    * @generated from field: string message_id = 1;
    */
   messageId?: string;
 
   /**
-   * Outcome of a cancel_mcp_request.
+   * The outcome of a cancel_mcp_request.
    *
    * @generated from field: mcphub.v1.CancelOutcome cancel_outcome = 2;
    */
   cancelOutcome?: CancelOutcomeJson;
 
   /**
-   * Set when the message was not carried out: NOT_FOUND with PROMPT_CLOSED for a late answer, INVALID_ARGUMENT with
-   * INVALID_CONTENT for a form that does not fit its schema (the prompt stays open), and so on.
+   * Why the message was not carried out. Absent: it was. Examples: NOT_FOUND with PROMPT_CLOSED for a late answer,
+   * INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open).
    *
    * @generated from field: mcphub.v1.HubError error = 3;
    */
   error?: HubErrorJson;
 
   /**
-   * Of an error that is about a config file: its place.
+   * The place that the error is about, for an error about a config file.
    *
    * @generated from field: mcphub.v1.ConfigPlace error_place = 43;
    */
   errorPlace?: ConfigPlaceJson;
 
   /**
-   * Of cancel_requests.
+   * Result of cancel_requests.
    *
    * @generated from field: mcphub.v1.CancelRequestsResponse cancel_requests = 4;
    */
   cancelRequests?: CancelRequestsResponseJson;
 
   /**
-   * Of list_tools.
+   * Result of list_tools.
    *
    * @generated from field: mcphub.v1.ListToolsResponse list_tools = 5;
    */
   listTools?: ListToolsResponseJson;
 
   /**
-   * Of get_trace.
+   * Result of get_trace.
    *
    * @generated from field: mcphub.v1.GetTraceResponse get_trace = 6;
    */
   getTrace?: GetTraceResponseJson;
 
   /**
-   * Of read_request.
+   * Result of read_request.
    *
    * @generated from field: mcphub.v1.ReadRequestResponse read_request = 30;
    */
   readRequest?: ReadRequestResponseJson;
 
   /**
-   * Of list_resources.
+   * Result of list_resources.
    *
    * @generated from field: mcphub.v1.ListResourcesResponse list_resources = 90;
    */
   listResources?: ListResourcesResponseJson;
 
   /**
-   * Of list_resource_templates.
+   * Result of list_resource_templates.
    *
    * @generated from field: mcphub.v1.ListResourceTemplatesResponse list_resource_templates = 91;
    */
   listResourceTemplates?: ListResourceTemplatesResponseJson;
 
   /**
-   * Of list_mcp_prompts.
+   * Result of list_mcp_prompts.
    *
    * @generated from field: mcphub.v1.ListMcpPromptsResponse list_mcp_prompts = 92;
    */
   listMcpPrompts?: ListMcpPromptsResponseJson;
 
   /**
-   * Of complete.
+   * Result of complete.
    *
    * @generated from field: mcphub.v1.CompleteResponse complete = 93;
    */
   complete?: CompleteResponseJson;
 
   /**
-   * Of expand_uri_template.
+   * Result of expand_uri_template.
    *
    * @generated from field: mcphub.v1.ExpandUriTemplateResponse expand_uri_template = 94;
    */
   expandUriTemplate?: ExpandUriTemplateResponseJson;
 
   /**
-   * Of add_server, update_server, remove_server and undo_config_write. The server itself comes by server_changed.
+   * Result of add_server, update_server, remove_server and undo_config_write. The server itself is reported by
+   * server_changed.
    *
    * @generated from field: mcphub.v1.ConfigWrite config_write = 31;
    */
   configWrite?: ConfigWriteJson;
 
   /**
-   * Of list_config_files.
+   * Result of list_config_files.
    *
    * @generated from field: mcphub.v1.ListConfigFilesResponse list_config_files = 40;
    */
   listConfigFiles?: ListConfigFilesResponseJson;
 
   /**
-   * Of read_config_text.
+   * Result of read_config_text.
    *
    * @generated from field: mcphub.v1.ReadConfigTextResponse read_config_text = 41;
    */
   readConfigText?: ReadConfigTextResponseJson;
 
   /**
-   * Of get_server_entry.
+   * Result of get_server_entry.
    *
    * @generated from field: mcphub.v1.GetServerEntryResponse get_server_entry = 42;
    */
   getServerEntry?: GetServerEntryResponseJson;
 
   /**
-   * Of search_registry.
+   * Result of search_registry.
    *
    * @generated from field: mcphub.v1.SearchRegistryResponse search_registry = 70;
    */
   searchRegistry?: SearchRegistryResponseJson;
 
   /**
-   * Of get_registry_server.
+   * Result of get_registry_server.
    *
    * @generated from field: mcphub.v1.GetRegistryServerResponse get_registry_server = 71;
    */
   getRegistryServer?: GetRegistryServerResponseJson;
 
   /**
-   * Of read_bundle and choose_bundle.
+   * Result of read_bundle and choose_bundle.
    *
    * @generated from field: mcphub.v1.ReadBundleResponse read_bundle = 72;
    */
   readBundle?: ReadBundleResponseJson;
 
   /**
-   * Of fill_proposal.
+   * Result of fill_proposal.
    *
    * @generated from field: mcphub.v1.FillProposalResponse fill_proposal = 73;
    */
@@ -2344,7 +2400,7 @@ export const ReplySchema: GenMessage<Reply, {jsonType: ReplyJson}> = /*@__PURE__
   messageDesc(file_mcphub_v1_editor, 17);
 
 /**
- * ServerChanged shows a server as it is now.
+ * ServerChanged holds the present state of a server.
  *
  * @generated from message mcphub.v1.ServerChanged
  */
@@ -2357,7 +2413,8 @@ export type ServerChanged = Message<"mcphub.v1.ServerChanged"> & {
   server?: Server | undefined;
 
   /**
-   * It is no longer configured. Nothing follows for this incarnation; an entry that has the name later has another.
+   * True: the server is no longer configured. No further event follows for this incarnation; an entry that gets the
+   * same name later has another incarnation.
    *
    * @generated from field: bool removed = 2;
    */
@@ -2365,7 +2422,7 @@ export type ServerChanged = Message<"mcphub.v1.ServerChanged"> & {
 };
 
 /**
- * ServerChanged shows a server as it is now.
+ * ServerChanged holds the present state of a server.
  *
  * @generated from message mcphub.v1.ServerChanged
  */
@@ -2378,7 +2435,8 @@ export type ServerChangedJson = {
   server?: ServerJson;
 
   /**
-   * It is no longer configured. Nothing follows for this incarnation; an entry that has the name later has another.
+   * True: the server is no longer configured. No further event follows for this incarnation; an entry that gets the
+   * same name later has another incarnation.
    *
    * @generated from field: bool removed = 2;
    */
@@ -2393,13 +2451,13 @@ export const ServerChangedSchema: GenMessage<ServerChanged, {jsonType: ServerCha
   messageDesc(file_mcphub_v1_editor, 18);
 
 /**
- * ToolsChanged names the server.
+ * ToolsChanged names the server whose tools changed.
  *
  * @generated from message mcphub.v1.ToolsChanged
  */
 export type ToolsChanged = Message<"mcphub.v1.ToolsChanged"> & {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2407,13 +2465,13 @@ export type ToolsChanged = Message<"mcphub.v1.ToolsChanged"> & {
 };
 
 /**
- * ToolsChanged names the server.
+ * ToolsChanged names the server whose tools changed.
  *
  * @generated from message mcphub.v1.ToolsChanged
  */
 export type ToolsChangedJson = {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2428,13 +2486,13 @@ export const ToolsChangedSchema: GenMessage<ToolsChanged, {jsonType: ToolsChange
   messageDesc(file_mcphub_v1_editor, 19);
 
 /**
- * ResourcesChanged names the server.
+ * ResourcesChanged names the server whose resources changed.
  *
  * @generated from message mcphub.v1.ResourcesChanged
  */
 export type ResourcesChanged = Message<"mcphub.v1.ResourcesChanged"> & {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2442,13 +2500,13 @@ export type ResourcesChanged = Message<"mcphub.v1.ResourcesChanged"> & {
 };
 
 /**
- * ResourcesChanged names the server.
+ * ResourcesChanged names the server whose resources changed.
  *
  * @generated from message mcphub.v1.ResourcesChanged
  */
 export type ResourcesChangedJson = {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2463,13 +2521,13 @@ export const ResourcesChangedSchema: GenMessage<ResourcesChanged, {jsonType: Res
   messageDesc(file_mcphub_v1_editor, 20);
 
 /**
- * McpPromptsChanged names the server.
+ * McpPromptsChanged names the server whose prompt templates changed.
  *
  * @generated from message mcphub.v1.McpPromptsChanged
  */
 export type McpPromptsChanged = Message<"mcphub.v1.McpPromptsChanged"> & {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2477,13 +2535,13 @@ export type McpPromptsChanged = Message<"mcphub.v1.McpPromptsChanged"> & {
 };
 
 /**
- * McpPromptsChanged names the server.
+ * McpPromptsChanged names the server whose prompt templates changed.
  *
  * @generated from message mcphub.v1.McpPromptsChanged
  */
 export type McpPromptsChangedJson = {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2498,20 +2556,20 @@ export const McpPromptsChangedSchema: GenMessage<McpPromptsChanged, {jsonType: M
   messageDesc(file_mcphub_v1_editor, 21);
 
 /**
- * ResourceUpdated names the resource.
+ * ResourceUpdated names the resource that changed.
  *
  * @generated from message mcphub.v1.ResourceUpdated
  */
 export type ResourceUpdated = Message<"mcphub.v1.ResourceUpdated"> & {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * URI of the resource, as the server spells it.
+   * URI of the resource, as the server spells it. It may lie below the URI that was subscribed to. Untrusted.
    *
    * @generated from field: string uri = 2;
    */
@@ -2519,20 +2577,20 @@ export type ResourceUpdated = Message<"mcphub.v1.ResourceUpdated"> & {
 };
 
 /**
- * ResourceUpdated names the resource.
+ * ResourceUpdated names the resource that changed.
  *
  * @generated from message mcphub.v1.ResourceUpdated
  */
 export type ResourceUpdatedJson = {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * URI of the resource, as the server spells it.
+   * URI of the resource, as the server spells it. It may lie below the URI that was subscribed to. Untrusted.
    *
    * @generated from field: string uri = 2;
    */
@@ -2547,7 +2605,8 @@ export const ResourceUpdatedSchema: GenMessage<ResourceUpdated, {jsonType: Resou
   messageDesc(file_mcphub_v1_editor, 22);
 
 /**
- * ConfigReloaded tells what is wrong with the config as a whole now; replaces what the snapshot said. Servers that changed are told one by one.
+ * ConfigReloaded lists the present problems of the config as a whole. It replaces the problems of the snapshot. Servers
+ * that changed are reported by events of their own.
  *
  * @generated from message mcphub.v1.ConfigReloaded
  */
@@ -2567,7 +2626,7 @@ export type ConfigReloaded = Message<"mcphub.v1.ConfigReloaded"> & {
   stopped: string[];
 
   /**
-   * File that changed, "" when the host asked for it.
+   * File that changed, "" if the host asked for the reload.
    *
    * @generated from field: string changed_file = 3;
    */
@@ -2575,7 +2634,8 @@ export type ConfigReloaded = Message<"mcphub.v1.ConfigReloaded"> & {
 };
 
 /**
- * ConfigReloaded tells what is wrong with the config as a whole now; replaces what the snapshot said. Servers that changed are told one by one.
+ * ConfigReloaded lists the present problems of the config as a whole. It replaces the problems of the snapshot. Servers
+ * that changed are reported by events of their own.
  *
  * @generated from message mcphub.v1.ConfigReloaded
  */
@@ -2595,7 +2655,7 @@ export type ConfigReloadedJson = {
   stopped?: string[];
 
   /**
-   * File that changed, "" when the host asked for it.
+   * File that changed, "" if the host asked for the reload.
    *
    * @generated from field: string changed_file = 3;
    */
@@ -2610,7 +2670,7 @@ export const ConfigReloadedSchema: GenMessage<ConfigReloaded, {jsonType: ConfigR
   messageDesc(file_mcphub_v1_editor, 23);
 
 /**
- * McpRequestStarted shows a new request.
+ * McpRequestStarted announces a new request.
  *
  * @generated from message mcphub.v1.McpRequestStarted
  */
@@ -2624,7 +2684,7 @@ export type McpRequestStarted = Message<"mcphub.v1.McpRequestStarted"> & {
 };
 
 /**
- * McpRequestStarted shows a new request.
+ * McpRequestStarted announces a new request.
  *
  * @generated from message mcphub.v1.McpRequestStarted
  */
@@ -2645,13 +2705,13 @@ export const McpRequestStartedSchema: GenMessage<McpRequestStarted, {jsonType: M
   messageDesc(file_mcphub_v1_editor, 24);
 
 /**
- * McpRequestProgressed shows where a request stands.
+ * McpRequestProgressed holds the state and the progress of a request.
  *
  * @generated from message mcphub.v1.McpRequestProgressed
  */
 export type McpRequestProgressed = Message<"mcphub.v1.McpRequestProgressed"> & {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2665,14 +2725,14 @@ export type McpRequestProgressed = Message<"mcphub.v1.McpRequestProgressed"> & {
   server: string;
 
   /**
-   * Its state.
+   * State of the request.
    *
    * @generated from field: mcphub.v1.RequestState state = 3;
    */
   state: RequestState;
 
   /**
-   * Latest progress, absent when none came.
+   * Latest progress, absent if none was reported.
    *
    * @generated from field: mcphub.v1.Progress progress = 4;
    */
@@ -2686,7 +2746,7 @@ export type McpRequestProgressed = Message<"mcphub.v1.McpRequestProgressed"> & {
   wireIdJson: string;
 
   /**
-   * The server's task that carries it out, absent when there is none.
+   * The task by which the server carries out the request, absent if there is none.
    *
    * @generated from field: mcphub.v1.Task task = 6;
    */
@@ -2694,13 +2754,13 @@ export type McpRequestProgressed = Message<"mcphub.v1.McpRequestProgressed"> & {
 };
 
 /**
- * McpRequestProgressed shows where a request stands.
+ * McpRequestProgressed holds the state and the progress of a request.
  *
  * @generated from message mcphub.v1.McpRequestProgressed
  */
 export type McpRequestProgressedJson = {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2714,14 +2774,14 @@ export type McpRequestProgressedJson = {
   server?: string;
 
   /**
-   * Its state.
+   * State of the request.
    *
    * @generated from field: mcphub.v1.RequestState state = 3;
    */
   state?: RequestStateJson;
 
   /**
-   * Latest progress, absent when none came.
+   * Latest progress, absent if none was reported.
    *
    * @generated from field: mcphub.v1.Progress progress = 4;
    */
@@ -2735,7 +2795,7 @@ export type McpRequestProgressedJson = {
   wireIdJson?: string;
 
   /**
-   * The server's task that carries it out, absent when there is none.
+   * The task by which the server carries out the request, absent if there is none.
    *
    * @generated from field: mcphub.v1.Task task = 6;
    */
@@ -2756,7 +2816,7 @@ export const McpRequestProgressedSchema: GenMessage<McpRequestProgressed, {jsonT
  */
 export type McpRequestCancelling = Message<"mcphub.v1.McpRequestCancelling"> & {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2770,7 +2830,7 @@ export type McpRequestCancelling = Message<"mcphub.v1.McpRequestCancelling"> & {
   server: string;
 
   /**
-   * Who and why.
+   * Who cancelled the request and why.
    *
    * @generated from field: mcphub.v1.Cancellation cancellation = 3;
    */
@@ -2784,7 +2844,7 @@ export type McpRequestCancelling = Message<"mcphub.v1.McpRequestCancelling"> & {
  */
 export type McpRequestCancellingJson = {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2798,7 +2858,7 @@ export type McpRequestCancellingJson = {
   server?: string;
 
   /**
-   * Who and why.
+   * Who cancelled the request and why.
    *
    * @generated from field: mcphub.v1.Cancellation cancellation = 3;
    */
@@ -2819,7 +2879,7 @@ export const McpRequestCancellingSchema: GenMessage<McpRequestCancelling, {jsonT
  */
 export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2833,14 +2893,14 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   server: string;
 
   /**
-   * Who asked whom.
+   * Who sent the request to whom.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 3;
    */
   direction: RequestDirection;
 
   /**
-   * MCP method of the request.
+   * Method of the request, as in Request.
    *
    * @generated from field: string method = 4;
    */
@@ -2854,36 +2914,39 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   tool: string;
 
   /**
-   * Who cancelled it, and why.
+   * Who cancelled the request and why.
    *
    * @generated from field: mcphub.v1.Cancellation cancellation = 6;
    */
   cancellation?: Cancellation | undefined;
 
   /**
-   * JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
+   * JSON text of the wire id that was open. "" if nothing had been sent, or if the id is longer than 128 bytes, as the
+   * id of a server's request may be.
    *
    * @generated from field: string wire_id_json = 7;
    */
   wireIdJson: string;
 
   /**
-   * The cancel is with the server: true if, and only if, delivery is DELIVERED. It stays false while the cancel is on its way.
+   * True if, and only if, delivery is DELIVERED: the cancel has reached the server. It stays false while the cancel is
+   * being sent.
    *
    * @generated from field: bool server_notified = 8;
    */
   serverNotified: boolean;
 
   /**
-   * Work and side effects may go on at the server, whatever it was told. False only when nothing of the request was sent, or the server has answered it
-   * (the answer to a round of a call with several counts), has said that it stopped, or its process is gone.
+   * True: work and side effects may go on at the server, whatever it was told. False only if nothing of the request was
+   * sent, or if the server has answered it (an answer to one round of a call with several rounds counts), has said that
+   * it stopped, or its process is gone.
    *
    * @generated from field: bool server_may_continue = 9;
    */
   serverMayContinue: boolean;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 10;
    */
@@ -2897,7 +2960,7 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   era: Era;
 
   /**
-   * Set when a clock ran out: the same that the caller got.
+   * The error that the caller got. Set if a time limit passed.
    *
    * @generated from field: mcphub.v1.HubError error = 12;
    */
@@ -2911,22 +2974,22 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   subject: string;
 
   /**
-   * The server's task that carried it out, absent when there was none.
+   * The task by which the server carried out the request, absent if there was none.
    *
    * @generated from field: mcphub.v1.Task task = 14;
    */
   task?: Task | undefined;
 
   /**
-   * What is known of the way of the cancel to the server at this moment; in Snapshot.history, now. After PENDING, and only then, one
-   * mcp_request_cancel_delivery follows.
+   * What is known about the delivery of the cancel to the server when this event is sent; in Snapshot.history, what is
+   * known when the snapshot is sent. After PENDING, and only then, one mcp_request_cancel_delivery follows.
    *
    * @generated from field: mcphub.v1.CancelDelivery delivery = 15;
    */
   delivery: CancelDelivery;
 
   /**
-   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   * Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
    *
    * @generated from field: string delivery_error = 16;
    */
@@ -2961,7 +3024,7 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
  */
 export type McpRequestCancelledJson = {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2975,14 +3038,14 @@ export type McpRequestCancelledJson = {
   server?: string;
 
   /**
-   * Who asked whom.
+   * Who sent the request to whom.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 3;
    */
   direction?: RequestDirectionJson;
 
   /**
-   * MCP method of the request.
+   * Method of the request, as in Request.
    *
    * @generated from field: string method = 4;
    */
@@ -2996,36 +3059,39 @@ export type McpRequestCancelledJson = {
   tool?: string;
 
   /**
-   * Who cancelled it, and why.
+   * Who cancelled the request and why.
    *
    * @generated from field: mcphub.v1.Cancellation cancellation = 6;
    */
   cancellation?: CancellationJson;
 
   /**
-   * JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
+   * JSON text of the wire id that was open. "" if nothing had been sent, or if the id is longer than 128 bytes, as the
+   * id of a server's request may be.
    *
    * @generated from field: string wire_id_json = 7;
    */
   wireIdJson?: string;
 
   /**
-   * The cancel is with the server: true if, and only if, delivery is DELIVERED. It stays false while the cancel is on its way.
+   * True if, and only if, delivery is DELIVERED: the cancel has reached the server. It stays false while the cancel is
+   * being sent.
    *
    * @generated from field: bool server_notified = 8;
    */
   serverNotified?: boolean;
 
   /**
-   * Work and side effects may go on at the server, whatever it was told. False only when nothing of the request was sent, or the server has answered it
-   * (the answer to a round of a call with several counts), has said that it stopped, or its process is gone.
+   * True: work and side effects may go on at the server, whatever it was told. False only if nothing of the request was
+   * sent, or if the server has answered it (an answer to one round of a call with several rounds counts), has said that
+   * it stopped, or its process is gone.
    *
    * @generated from field: bool server_may_continue = 9;
    */
   serverMayContinue?: boolean;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 10;
    */
@@ -3039,7 +3105,7 @@ export type McpRequestCancelledJson = {
   era?: EraJson;
 
   /**
-   * Set when a clock ran out: the same that the caller got.
+   * The error that the caller got. Set if a time limit passed.
    *
    * @generated from field: mcphub.v1.HubError error = 12;
    */
@@ -3053,22 +3119,22 @@ export type McpRequestCancelledJson = {
   subject?: string;
 
   /**
-   * The server's task that carried it out, absent when there was none.
+   * The task by which the server carried out the request, absent if there was none.
    *
    * @generated from field: mcphub.v1.Task task = 14;
    */
   task?: TaskJson;
 
   /**
-   * What is known of the way of the cancel to the server at this moment; in Snapshot.history, now. After PENDING, and only then, one
-   * mcp_request_cancel_delivery follows.
+   * What is known about the delivery of the cancel to the server when this event is sent; in Snapshot.history, what is
+   * known when the snapshot is sent. After PENDING, and only then, one mcp_request_cancel_delivery follows.
    *
    * @generated from field: mcphub.v1.CancelDelivery delivery = 15;
    */
   delivery?: CancelDeliveryJson;
 
   /**
-   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   * Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
    *
    * @generated from field: string delivery_error = 16;
    */
@@ -3104,16 +3170,17 @@ export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonTyp
   messageDesc(file_mcphub_v1_editor, 27);
 
 /**
- * McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
- * with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
- * connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
- * PENDING; a window that knows of none ignores it.
+ * McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
+ * terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
+ * each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped,
+ * and a window that resumes gets it too. It belongs to the latest request with this id that ended with PENDING; a
+ * window that knows no such request ignores it.
  *
  * @generated from message mcphub.v1.McpRequestCancelDelivery
  */
 export type McpRequestCancelDelivery = Message<"mcphub.v1.McpRequestCancelDelivery"> & {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -3134,7 +3201,7 @@ export type McpRequestCancelDelivery = Message<"mcphub.v1.McpRequestCancelDelive
   delivery: CancelDelivery;
 
   /**
-   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   * Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
    *
    * @generated from field: string error = 4;
    */
@@ -3142,16 +3209,17 @@ export type McpRequestCancelDelivery = Message<"mcphub.v1.McpRequestCancelDelive
 };
 
 /**
- * McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
- * with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
- * connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
- * PENDING; a window that knows of none ignores it.
+ * McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
+ * terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
+ * each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped,
+ * and a window that resumes gets it too. It belongs to the latest request with this id that ended with PENDING; a
+ * window that knows no such request ignores it.
  *
  * @generated from message mcphub.v1.McpRequestCancelDelivery
  */
 export type McpRequestCancelDeliveryJson = {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -3172,7 +3240,7 @@ export type McpRequestCancelDeliveryJson = {
   delivery?: CancelDeliveryJson;
 
   /**
-   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   * Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
    *
    * @generated from field: string error = 4;
    */
@@ -3193,7 +3261,7 @@ export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery
  */
 export type McpRequestFinished = Message<"mcphub.v1.McpRequestFinished"> & {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -3207,14 +3275,14 @@ export type McpRequestFinished = Message<"mcphub.v1.McpRequestFinished"> & {
   server: string;
 
   /**
-   * Who asked whom.
+   * Who sent the request to whom.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 3;
    */
   direction: RequestDirection;
 
   /**
-   * MCP method of the request.
+   * Method of the request, as in Request.
    *
    * @generated from field: string method = 4;
    */
@@ -3235,35 +3303,36 @@ export type McpRequestFinished = Message<"mcphub.v1.McpRequestFinished"> & {
   state: RequestState;
 
   /**
-   * The result says isError.
+   * True: the result says isError.
    *
    * @generated from field: bool is_error = 7;
    */
   isError: boolean;
 
   /**
-   * Error of the server, when it answered one.
+   * The error that the server answered. Absent: it answered none.
    *
    * @generated from field: mcphub.v1.McpError mcp_error = 8;
    */
   mcpError?: McpError | undefined;
 
   /**
-   * Trouble of the hub, when that ended it.
+   * The failure of the hub that ended the request. Absent: there was none.
    *
    * @generated from field: mcphub.v1.HubError hub_error = 9;
    */
   hubError?: HubError | undefined;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 10;
    */
   timings?: Timings | undefined;
 
   /**
-   * It has failed, but the protocol cannot promise that the server has stopped: work and side effects may go on.
+   * True: the request has failed, but the protocol cannot guarantee that the server has stopped; work and side effects
+   * may go on.
    *
    * @generated from field: bool server_may_continue = 11;
    */
@@ -3277,22 +3346,23 @@ export type McpRequestFinished = Message<"mcphub.v1.McpRequestFinished"> & {
   subject: string;
 
   /**
-   * The server's task that carried it out, absent when there was none.
+   * The task by which the server carried out the request, absent if there was none.
    *
    * @generated from field: mcphub.v1.Task task = 13;
    */
   task?: Task | undefined;
 
   /**
-   * JSON text of the result, for what a window asked for (call_tool, read_resource, get_mcp_prompt); "" when it is longer than 256 KiB, or no longer kept for the history.
-   * ReadRequest reads any. Untrusted.
+   * JSON text of the result, for a request of a window (call_tool, read_resource, get_mcp_prompt). "" for any other
+   * request, and if the result is longer than 256 KiB, is no longer kept for the history, or is left out because too
+   * much waits for this window. ReadRequest reads results of any size. Untrusted.
    *
    * @generated from field: string result_json = 14;
    */
   resultJson: string;
 
   /**
-   * Size of the result in bytes, for what a server was asked.
+   * Size of the result in bytes, for a request that a server was sent.
    *
    * @generated from field: int64 result_size_bytes = 15;
    */
@@ -3327,7 +3397,7 @@ export type McpRequestFinished = Message<"mcphub.v1.McpRequestFinished"> & {
  */
 export type McpRequestFinishedJson = {
   /**
-   * The request.
+   * Id of the request.
    *
    * @generated from field: string request_id = 1;
    */
@@ -3341,14 +3411,14 @@ export type McpRequestFinishedJson = {
   server?: string;
 
   /**
-   * Who asked whom.
+   * Who sent the request to whom.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 3;
    */
   direction?: RequestDirectionJson;
 
   /**
-   * MCP method of the request.
+   * Method of the request, as in Request.
    *
    * @generated from field: string method = 4;
    */
@@ -3369,35 +3439,36 @@ export type McpRequestFinishedJson = {
   state?: RequestStateJson;
 
   /**
-   * The result says isError.
+   * True: the result says isError.
    *
    * @generated from field: bool is_error = 7;
    */
   isError?: boolean;
 
   /**
-   * Error of the server, when it answered one.
+   * The error that the server answered. Absent: it answered none.
    *
    * @generated from field: mcphub.v1.McpError mcp_error = 8;
    */
   mcpError?: McpErrorJson;
 
   /**
-   * Trouble of the hub, when that ended it.
+   * The failure of the hub that ended the request. Absent: there was none.
    *
    * @generated from field: mcphub.v1.HubError hub_error = 9;
    */
   hubError?: HubErrorJson;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 10;
    */
   timings?: TimingsJson;
 
   /**
-   * It has failed, but the protocol cannot promise that the server has stopped: work and side effects may go on.
+   * True: the request has failed, but the protocol cannot guarantee that the server has stopped; work and side effects
+   * may go on.
    *
    * @generated from field: bool server_may_continue = 11;
    */
@@ -3411,22 +3482,23 @@ export type McpRequestFinishedJson = {
   subject?: string;
 
   /**
-   * The server's task that carried it out, absent when there was none.
+   * The task by which the server carried out the request, absent if there was none.
    *
    * @generated from field: mcphub.v1.Task task = 13;
    */
   task?: TaskJson;
 
   /**
-   * JSON text of the result, for what a window asked for (call_tool, read_resource, get_mcp_prompt); "" when it is longer than 256 KiB, or no longer kept for the history.
-   * ReadRequest reads any. Untrusted.
+   * JSON text of the result, for a request of a window (call_tool, read_resource, get_mcp_prompt). "" for any other
+   * request, and if the result is longer than 256 KiB, is no longer kept for the history, or is left out because too
+   * much waits for this window. ReadRequest reads results of any size. Untrusted.
    *
    * @generated from field: string result_json = 14;
    */
   resultJson?: string;
 
   /**
-   * Size of the result in bytes, for what a server was asked.
+   * Size of the result in bytes, for a request that a server was sent.
    *
    * @generated from field: int64 result_size_bytes = 15;
    */
@@ -3462,7 +3534,7 @@ export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType:
   messageDesc(file_mcphub_v1_editor, 29);
 
 /**
- * PromptOpened shows a new prompt.
+ * PromptOpened announces a new prompt.
  *
  * @generated from message mcphub.v1.PromptOpened
  */
@@ -3476,7 +3548,7 @@ export type PromptOpened = Message<"mcphub.v1.PromptOpened"> & {
 };
 
 /**
- * PromptOpened shows a new prompt.
+ * PromptOpened announces a new prompt.
  *
  * @generated from message mcphub.v1.PromptOpened
  */
@@ -3497,13 +3569,14 @@ export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpene
   messageDesc(file_mcphub_v1_editor, 30);
 
 /**
- * LogMessage of a server: a notifications/message, or a line of its stderr.
+ * LogMessage is a log message of a server (notifications/message), a line of its stderr, or a note of the hub about the
+ * server.
  *
  * @generated from message mcphub.v1.LogMessage
  */
 export type LogMessage = Message<"mcphub.v1.LogMessage"> & {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -3517,14 +3590,16 @@ export type LogMessage = Message<"mcphub.v1.LogMessage"> & {
   level: string;
 
   /**
-   * Name of the logger, "" when none.
+   * Name of the logger, "" if there is none. "mcphub" with level "notice" for a note of the hub: data_json is then an
+   * object whose member "event" names what happened.
    *
    * @generated from field: string logger = 3;
    */
   logger: string;
 
   /**
-   * JSON text of the data, as it came; a JSON string for stderr. Untrusted.
+   * JSON text of the data, as it was received; a JSON string for a line of stderr. Data of more than 64 KiB is replaced
+   * by a JSON string with its beginning. Untrusted.
    *
    * @generated from field: string data_json = 4;
    */
@@ -3532,13 +3607,14 @@ export type LogMessage = Message<"mcphub.v1.LogMessage"> & {
 };
 
 /**
- * LogMessage of a server: a notifications/message, or a line of its stderr.
+ * LogMessage is a log message of a server (notifications/message), a line of its stderr, or a note of the hub about the
+ * server.
  *
  * @generated from message mcphub.v1.LogMessage
  */
 export type LogMessageJson = {
   /**
-   * The server.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -3552,14 +3628,16 @@ export type LogMessageJson = {
   level?: string;
 
   /**
-   * Name of the logger, "" when none.
+   * Name of the logger, "" if there is none. "mcphub" with level "notice" for a note of the hub: data_json is then an
+   * object whose member "event" names what happened.
    *
    * @generated from field: string logger = 3;
    */
   logger?: string;
 
   /**
-   * JSON text of the data, as it came; a JSON string for stderr. Untrusted.
+   * JSON text of the data, as it was received; a JSON string for a line of stderr. Data of more than 64 KiB is replaced
+   * by a JSON string with its beginning. Untrusted.
    *
    * @generated from field: string data_json = 4;
    */
@@ -3574,20 +3652,21 @@ export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}
   messageDesc(file_mcphub_v1_editor, 31);
 
 /**
- * Dropped tells how much a window did not get since the last such event.
+ * Dropped says how many events a window did not get since the last Dropped event.
  *
  * @generated from message mcphub.v1.Dropped
  */
 export type Dropped = Message<"mcphub.v1.Dropped"> & {
   /**
-   * Log messages.
+   * Number of log messages.
    *
    * @generated from field: int64 log_messages = 1;
    */
   logMessages: bigint;
 
   /**
-   * Notices of changes (resource_updated and the like) of a server that has sent too many: list and read again what is shown of it.
+   * Number of notices of changes (resource_updated and similar events) of servers that have sent too many. List and
+   * read again what is shown of the servers.
    *
    * @generated from field: int64 notices = 2;
    */
@@ -3595,20 +3674,21 @@ export type Dropped = Message<"mcphub.v1.Dropped"> & {
 };
 
 /**
- * Dropped tells how much a window did not get since the last such event.
+ * Dropped says how many events a window did not get since the last Dropped event.
  *
  * @generated from message mcphub.v1.Dropped
  */
 export type DroppedJson = {
   /**
-   * Log messages.
+   * Number of log messages.
    *
    * @generated from field: int64 log_messages = 1;
    */
   logMessages?: string;
 
   /**
-   * Notices of changes (resource_updated and the like) of a server that has sent too many: list and read again what is shown of it.
+   * Number of notices of changes (resource_updated and similar events) of servers that have sent too many. List and
+   * read again what is shown of the servers.
    *
    * @generated from field: int64 notices = 2;
    */
@@ -3623,27 +3703,27 @@ export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__
   messageDesc(file_mcphub_v1_editor, 32);
 
 /**
- * HubConnectionState is how a host that relays the stream stands with the hub.
+ * HubConnectionState is the state of the connection between the hub and a host that relays the stream.
  *
  * @generated from enum mcphub.v1.HubConnectionState
  */
 export enum HubConnectionState {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: HUB_CONNECTION_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The hub is there: the page says hello, with resume when it has seen something.
+   * The hub runs. The page must send hello, with resume if it has seen any event.
    *
    * @generated from enum value: HUB_CONNECTION_STATE_READY = 1;
    */
   READY = 1,
 
   /**
-   * The hub is being started, or is starting anew after it died: nothing that is sent now arrives.
+   * The hub is being started, for the first time or again after it ended. Nothing that the page sends now arrives.
    *
    * @generated from enum value: HUB_CONNECTION_STATE_STARTING = 2;
    */
@@ -3657,15 +3737,16 @@ export enum HubConnectionState {
   FAILED = 3,
 
   /**
-   * The hub is there and does not answer: it is very busy, or stopped. The stream stands, and what is sent now arrives when the hub goes on, if it
-   * does.
+   * The hub runs but does not answer: it is very busy, or suspended. The stream stays open. What the page sends now
+   * arrives when the hub continues, if it does.
    *
    * @generated from enum value: HUB_CONNECTION_STATE_UNRESPONSIVE = 4;
    */
   UNRESPONSIVE = 4,
 
   /**
-   * A hub that was unresponsive answers again. The stream goes on where it was: no hello is due. Before a welcome that alone says it.
+   * A hub that was UNRESPONSIVE answers again. The stream continues where it was, and no hello must be sent. While the
+   * page still waits for welcome, only this state says that the hub answers.
    *
    * @generated from enum value: HUB_CONNECTION_STATE_RESPONSIVE = 5;
    */
@@ -3673,7 +3754,7 @@ export enum HubConnectionState {
 }
 
 /**
- * HubConnectionState is how a host that relays the stream stands with the hub.
+ * HubConnectionState is the state of the connection between the hub and a host that relays the stream.
  *
  * @generated from enum mcphub.v1.HubConnectionState
  */
@@ -3686,18 +3767,18 @@ export const HubConnectionStateSchema: GenEnum<HubConnectionState, HubConnection
   enumDesc(file_mcphub_v1_editor, 0);
 
 /**
- * EditorService connects windows. The proto3 JSON of its messages is what a webview gets and sends.
+ * EditorService connects windows with the hub. A webview sends and receives the proto3 JSON of its messages.
  *
  * @generated from service mcphub.v1.EditorService
  */
 export const EditorService: GenService<{
   /**
-   * Attach opens one window. The first message is hello; the first response is welcome, followed by a snapshot or by what was
-   * missed. docs/protocol.md describes the stream.
+   * Attach opens one window. The first message must be hello. The first response is welcome, followed by a snapshot or
+   * by the events that the window has missed. docs/protocol.md describes the stream.
    *
-   * Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume), UNAVAILABLE
-   * (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached and this one does not resume it), FAILED_PRECONDITION
-   * (WINDOW_SUPERSEDED: the window was attached again on another stream).
+   * Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume),
+   * UNAVAILABLE (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not
+   * resume it), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
    *
    * @generated from rpc mcphub.v1.EditorService.Attach
    */

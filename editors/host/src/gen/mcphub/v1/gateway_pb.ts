@@ -17,27 +17,27 @@ export const file_mcphub_v1_gateway: GenFile = /*@__PURE__*/
   fileDesc("ChdtY3BodWIvdjEvZ2F0ZXdheS5wcm90bxIJbWNwaHViLnYxIogCChJPcGVuR2F0ZXdheVJlcXVlc3QSDQoFdGl0bGUYASABKAkSDAoEcG9ydBgCIAEoDRIsCghhcHByb3ZhbBgDIAEoDjIaLm1jcGh1Yi52MS5HYXRld2F5QXBwcm92YWwSLgoJcXVlc3Rpb25zGAQgASgOMhsubWNwaHViLnYxLkdhdGV3YXlRdWVzdGlvbnMSEwoLcGxhaW5fbmFtZXMYBSABKAgSDwoHcHJvZmlsZRgGIAEoCRImCgV0b29scxgHIAEoDjIXLm1jcGh1Yi52MS5HYXRld2F5VG9vbHMSEgoKbWF4X3Rva2VucxgIIAEoDRIVCg1jYW5jZWxfcmVhc29uGAkgASgJIkkKE09wZW5HYXRld2F5UmVzcG9uc2USIwoHZ2F0ZXdheRgBIAEoCzISLm1jcGh1Yi52MS5HYXRld2F5Eg0KBXRva2VuGAIgASgJIikKE0Nsb3NlR2F0ZXdheVJlcXVlc3QSEgoKZ2F0ZXdheV9pZBgBIAEoCSIWChRDbG9zZUdhdGV3YXlSZXNwb25zZSIVChNMaXN0R2F0ZXdheXNSZXF1ZXN0IjwKFExpc3RHYXRld2F5c1Jlc3BvbnNlEiQKCGdhdGV3YXlzGAEgAygLMhIubWNwaHViLnYxLkdhdGV3YXkiuQIKB0dhdGV3YXkSEgoKZ2F0ZXdheV9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRILCgN1cmwYAyABKAkSLQoJb3Blbl90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjbGllbnRzGAUgASgNEiwKCGFwcHJvdmFsGAYgASgOMhoubWNwaHViLnYxLkdhdGV3YXlBcHByb3ZhbBIuCglxdWVzdGlvbnMYByABKA4yGy5tY3BodWIudjEuR2F0ZXdheVF1ZXN0aW9ucxITCgtwbGFpbl9uYW1lcxgIIAEoCBIPCgdwcm9maWxlGAkgASgJEiYKBXRvb2xzGAogASgOMhcubWNwaHViLnYxLkdhdGV3YXlUb29scxISCgptYXhfdG9rZW5zGAsgASgNKm0KD0dhdGV3YXlBcHByb3ZhbBIgChxHQVRFV0FZX0FQUFJPVkFMX1VOU1BFQ0lGSUVEEAASGwoXR0FURVdBWV9BUFBST1ZBTF9XSU5ET1cQARIbChdHQVRFV0FZX0FQUFJPVkFMX0NMSUVOVBACKo8BChBHYXRld2F5UXVlc3Rpb25zEiEKHUdBVEVXQVlfUVVFU1RJT05TX1VOU1BFQ0lGSUVEEAASHAoYR0FURVdBWV9RVUVTVElPTlNfQ0xJRU5UEAESHAoYR0FURVdBWV9RVUVTVElPTlNfV0lORE9XEAISHAoYR0FURVdBWV9RVUVTVElPTlNfRUlUSEVSEAMqdgoMR2F0ZXdheVRvb2xzEh0KGUdBVEVXQVlfVE9PTFNfVU5TUEVDSUZJRUQQABIVChFHQVRFV0FZX1RPT0xTX0FMTBABEhgKFEdBVEVXQVlfVE9PTFNfU0VBUkNIEAISFgoSR0FURVdBWV9UT09MU19BVVRPEAMygAIKDkdhdGV3YXlTZXJ2aWNlEkwKC09wZW5HYXRld2F5Eh0ubWNwaHViLnYxLk9wZW5HYXRld2F5UmVxdWVzdBoeLm1jcGh1Yi52MS5PcGVuR2F0ZXdheVJlc3BvbnNlEk8KDENsb3NlR2F0ZXdheRIeLm1jcGh1Yi52MS5DbG9zZUdhdGV3YXlSZXF1ZXN0Gh8ubWNwaHViLnYxLkNsb3NlR2F0ZXdheVJlc3BvbnNlEk8KDExpc3RHYXRld2F5cxIeLm1jcGh1Yi52MS5MaXN0R2F0ZXdheXNSZXF1ZXN0Gh8ubWNwaHViLnYxLkxpc3RHYXRld2F5c1Jlc3BvbnNlQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * OpenGatewayRequest says what the gateway is to be.
+ * OpenGatewayRequest holds the options of the gateway.
  *
  * @generated from message mcphub.v1.OpenGatewayRequest
  */
 export type OpenGatewayRequest = Message<"mcphub.v1.OpenGatewayRequest"> & {
   /**
-   * Shown in windows and by ListGateways. At most 256 bytes.
+   * Title, shown in windows and by ListGateways. At most 256 bytes. Empty: "gateway".
    *
    * @generated from field: string title = 1;
    */
   title: string;
 
   /**
-   * Port on 127.0.0.1; 0 is a free one.
+   * Port on 127.0.0.1. 0: a free port.
    *
    * @generated from field: uint32 port = 2;
    */
   port: number;
 
   /**
-   * Who agrees to calls.
+   * Who approves calls.
    *
    * @generated from field: mcphub.v1.GatewayApproval approval = 3;
    */
@@ -51,15 +51,17 @@ export type OpenGatewayRequest = Message<"mcphub.v1.OpenGatewayRequest"> & {
   questions: GatewayQuestions;
 
   /**
-   * Tools and prompts keep the names that their servers gave them, as long as no two are alike; else each is SERVER__NAME, which never changes because
-   * another server comes or goes.
+   * True: tools and prompt templates keep the names that their servers give them, except where two names are equal.
+   * False: what the profile says, or else each is named SERVER__NAME, a name that does not change when other servers
+   * are added or removed.
    *
    * @generated from field: bool plain_names = 5;
    */
   plainNames: boolean;
 
   /**
-   * A profile of the config: which servers and tools there are, and what is not said here. Empty: all. One that is not there fails with NOT_FOUND
+   * Name of a profile of the config, which selects the servers and tools, and has the values of options that this
+   * request leaves out. Empty: all servers and tools. If there is no such profile, the call fails with NOT_FOUND
    * (PROFILE_NOT_FOUND).
    *
    * @generated from field: string profile = 6;
@@ -74,15 +76,17 @@ export type OpenGatewayRequest = Message<"mcphub.v1.OpenGatewayRequest"> & {
   tools: GatewayTools;
 
   /**
-   * Results have at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that. A longer one comes as a text whose middle is left out,
-   * and the client reads the rest in pieces with the tool read_result. 0: the profile's bound, else none.
+   * Largest size of a result in tokens, estimated as ceil(bytes / 3.2). Values from 1 to 127 mean 128. The client gets
+   * a longer result as a text whose middle is left out, and can read the rest in pieces with the tool read_result. 0:
+   * the bound of the profile, or else no bound.
    *
    * @generated from field: uint32 max_tokens = 8;
    */
   maxTokens: number;
 
   /**
-   * The reason that a server is told when a client cancels a request and gives none: some clients never do. Empty: it is told none. At most 256 bytes.
+   * Reason that a server is told when a client cancels a request without giving a reason, as some clients always do.
+   * Empty: the server is told no reason. At most 256 bytes.
    *
    * @generated from field: string cancel_reason = 9;
    */
@@ -90,27 +94,27 @@ export type OpenGatewayRequest = Message<"mcphub.v1.OpenGatewayRequest"> & {
 };
 
 /**
- * OpenGatewayRequest says what the gateway is to be.
+ * OpenGatewayRequest holds the options of the gateway.
  *
  * @generated from message mcphub.v1.OpenGatewayRequest
  */
 export type OpenGatewayRequestJson = {
   /**
-   * Shown in windows and by ListGateways. At most 256 bytes.
+   * Title, shown in windows and by ListGateways. At most 256 bytes. Empty: "gateway".
    *
    * @generated from field: string title = 1;
    */
   title?: string;
 
   /**
-   * Port on 127.0.0.1; 0 is a free one.
+   * Port on 127.0.0.1. 0: a free port.
    *
    * @generated from field: uint32 port = 2;
    */
   port?: number;
 
   /**
-   * Who agrees to calls.
+   * Who approves calls.
    *
    * @generated from field: mcphub.v1.GatewayApproval approval = 3;
    */
@@ -124,15 +128,17 @@ export type OpenGatewayRequestJson = {
   questions?: GatewayQuestionsJson;
 
   /**
-   * Tools and prompts keep the names that their servers gave them, as long as no two are alike; else each is SERVER__NAME, which never changes because
-   * another server comes or goes.
+   * True: tools and prompt templates keep the names that their servers give them, except where two names are equal.
+   * False: what the profile says, or else each is named SERVER__NAME, a name that does not change when other servers
+   * are added or removed.
    *
    * @generated from field: bool plain_names = 5;
    */
   plainNames?: boolean;
 
   /**
-   * A profile of the config: which servers and tools there are, and what is not said here. Empty: all. One that is not there fails with NOT_FOUND
+   * Name of a profile of the config, which selects the servers and tools, and has the values of options that this
+   * request leaves out. Empty: all servers and tools. If there is no such profile, the call fails with NOT_FOUND
    * (PROFILE_NOT_FOUND).
    *
    * @generated from field: string profile = 6;
@@ -147,15 +153,17 @@ export type OpenGatewayRequestJson = {
   tools?: GatewayToolsJson;
 
   /**
-   * Results have at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that. A longer one comes as a text whose middle is left out,
-   * and the client reads the rest in pieces with the tool read_result. 0: the profile's bound, else none.
+   * Largest size of a result in tokens, estimated as ceil(bytes / 3.2). Values from 1 to 127 mean 128. The client gets
+   * a longer result as a text whose middle is left out, and can read the rest in pieces with the tool read_result. 0:
+   * the bound of the profile, or else no bound.
    *
    * @generated from field: uint32 max_tokens = 8;
    */
   maxTokens?: number;
 
   /**
-   * The reason that a server is told when a client cancels a request and gives none: some clients never do. Empty: it is told none. At most 256 bytes.
+   * Reason that a server is told when a client cancels a request without giving a reason, as some clients always do.
+   * Empty: the server is told no reason. At most 256 bytes.
    *
    * @generated from field: string cancel_reason = 9;
    */
@@ -170,7 +178,7 @@ export const OpenGatewayRequestSchema: GenMessage<OpenGatewayRequest, {jsonType:
   messageDesc(file_mcphub_v1_gateway, 0);
 
 /**
- * OpenGatewayResponse is an open gateway.
+ * OpenGatewayResponse holds the open gateway and its token.
  *
  * @generated from message mcphub.v1.OpenGatewayResponse
  */
@@ -183,7 +191,7 @@ export type OpenGatewayResponse = Message<"mcphub.v1.OpenGatewayResponse"> & {
   gateway?: Gateway | undefined;
 
   /**
-   * What clients send as "Authorization: Bearer TOKEN". It is told to nobody else, and not kept.
+   * Token, which clients send as "Authorization: Bearer TOKEN". The hub returns it only here, and does not store it.
    *
    * @generated from field: string token = 2;
    */
@@ -191,7 +199,7 @@ export type OpenGatewayResponse = Message<"mcphub.v1.OpenGatewayResponse"> & {
 };
 
 /**
- * OpenGatewayResponse is an open gateway.
+ * OpenGatewayResponse holds the open gateway and its token.
  *
  * @generated from message mcphub.v1.OpenGatewayResponse
  */
@@ -204,7 +212,7 @@ export type OpenGatewayResponseJson = {
   gateway?: GatewayJson;
 
   /**
-   * What clients send as "Authorization: Bearer TOKEN". It is told to nobody else, and not kept.
+   * Token, which clients send as "Authorization: Bearer TOKEN". The hub returns it only here, and does not store it.
    *
    * @generated from field: string token = 2;
    */
@@ -219,13 +227,13 @@ export const OpenGatewayResponseSchema: GenMessage<OpenGatewayResponse, {jsonTyp
   messageDesc(file_mcphub_v1_gateway, 1);
 
 /**
- * CloseGatewayRequest names a gateway.
+ * CloseGatewayRequest names the gateway to close.
  *
  * @generated from message mcphub.v1.CloseGatewayRequest
  */
 export type CloseGatewayRequest = Message<"mcphub.v1.CloseGatewayRequest"> & {
   /**
-   * Its id.
+   * Id of the gateway.
    *
    * @generated from field: string gateway_id = 1;
    */
@@ -233,13 +241,13 @@ export type CloseGatewayRequest = Message<"mcphub.v1.CloseGatewayRequest"> & {
 };
 
 /**
- * CloseGatewayRequest names a gateway.
+ * CloseGatewayRequest names the gateway to close.
  *
  * @generated from message mcphub.v1.CloseGatewayRequest
  */
 export type CloseGatewayRequestJson = {
   /**
-   * Its id.
+   * Id of the gateway.
    *
    * @generated from field: string gateway_id = 1;
    */
@@ -254,7 +262,7 @@ export const CloseGatewayRequestSchema: GenMessage<CloseGatewayRequest, {jsonTyp
   messageDesc(file_mcphub_v1_gateway, 2);
 
 /**
- * CloseGatewayResponse says that it is closed.
+ * CloseGatewayResponse has no fields yet.
  *
  * @generated from message mcphub.v1.CloseGatewayResponse
  */
@@ -262,7 +270,7 @@ export type CloseGatewayResponse = Message<"mcphub.v1.CloseGatewayResponse"> & {
 };
 
 /**
- * CloseGatewayResponse says that it is closed.
+ * CloseGatewayResponse has no fields yet.
  *
  * @generated from message mcphub.v1.CloseGatewayResponse
  */
@@ -277,7 +285,7 @@ export const CloseGatewayResponseSchema: GenMessage<CloseGatewayResponse, {jsonT
   messageDesc(file_mcphub_v1_gateway, 3);
 
 /**
- * ListGatewaysRequest asks for all.
+ * ListGatewaysRequest has no fields yet.
  *
  * @generated from message mcphub.v1.ListGatewaysRequest
  */
@@ -285,7 +293,7 @@ export type ListGatewaysRequest = Message<"mcphub.v1.ListGatewaysRequest"> & {
 };
 
 /**
- * ListGatewaysRequest asks for all.
+ * ListGatewaysRequest has no fields yet.
  *
  * @generated from message mcphub.v1.ListGatewaysRequest
  */
@@ -300,13 +308,13 @@ export const ListGatewaysRequestSchema: GenMessage<ListGatewaysRequest, {jsonTyp
   messageDesc(file_mcphub_v1_gateway, 4);
 
 /**
- * ListGatewaysResponse has all that are open.
+ * ListGatewaysResponse holds the open gateways.
  *
  * @generated from message mcphub.v1.ListGatewaysResponse
  */
 export type ListGatewaysResponse = Message<"mcphub.v1.ListGatewaysResponse"> & {
   /**
-   * Oldest first.
+   * Gateways, oldest first.
    *
    * @generated from field: repeated mcphub.v1.Gateway gateways = 1;
    */
@@ -314,13 +322,13 @@ export type ListGatewaysResponse = Message<"mcphub.v1.ListGatewaysResponse"> & {
 };
 
 /**
- * ListGatewaysResponse has all that are open.
+ * ListGatewaysResponse holds the open gateways.
  *
  * @generated from message mcphub.v1.ListGatewaysResponse
  */
 export type ListGatewaysResponseJson = {
   /**
-   * Oldest first.
+   * Gateways, oldest first.
    *
    * @generated from field: repeated mcphub.v1.Gateway gateways = 1;
    */
@@ -335,48 +343,48 @@ export const ListGatewaysResponseSchema: GenMessage<ListGatewaysResponse, {jsonT
   messageDesc(file_mcphub_v1_gateway, 5);
 
 /**
- * Gateway is one that is open.
+ * Gateway is an open gateway. Its options are those that apply, after the profile and the defaults.
  *
  * @generated from message mcphub.v1.Gateway
  */
 export type Gateway = Message<"mcphub.v1.Gateway"> & {
   /**
-   * Made by the hub.
+   * Id made by the hub.
    *
    * @generated from field: string gateway_id = 1;
    */
   gatewayId: string;
 
   /**
-   * As given.
+   * Title of the gateway.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * Where clients reach it, such as http://127.0.0.1:40123/mcp.
+   * Address for clients, for example http://127.0.0.1:40123/mcp.
    *
    * @generated from field: string url = 3;
    */
   url: string;
 
   /**
-   * When it was opened.
+   * When the gateway was opened.
    *
    * @generated from field: google.protobuf.Timestamp open_time = 4;
    */
   openTime?: Timestamp | undefined;
 
   /**
-   * Clients that are connected: sessions, and calls of 2026-07-28 that run now.
+   * Number of clients that are connected: sessions, and calls of 2026-07-28 that are running now.
    *
    * @generated from field: uint32 clients = 5;
    */
   clients: number;
 
   /**
-   * Who agrees to calls.
+   * Who approves calls.
    *
    * @generated from field: mcphub.v1.GatewayApproval approval = 6;
    */
@@ -390,14 +398,14 @@ export type Gateway = Message<"mcphub.v1.Gateway"> & {
   questions: GatewayQuestions;
 
   /**
-   * Whether tools keep their names.
+   * True: tools and prompt templates keep the names that their servers give them.
    *
    * @generated from field: bool plain_names = 8;
    */
   plainNames: boolean;
 
   /**
-   * The profile, as given.
+   * Name of the profile, "" if there is none.
    *
    * @generated from field: string profile = 9;
    */
@@ -411,7 +419,7 @@ export type Gateway = Message<"mcphub.v1.Gateway"> & {
   tools: GatewayTools;
 
   /**
-   * The bound of results; 0 is none.
+   * Largest size of a result in tokens. 0: no bound.
    *
    * @generated from field: uint32 max_tokens = 11;
    */
@@ -419,48 +427,48 @@ export type Gateway = Message<"mcphub.v1.Gateway"> & {
 };
 
 /**
- * Gateway is one that is open.
+ * Gateway is an open gateway. Its options are those that apply, after the profile and the defaults.
  *
  * @generated from message mcphub.v1.Gateway
  */
 export type GatewayJson = {
   /**
-   * Made by the hub.
+   * Id made by the hub.
    *
    * @generated from field: string gateway_id = 1;
    */
   gatewayId?: string;
 
   /**
-   * As given.
+   * Title of the gateway.
    *
    * @generated from field: string title = 2;
    */
   title?: string;
 
   /**
-   * Where clients reach it, such as http://127.0.0.1:40123/mcp.
+   * Address for clients, for example http://127.0.0.1:40123/mcp.
    *
    * @generated from field: string url = 3;
    */
   url?: string;
 
   /**
-   * When it was opened.
+   * When the gateway was opened.
    *
    * @generated from field: google.protobuf.Timestamp open_time = 4;
    */
   openTime?: TimestampJson;
 
   /**
-   * Clients that are connected: sessions, and calls of 2026-07-28 that run now.
+   * Number of clients that are connected: sessions, and calls of 2026-07-28 that are running now.
    *
    * @generated from field: uint32 clients = 5;
    */
   clients?: number;
 
   /**
-   * Who agrees to calls.
+   * Who approves calls.
    *
    * @generated from field: mcphub.v1.GatewayApproval approval = 6;
    */
@@ -474,14 +482,14 @@ export type GatewayJson = {
   questions?: GatewayQuestionsJson;
 
   /**
-   * Whether tools keep their names.
+   * True: tools and prompt templates keep the names that their servers give them.
    *
    * @generated from field: bool plain_names = 8;
    */
   plainNames?: boolean;
 
   /**
-   * The profile, as given.
+   * Name of the profile, "" if there is none.
    *
    * @generated from field: string profile = 9;
    */
@@ -495,7 +503,7 @@ export type GatewayJson = {
   tools?: GatewayToolsJson;
 
   /**
-   * The bound of results; 0 is none.
+   * Largest size of a result in tokens. 0: no bound.
    *
    * @generated from field: uint32 max_tokens = 11;
    */
@@ -510,27 +518,28 @@ export const GatewaySchema: GenMessage<Gateway, {jsonType: GatewayJson}> = /*@__
   messageDesc(file_mcphub_v1_gateway, 6);
 
 /**
- * GatewayApproval says who agrees to the tool calls of a gateway's clients where the config says ask.
+ * GatewayApproval says who approves the tool calls of a gateway's clients for which the config says ask.
  *
  * @generated from enum mcphub.v1.GatewayApproval
  */
 export enum GatewayApproval {
   /**
-   * As GATEWAY_APPROVAL_WINDOW.
+   * What the profile says, or else GATEWAY_APPROVAL_WINDOW.
    *
    * @generated from enum value: GATEWAY_APPROVAL_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * A window is asked. Where none is attached, the call fails as a tool error that says so.
+   * A window is asked. If no window is attached, the call fails with a tool error that says so.
    *
    * @generated from enum value: GATEWAY_APPROVAL_WINDOW = 1;
    */
   WINDOW = 1,
 
   /**
-   * The client has asked its user itself. What the config denies stays denied, and launches, sign-ins and inputs are asked for in windows.
+   * The client has asked its user itself. What the config denies stays denied. Calls by the tool call_tool
+   * (GATEWAY_TOOLS_SEARCH), launches, sign-ins and inputs are asked about in windows.
    *
    * @generated from enum value: GATEWAY_APPROVAL_CLIENT = 2;
    */
@@ -538,7 +547,7 @@ export enum GatewayApproval {
 }
 
 /**
- * GatewayApproval says who agrees to the tool calls of a gateway's clients where the config says ask.
+ * GatewayApproval says who approves the tool calls of a gateway's clients for which the config says ask.
  *
  * @generated from enum mcphub.v1.GatewayApproval
  */
@@ -551,20 +560,20 @@ export const GatewayApprovalSchema: GenEnum<GatewayApproval, GatewayApprovalJson
   enumDesc(file_mcphub_v1_gateway, 0);
 
 /**
- * GatewayQuestions says who is asked what a server asks in the course of a client's call.
+ * GatewayQuestions says who is asked what a server asks during a call of a client.
  *
  * @generated from enum mcphub.v1.GatewayQuestions
  */
 export enum GatewayQuestions {
   /**
-   * As GATEWAY_QUESTIONS_CLIENT.
+   * What the profile says, or else GATEWAY_QUESTIONS_CLIENT.
    *
    * @generated from enum value: GATEWAY_QUESTIONS_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The client whose call it is, if it has declared that it answers such questions; else the windows.
+   * The client that made the call, if it has declared that it answers such questions; otherwise the windows.
    *
    * @generated from enum value: GATEWAY_QUESTIONS_CLIENT = 1;
    */
@@ -578,7 +587,7 @@ export enum GatewayQuestions {
   WINDOW = 2,
 
   /**
-   * Both: the first answer counts, and the question is taken back from the other.
+   * Both: the first answer counts, and the question is withdrawn from the other.
    *
    * @generated from enum value: GATEWAY_QUESTIONS_EITHER = 3;
    */
@@ -586,7 +595,7 @@ export enum GatewayQuestions {
 }
 
 /**
- * GatewayQuestions says who is asked what a server asks in the course of a client's call.
+ * GatewayQuestions says who is asked what a server asks during a call of a client.
  *
  * @generated from enum mcphub.v1.GatewayQuestions
  */
@@ -605,7 +614,7 @@ export const GatewayQuestionsSchema: GenEnum<GatewayQuestions, GatewayQuestionsJ
  */
 export enum GatewayTools {
   /**
-   * As the profile says, else GATEWAY_TOOLS_ALL.
+   * What the profile says, or else GATEWAY_TOOLS_ALL.
    *
    * @generated from enum value: GATEWAY_TOOLS_UNSPECIFIED = 0;
    */
@@ -619,14 +628,14 @@ export enum GatewayTools {
   ALL = 1,
 
   /**
-   * Three tools in their place: search_tools, describe_tool and call_tool.
+   * Three tools in place of all others: search_tools, describe_tool and call_tool.
    *
    * @generated from enum value: GATEWAY_TOOLS_SEARCH = 2;
    */
   SEARCH = 2,
 
   /**
-   * As GATEWAY_TOOLS_SEARCH from 100 tools or 10,000 tokens on.
+   * GATEWAY_TOOLS_SEARCH from 100 tools or 10,000 tokens on, otherwise GATEWAY_TOOLS_ALL.
    *
    * @generated from enum value: GATEWAY_TOOLS_AUTO = 3;
    */
@@ -647,20 +656,23 @@ export const GatewayToolsSchema: GenEnum<GatewayTools, GatewayToolsJson> = /*@__
   enumDesc(file_mcphub_v1_gateway, 2);
 
 /**
- * GatewayService opens and closes gateways. A gateway serves Streamable HTTP on a loopback address to who has its token: the revisions 2024-11-05 to
- * 2025-11-25 with sessions, and 2026-07-28. It lists the tools, resources and prompts of all servers, and carries calls, cancels with their reasons,
- * progress, logs, questions and their withdrawals in both directions. docs/gateway.md has the details.
+ * GatewayService opens and closes gateways. A gateway serves Streamable HTTP on a loopback address to clients that have
+ * its token: the revisions 2024-11-05 to 2025-11-25 with sessions, and 2026-07-28. It lists the tools, resources and
+ * prompt templates of all servers, and passes on calls, cancels with their reasons, progress, logs, questions and their
+ * withdrawals in both directions. docs/gateway.md has the details.
  *
- * Calls of its clients are requests of the hub: windows see them, with the client's name in Request.caller, and can cancel them.
+ * Calls of the clients of a gateway are requests of the hub: windows show them, with the client's name in
+ * Request.caller, and can cancel them.
  *
  * @generated from service mcphub.v1.GatewayService
  */
 export const GatewayService: GenService<{
   /**
-   * OpenGateway opens a gateway and gives its address and its token, which is told only here. It closes with CloseGateway, or when the hub ends.
+   * OpenGateway opens a gateway and returns its address and its token. No other call returns the token. The gateway is
+   * closed by CloseGateway, or when the hub ends.
    *
-   * Errors: UNAVAILABLE (DRAINING; or the address cannot be listened on), INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND), RESOURCE_EXHAUSTED
-   * (BOUND_EXCEEDED: 16 are open).
+   * Errors: UNAVAILABLE (DRAINING; EXCHANGE_FAILED: the hub cannot listen on the port), INVALID_ARGUMENT
+   * (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: 16 gateways are open).
    *
    * @generated from rpc mcphub.v1.GatewayService.OpenGateway
    */
@@ -670,7 +682,8 @@ export const GatewayService: GenService<{
     output: typeof OpenGatewayResponseSchema;
   },
   /**
-   * CloseGateway closes one: its clients are disconnected, and their requests cancelled, before it returns. One that is closed already is no error.
+   * CloseGateway closes a gateway. Before it returns, the clients are disconnected, and their requests are cancelled.
+   * It is not an error if the gateway is already closed.
    *
    * @generated from rpc mcphub.v1.GatewayService.CloseGateway
    */
@@ -680,7 +693,7 @@ export const GatewayService: GenService<{
     output: typeof CloseGatewayResponseSchema;
   },
   /**
-   * ListGateways gives those that are open, oldest first.
+   * ListGateways returns the gateways that are open, oldest first.
    *
    * @generated from rpc mcphub.v1.GatewayService.ListGateways
    */

@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/hub.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Calls and their cancellation.
+// Calls of tools and their cancellation.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -29,7 +29,8 @@ export const file_mcphub_v1_hub: GenFile = /*@__PURE__*/
  */
 export type CallToolRequest = Message<"mcphub.v1.CallToolRequest"> & {
   /**
-   * Id chosen by the host, so that a Cancel button works before anything came back; at most 128 bytes. Empty: the hub mints one.
+   * Id chosen by the host, so that the call can be cancelled before any response has arrived. At most 128 bytes,
+   * printable characters only. Empty: the hub makes an id.
    *
    * @generated from field: string request_id = 1;
    */
@@ -50,80 +51,87 @@ export type CallToolRequest = Message<"mcphub.v1.CallToolRequest"> & {
   tool: string;
 
   /**
-   * JSON text of an object, passed on byte for byte. Empty: no arguments. Anything else fails with INVALID_ARGUMENTS, and field=arguments_json in the detail.
+   * JSON text of an object, passed on byte for byte. Empty: no arguments. Any other text fails with INVALID_ARGUMENT
+   * (INVALID_ARGUMENTS), with field=arguments_json in the detail.
    *
    * @generated from field: string arguments_json = 4;
    */
   argumentsJson: string;
 
   /**
-   * JSON text of an object with extra _meta members, passed on. Keys that MCP reserves for the client are refused.
+   * JSON text of an object with additional _meta members, which are passed on. At most 1 MiB. Empty: none. Keys that
+   * MCP reserves for the client are refused.
    *
    * @generated from field: string meta_json = 5;
    */
   metaJson: string;
 
   /**
-   * Clocks of this call; absent fields come from the config.
+   * Time limits of this call. Absent fields are taken from the config.
    *
    * @generated from field: mcphub.v1.Timeouts timeouts = 6;
    */
   timeouts?: Timeouts | undefined;
 
   /**
-   * The host has asked the user itself: the policy ask counts as allow, deny still denies.
+   * True: the host has asked the user itself. The policy ask then counts as allow; deny still denies.
    *
    * @generated from field: bool preapproved = 7;
    */
   preapproved: boolean;
 
   /**
-   * Free label, for CancelRequests of one task.
+   * Label of the host's choice, so that CancelRequests can cancel all calls of one task of the host. At most 256 bytes.
    *
    * @generated from field: string task_label = 8;
    */
   taskLabel: string;
 
   /**
-   * Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host, also
-   * when that was before the call came.
+   * Id of the window that this call belongs to. When that window has detached for good, the call is cancelled with
+   * origin host. This also holds if the window detached before the call arrived. Empty: the call belongs to no window.
    *
    * @generated from field: string owner_window_id = 9;
    */
   ownerWindowId: string;
 
   /**
-   * Run it as a task where the tool leaves the choice to the client (2025-11-25, execution.taskSupport "optional"). What a tool requires, and
-   * what a server decides (2026-07-28), happens without it.
+   * True: run the call as a task if the tool leaves the choice to the client (2025-11-25, execution.taskSupport
+   * "optional"). A call whose tool requires a task (2025-11-25), or whose server decides to run it as a task
+   * (2026-07-28), is one without this field, too.
    *
    * @generated from field: bool prefer_task = 10;
    */
   preferTask: boolean;
 
   /**
-   * The tool by its name for models (ModelTool.name), in place of server and tool. One that no known tool has fails with NOT_FOUND (TOOL_NOT_FOUND).
+   * Name of the tool for models (ModelTool.name), instead of server and tool, which must then be empty. If no known
+   * tool has this name, the call fails with NOT_FOUND (TOOL_NOT_FOUND).
    *
    * @generated from field: string model_name = 11;
    */
   modelName: string;
 
   /**
-   * Asks for a text for a model beside the result, which stays untouched. Absent: none.
+   * Asks for the result as a text for a model, in addition to the result, which stays unchanged. Absent: no such text.
    *
    * @generated from field: mcphub.v1.ViewRequest view = 12;
    */
   view?: ViewRequest | undefined;
 
   /**
-   * Who in the host asks for it, as windows and the history show it: the name of an extension, say. For hosts; a window is its own caller. At most 256 bytes.
+   * Name of the part of the host that makes the call, for example of an extension, as windows and the history show it.
+   * At most 256 bytes. Only a host may set it: in a call of a window it is refused.
    *
    * @generated from field: string caller = 13;
    */
   caller: string;
 
   /**
-   * The view of this request makes the call (MCP Apps): a tool call that is open or still kept (ReadRequest). The call is refused (PERMISSION_DENIED,
-   * NOT_FOR_APPS) unless it is of the same server and the tool is for views; policy and approvals are those of any call.
+   * Id of a tool call whose view (MCP Apps) makes this call. That tool call must be open or still kept (see
+   * ReadRequest). The call is refused with PERMISSION_DENIED (NOT_FOR_APPS) unless it goes to the same server, whose
+   * config entry has not changed, and the tool is offered to views. Policies and approvals apply as for any call.
+   * Empty: no view makes the call.
    *
    * @generated from field: string app_request_id = 20;
    */
@@ -137,7 +145,8 @@ export type CallToolRequest = Message<"mcphub.v1.CallToolRequest"> & {
  */
 export type CallToolRequestJson = {
   /**
-   * Id chosen by the host, so that a Cancel button works before anything came back; at most 128 bytes. Empty: the hub mints one.
+   * Id chosen by the host, so that the call can be cancelled before any response has arrived. At most 128 bytes,
+   * printable characters only. Empty: the hub makes an id.
    *
    * @generated from field: string request_id = 1;
    */
@@ -158,80 +167,87 @@ export type CallToolRequestJson = {
   tool?: string;
 
   /**
-   * JSON text of an object, passed on byte for byte. Empty: no arguments. Anything else fails with INVALID_ARGUMENTS, and field=arguments_json in the detail.
+   * JSON text of an object, passed on byte for byte. Empty: no arguments. Any other text fails with INVALID_ARGUMENT
+   * (INVALID_ARGUMENTS), with field=arguments_json in the detail.
    *
    * @generated from field: string arguments_json = 4;
    */
   argumentsJson?: string;
 
   /**
-   * JSON text of an object with extra _meta members, passed on. Keys that MCP reserves for the client are refused.
+   * JSON text of an object with additional _meta members, which are passed on. At most 1 MiB. Empty: none. Keys that
+   * MCP reserves for the client are refused.
    *
    * @generated from field: string meta_json = 5;
    */
   metaJson?: string;
 
   /**
-   * Clocks of this call; absent fields come from the config.
+   * Time limits of this call. Absent fields are taken from the config.
    *
    * @generated from field: mcphub.v1.Timeouts timeouts = 6;
    */
   timeouts?: TimeoutsJson;
 
   /**
-   * The host has asked the user itself: the policy ask counts as allow, deny still denies.
+   * True: the host has asked the user itself. The policy ask then counts as allow; deny still denies.
    *
    * @generated from field: bool preapproved = 7;
    */
   preapproved?: boolean;
 
   /**
-   * Free label, for CancelRequests of one task.
+   * Label of the host's choice, so that CancelRequests can cancel all calls of one task of the host. At most 256 bytes.
    *
    * @generated from field: string task_label = 8;
    */
   taskLabel?: string;
 
   /**
-   * Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host, also
-   * when that was before the call came.
+   * Id of the window that this call belongs to. When that window has detached for good, the call is cancelled with
+   * origin host. This also holds if the window detached before the call arrived. Empty: the call belongs to no window.
    *
    * @generated from field: string owner_window_id = 9;
    */
   ownerWindowId?: string;
 
   /**
-   * Run it as a task where the tool leaves the choice to the client (2025-11-25, execution.taskSupport "optional"). What a tool requires, and
-   * what a server decides (2026-07-28), happens without it.
+   * True: run the call as a task if the tool leaves the choice to the client (2025-11-25, execution.taskSupport
+   * "optional"). A call whose tool requires a task (2025-11-25), or whose server decides to run it as a task
+   * (2026-07-28), is one without this field, too.
    *
    * @generated from field: bool prefer_task = 10;
    */
   preferTask?: boolean;
 
   /**
-   * The tool by its name for models (ModelTool.name), in place of server and tool. One that no known tool has fails with NOT_FOUND (TOOL_NOT_FOUND).
+   * Name of the tool for models (ModelTool.name), instead of server and tool, which must then be empty. If no known
+   * tool has this name, the call fails with NOT_FOUND (TOOL_NOT_FOUND).
    *
    * @generated from field: string model_name = 11;
    */
   modelName?: string;
 
   /**
-   * Asks for a text for a model beside the result, which stays untouched. Absent: none.
+   * Asks for the result as a text for a model, in addition to the result, which stays unchanged. Absent: no such text.
    *
    * @generated from field: mcphub.v1.ViewRequest view = 12;
    */
   view?: ViewRequestJson;
 
   /**
-   * Who in the host asks for it, as windows and the history show it: the name of an extension, say. For hosts; a window is its own caller. At most 256 bytes.
+   * Name of the part of the host that makes the call, for example of an extension, as windows and the history show it.
+   * At most 256 bytes. Only a host may set it: in a call of a window it is refused.
    *
    * @generated from field: string caller = 13;
    */
   caller?: string;
 
   /**
-   * The view of this request makes the call (MCP Apps): a tool call that is open or still kept (ReadRequest). The call is refused (PERMISSION_DENIED,
-   * NOT_FOR_APPS) unless it is of the same server and the tool is for views; policy and approvals are those of any call.
+   * Id of a tool call whose view (MCP Apps) makes this call. That tool call must be open or still kept (see
+   * ReadRequest). The call is refused with PERMISSION_DENIED (NOT_FOR_APPS) unless it goes to the same server, whose
+   * config entry has not changed, and the tool is offered to views. Policies and approvals apply as for any call.
+   * Empty: no view makes the call.
    *
    * @generated from field: string app_request_id = 20;
    */
@@ -246,27 +262,28 @@ export const CallToolRequestSchema: GenMessage<CallToolRequest, {jsonType: CallT
   messageDesc(file_mcphub_v1_hub, 0);
 
 /**
- * Timeouts are the clocks of a call. Zero means no limit. Human time stops idle and total.
+ * Timeouts are the time limits of a call. Zero means no limit. The idle and total limits do not run while a person is
+ * asked.
  *
  * @generated from message mcphub.v1.Timeouts
  */
 export type Timeouts = Message<"mcphub.v1.Timeouts"> & {
   /**
-   * Longest time without a sign of life (progress resets it). Config: timeouts.idle, default 5 m.
+   * Longest time without a sign of life. Progress starts it again. Config: timeouts.idle, default 5 minutes.
    *
    * @generated from field: google.protobuf.Duration idle = 1;
    */
   idle?: Duration | undefined;
 
   /**
-   * Longest time in all. Config: timeouts.total, default 1 h.
+   * Longest total time. Config: timeouts.total, default 1 hour.
    *
    * @generated from field: google.protobuf.Duration total = 2;
    */
   total?: Duration | undefined;
 
   /**
-   * Longest time that one prompt stays open. Config: timeouts.human, default 30 m.
+   * Longest time that one prompt stays open. Config: timeouts.human, default 30 minutes.
    *
    * @generated from field: google.protobuf.Duration human = 3;
    */
@@ -274,27 +291,28 @@ export type Timeouts = Message<"mcphub.v1.Timeouts"> & {
 };
 
 /**
- * Timeouts are the clocks of a call. Zero means no limit. Human time stops idle and total.
+ * Timeouts are the time limits of a call. Zero means no limit. The idle and total limits do not run while a person is
+ * asked.
  *
  * @generated from message mcphub.v1.Timeouts
  */
 export type TimeoutsJson = {
   /**
-   * Longest time without a sign of life (progress resets it). Config: timeouts.idle, default 5 m.
+   * Longest time without a sign of life. Progress starts it again. Config: timeouts.idle, default 5 minutes.
    *
    * @generated from field: google.protobuf.Duration idle = 1;
    */
   idle?: DurationJson;
 
   /**
-   * Longest time in all. Config: timeouts.total, default 1 h.
+   * Longest total time. Config: timeouts.total, default 1 hour.
    *
    * @generated from field: google.protobuf.Duration total = 2;
    */
   total?: DurationJson;
 
   /**
-   * Longest time that one prompt stays open. Config: timeouts.human, default 30 m.
+   * Longest time that one prompt stays open. Config: timeouts.human, default 30 minutes.
    *
    * @generated from field: google.protobuf.Duration human = 3;
    */
@@ -322,13 +340,13 @@ export type CallToolResponse = Message<"mcphub.v1.CallToolResponse"> & {
   requestId: string;
 
   /**
-   * What came.
+   * The answer of the server.
    *
    * @generated from oneof mcphub.v1.CallToolResponse.outcome
    */
   outcome: {
     /**
-     * JSON text of the result, as it came.
+     * JSON text of the result, as it was received. Untrusted.
      *
      * @generated from field: string result_json = 2;
      */
@@ -345,42 +363,43 @@ export type CallToolResponse = Message<"mcphub.v1.CallToolResponse"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * The result says isError: the tool itself failed.
+   * True: the result says isError, that is, the tool itself failed.
    *
    * @generated from field: bool is_error = 4;
    */
   isError: boolean;
 
   /**
-   * Round trips that it took (more than 1 when the server asked for input in between).
+   * Number of round trips of the call. More than 1 if the server asked for input in between.
    *
    * @generated from field: int32 rounds = 5;
    */
   rounds: number;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 6;
    */
   timings?: Timings | undefined;
 
   /**
-   * How the structured content breaks the output schema of the tool; empty when it does not. The result is there all the same.
+   * How the structured content violates the output schema of the tool. Empty: it does not. The result is returned in
+   * any case.
    *
    * @generated from field: repeated string output_violations = 7;
    */
   outputViolations: string[];
 
   /**
-   * The task that carried it out, absent when there was none.
+   * The task by which the server carried out the call, absent when there was none.
    *
    * @generated from field: mcphub.v1.Task task = 8;
    */
   task?: Task | undefined;
 
   /**
-   * The text for a model, when one was asked for and a result came.
+   * The result as a text for a model. Absent if no such text was asked for, or if there is no result.
    *
    * @generated from field: mcphub.v1.View view = 9;
    */
@@ -401,7 +420,7 @@ export type CallToolResponseJson = {
   requestId?: string;
 
   /**
-   * JSON text of the result, as it came.
+   * JSON text of the result, as it was received. Untrusted.
    *
    * @generated from field: string result_json = 2;
    */
@@ -415,42 +434,43 @@ export type CallToolResponseJson = {
   error?: McpErrorJson;
 
   /**
-   * The result says isError: the tool itself failed.
+   * True: the result says isError, that is, the tool itself failed.
    *
    * @generated from field: bool is_error = 4;
    */
   isError?: boolean;
 
   /**
-   * Round trips that it took (more than 1 when the server asked for input in between).
+   * Number of round trips of the call. More than 1 if the server asked for input in between.
    *
    * @generated from field: int32 rounds = 5;
    */
   rounds?: number;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 6;
    */
   timings?: TimingsJson;
 
   /**
-   * How the structured content breaks the output schema of the tool; empty when it does not. The result is there all the same.
+   * How the structured content violates the output schema of the tool. Empty: it does not. The result is returned in
+   * any case.
    *
    * @generated from field: repeated string output_violations = 7;
    */
   outputViolations?: string[];
 
   /**
-   * The task that carried it out, absent when there was none.
+   * The task by which the server carried out the call, absent when there was none.
    *
    * @generated from field: mcphub.v1.Task task = 8;
    */
   task?: TaskJson;
 
   /**
-   * The text for a model, when one was asked for and a result came.
+   * The result as a text for a model. Absent if no such text was asked for, or if there is no result.
    *
    * @generated from field: mcphub.v1.View view = 9;
    */
@@ -471,30 +491,32 @@ export const CallToolResponseSchema: GenMessage<CallToolResponse, {jsonType: Cal
  */
 export type CancelRequestRequest = Message<"mcphub.v1.CancelRequestRequest"> & {
   /**
-   * The id of the request.
+   * The id of the request. Required.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
+   * Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
+   * Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * If set, the request is cancelled only if it belongs to this server.
+   * If set, the request is cancelled only if it belongs to this server; otherwise the outcome is UNKNOWN.
    *
    * @generated from field: string server = 3;
    */
   server: string;
 
   /**
-   * Nobody wants to wait any longer for what the server makes of it: the request ends here at once, and server_may_continue says that nothing is
-   * known. The server is not told twice. Without an earlier cancel it cancels, too. The call that made the request returns once the hub has let go of what held it up:
-   * whoever does not want to wait for that either ends the call.
+   * True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
+   * server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
+   * not told a second time; if not, it is cancelled now. The call that made the request returns as soon as the hub has
+   * finished its own work on the request; a caller that does not want to wait for that either ends the gRPC call.
    *
    * @generated from field: bool stop_waiting = 4;
    */
@@ -508,30 +530,32 @@ export type CancelRequestRequest = Message<"mcphub.v1.CancelRequestRequest"> & {
  */
 export type CancelRequestRequestJson = {
   /**
-   * The id of the request.
+   * The id of the request. Required.
    *
    * @generated from field: string request_id = 1;
    */
   requestId?: string;
 
   /**
-   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
+   * Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
+   * Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
   reason?: string;
 
   /**
-   * If set, the request is cancelled only if it belongs to this server.
+   * If set, the request is cancelled only if it belongs to this server; otherwise the outcome is UNKNOWN.
    *
    * @generated from field: string server = 3;
    */
   server?: string;
 
   /**
-   * Nobody wants to wait any longer for what the server makes of it: the request ends here at once, and server_may_continue says that nothing is
-   * known. The server is not told twice. Without an earlier cancel it cancels, too. The call that made the request returns once the hub has let go of what held it up:
-   * whoever does not want to wait for that either ends the call.
+   * True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
+   * server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
+   * not told a second time; if not, it is cancelled now. The call that made the request returns as soon as the hub has
+   * finished its own work on the request; a caller that does not want to wait for that either ends the gRPC call.
    *
    * @generated from field: bool stop_waiting = 4;
    */
@@ -546,13 +570,13 @@ export const CancelRequestRequestSchema: GenMessage<CancelRequestRequest, {jsonT
   messageDesc(file_mcphub_v1_hub, 3);
 
 /**
- * CancelRequestResponse tells what became of it.
+ * CancelRequestResponse holds the outcome of the cancel.
  *
  * @generated from message mcphub.v1.CancelRequestResponse
  */
 export type CancelRequestResponse = Message<"mcphub.v1.CancelRequestResponse"> & {
   /**
-   * What became of it.
+   * The outcome of the cancel.
    *
    * @generated from field: mcphub.v1.CancelOutcome outcome = 1;
    */
@@ -560,13 +584,13 @@ export type CancelRequestResponse = Message<"mcphub.v1.CancelRequestResponse"> &
 };
 
 /**
- * CancelRequestResponse tells what became of it.
+ * CancelRequestResponse holds the outcome of the cancel.
  *
  * @generated from message mcphub.v1.CancelRequestResponse
  */
 export type CancelRequestResponseJson = {
   /**
-   * What became of it.
+   * The outcome of the cancel.
    *
    * @generated from field: mcphub.v1.CancelOutcome outcome = 1;
    */
@@ -581,19 +605,20 @@ export const CancelRequestResponseSchema: GenMessage<CancelRequestResponse, {jso
   messageDesc(file_mcphub_v1_hub, 4);
 
 /**
- * CancelRequestsRequest says which requests to stop. No scope set means none: say all.
+ * CancelRequestsRequest selects the requests to cancel. Without a scope it fails with INVALID_ARGUMENT
+ * (INVALID_REQUEST).
  *
  * @generated from message mcphub.v1.CancelRequestsRequest
  */
 export type CancelRequestsRequest = Message<"mcphub.v1.CancelRequestsRequest"> & {
   /**
-   * Which requests.
+   * The requests to cancel.
    *
    * @generated from oneof mcphub.v1.CancelRequestsRequest.scope
    */
   scope: {
     /**
-     * All of one server.
+     * All requests of this server, its own requests to the hub included.
      *
      * @generated from field: string server = 1;
      */
@@ -601,7 +626,7 @@ export type CancelRequestsRequest = Message<"mcphub.v1.CancelRequestsRequest"> &
     case: "server";
   } | {
     /**
-     * All with this task label.
+     * All requests with this task label.
      *
      * @generated from field: string task_label = 2;
      */
@@ -609,7 +634,7 @@ export type CancelRequestsRequest = Message<"mcphub.v1.CancelRequestsRequest"> &
     case: "taskLabel";
   } | {
     /**
-     * All there are. Must be true.
+     * All requests. Must be true.
      *
      * @generated from field: bool all = 3;
      */
@@ -618,7 +643,7 @@ export type CancelRequestsRequest = Message<"mcphub.v1.CancelRequestsRequest"> &
   } | { case: undefined; value?: undefined };
 
   /**
-   * Why: it reaches the servers, as the reason of CancelRequestRequest does.
+   * Reason of the cancel. It is sent to the servers like the reason of CancelRequestRequest.
    *
    * @generated from field: string reason = 4;
    */
@@ -626,34 +651,35 @@ export type CancelRequestsRequest = Message<"mcphub.v1.CancelRequestsRequest"> &
 };
 
 /**
- * CancelRequestsRequest says which requests to stop. No scope set means none: say all.
+ * CancelRequestsRequest selects the requests to cancel. Without a scope it fails with INVALID_ARGUMENT
+ * (INVALID_REQUEST).
  *
  * @generated from message mcphub.v1.CancelRequestsRequest
  */
 export type CancelRequestsRequestJson = {
   /**
-   * All of one server.
+   * All requests of this server, its own requests to the hub included.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * All with this task label.
+   * All requests with this task label.
    *
    * @generated from field: string task_label = 2;
    */
   taskLabel?: string;
 
   /**
-   * All there are. Must be true.
+   * All requests. Must be true.
    *
    * @generated from field: bool all = 3;
    */
   all?: boolean;
 
   /**
-   * Why: it reaches the servers, as the reason of CancelRequestRequest does.
+   * Reason of the cancel. It is sent to the servers like the reason of CancelRequestRequest.
    *
    * @generated from field: string reason = 4;
    */
@@ -668,13 +694,13 @@ export const CancelRequestsRequestSchema: GenMessage<CancelRequestsRequest, {jso
   messageDesc(file_mcphub_v1_hub, 5);
 
 /**
- * CancelRequestsResponse lists what is being cancelled.
+ * CancelRequestsResponse lists the requests that are being cancelled.
  *
  * @generated from message mcphub.v1.CancelRequestsResponse
  */
 export type CancelRequestsResponse = Message<"mcphub.v1.CancelRequestsResponse"> & {
   /**
-   * Ids of the requests that were open.
+   * Ids of the requests that were open and are being cancelled.
    *
    * @generated from field: repeated string request_ids = 1;
    */
@@ -682,13 +708,13 @@ export type CancelRequestsResponse = Message<"mcphub.v1.CancelRequestsResponse">
 };
 
 /**
- * CancelRequestsResponse lists what is being cancelled.
+ * CancelRequestsResponse lists the requests that are being cancelled.
  *
  * @generated from message mcphub.v1.CancelRequestsResponse
  */
 export type CancelRequestsResponseJson = {
   /**
-   * Ids of the requests that were open.
+   * Ids of the requests that were open and are being cancelled.
    *
    * @generated from field: repeated string request_ids = 1;
    */
@@ -738,7 +764,7 @@ export const ListRequestsRequestSchema: GenMessage<ListRequestsRequest, {jsonTyp
   messageDesc(file_mcphub_v1_hub, 7);
 
 /**
- * ListRequestsResponse is the list.
+ * ListRequestsResponse holds the open requests.
  *
  * @generated from message mcphub.v1.ListRequestsResponse
  */
@@ -752,7 +778,7 @@ export type ListRequestsResponse = Message<"mcphub.v1.ListRequestsResponse"> & {
 };
 
 /**
- * ListRequestsResponse is the list.
+ * ListRequestsResponse holds the open requests.
  *
  * @generated from message mcphub.v1.ListRequestsResponse
  */
@@ -796,7 +822,7 @@ export const GetInfoRequestSchema: GenMessage<GetInfoRequest, {jsonType: GetInfo
   messageDesc(file_mcphub_v1_hub, 9);
 
 /**
- * GetInfoResponse tells what this hub is.
+ * GetInfoResponse describes this hub.
  *
  * @generated from message mcphub.v1.GetInfoResponse
  */
@@ -809,21 +835,21 @@ export type GetInfoResponse = Message<"mcphub.v1.GetInfoResponse"> & {
   version: string;
 
   /**
-   * Id of this hub process; a resume is possible only within one.
+   * Id of this hub process. A window can resume its stream only with the same hub process.
    *
    * @generated from field: string hub_id = 2;
    */
   hubId: string;
 
   /**
-   * MCP revisions that it speaks, newest first.
+   * MCP revisions that the hub supports, newest first.
    *
    * @generated from field: repeated string protocol_revisions = 3;
    */
   protocolRevisions: string[];
 
   /**
-   * Names of optional features of this contract that are there.
+   * Names of the optional features of this contract that the hub has. Later versions add names and remove none.
    *
    * @generated from field: repeated string features = 4;
    */
@@ -838,7 +864,7 @@ export type GetInfoResponse = Message<"mcphub.v1.GetInfoResponse"> & {
 };
 
 /**
- * GetInfoResponse tells what this hub is.
+ * GetInfoResponse describes this hub.
  *
  * @generated from message mcphub.v1.GetInfoResponse
  */
@@ -851,21 +877,21 @@ export type GetInfoResponseJson = {
   version?: string;
 
   /**
-   * Id of this hub process; a resume is possible only within one.
+   * Id of this hub process. A window can resume its stream only with the same hub process.
    *
    * @generated from field: string hub_id = 2;
    */
   hubId?: string;
 
   /**
-   * MCP revisions that it speaks, newest first.
+   * MCP revisions that the hub supports, newest first.
    *
    * @generated from field: repeated string protocol_revisions = 3;
    */
   protocolRevisions?: string[];
 
   /**
-   * Names of optional features of this contract that are there.
+   * Names of the optional features of this contract that the hub has. Later versions add names and remove none.
    *
    * @generated from field: repeated string features = 4;
    */
@@ -887,13 +913,14 @@ export const GetInfoResponseSchema: GenMessage<GetInfoResponse, {jsonType: GetIn
   messageDesc(file_mcphub_v1_hub, 10);
 
 /**
- * DrainRequest says why.
+ * DrainRequest holds the reason of the shutdown.
  *
  * @generated from message mcphub.v1.DrainRequest
  */
 export type DrainRequest = Message<"mcphub.v1.DrainRequest"> & {
   /**
-   * Why: it reaches servers and windows.
+   * Reason of the shutdown, which servers and windows are told. At most 64 KiB, cut to 256 Unicode code points. Empty:
+   * a text of the hub.
    *
    * @generated from field: string reason = 1;
    */
@@ -901,13 +928,14 @@ export type DrainRequest = Message<"mcphub.v1.DrainRequest"> & {
 };
 
 /**
- * DrainRequest says why.
+ * DrainRequest holds the reason of the shutdown.
  *
  * @generated from message mcphub.v1.DrainRequest
  */
 export type DrainRequestJson = {
   /**
-   * Why: it reaches servers and windows.
+   * Reason of the shutdown, which servers and windows are told. At most 64 KiB, cut to 256 Unicode code points. Empty:
+   * a text of the hub.
    *
    * @generated from field: string reason = 1;
    */
@@ -922,20 +950,20 @@ export const DrainRequestSchema: GenMessage<DrainRequest, {jsonType: DrainReques
   messageDesc(file_mcphub_v1_hub, 11);
 
 /**
- * DrainResponse tells what was stopped.
+ * DrainResponse says how much was stopped.
  *
  * @generated from message mcphub.v1.DrainResponse
  */
 export type DrainResponse = Message<"mcphub.v1.DrainResponse"> & {
   /**
-   * Requests that were cancelled.
+   * Number of requests that were cancelled.
    *
    * @generated from field: int32 cancelled_requests = 1;
    */
   cancelledRequests: number;
 
   /**
-   * Servers that were stopped.
+   * Number of servers that were stopped.
    *
    * @generated from field: int32 stopped_servers = 2;
    */
@@ -943,20 +971,20 @@ export type DrainResponse = Message<"mcphub.v1.DrainResponse"> & {
 };
 
 /**
- * DrainResponse tells what was stopped.
+ * DrainResponse says how much was stopped.
  *
  * @generated from message mcphub.v1.DrainResponse
  */
 export type DrainResponseJson = {
   /**
-   * Requests that were cancelled.
+   * Number of requests that were cancelled.
    *
    * @generated from field: int32 cancelled_requests = 1;
    */
   cancelledRequests?: number;
 
   /**
-   * Servers that were stopped.
+   * Number of servers that were stopped.
    *
    * @generated from field: int32 stopped_servers = 2;
    */
@@ -971,34 +999,34 @@ export const DrainResponseSchema: GenMessage<DrainResponse, {jsonType: DrainResp
   messageDesc(file_mcphub_v1_hub, 12);
 
 /**
- * GetTraceRequest says which timelines.
+ * GetTraceRequest selects the timelines.
  *
  * @generated from message mcphub.v1.GetTraceRequest
  */
 export type GetTraceRequest = Message<"mcphub.v1.GetTraceRequest"> & {
   /**
-   * Only that of this request, if set.
+   * Only the timeline of this request, if set.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * Only those of requests of this server, if set.
+   * Only the timelines of requests of this server, if set.
    *
    * @generated from field: string server = 2;
    */
   server: string;
 
   /**
-   * Most timelines, the latest; 0: all that are kept.
+   * Largest number of timelines to return, the latest ones. 0: all that are kept.
    *
    * @generated from field: int32 max_traces = 3;
    */
   maxTraces: number;
 
   /**
-   * Also a bundle for a bug report.
+   * True: also return a bundle for a bug report (GetTraceResponse.bundle_json).
    *
    * @generated from field: bool bundle = 4;
    */
@@ -1006,34 +1034,34 @@ export type GetTraceRequest = Message<"mcphub.v1.GetTraceRequest"> & {
 };
 
 /**
- * GetTraceRequest says which timelines.
+ * GetTraceRequest selects the timelines.
  *
  * @generated from message mcphub.v1.GetTraceRequest
  */
 export type GetTraceRequestJson = {
   /**
-   * Only that of this request, if set.
+   * Only the timeline of this request, if set.
    *
    * @generated from field: string request_id = 1;
    */
   requestId?: string;
 
   /**
-   * Only those of requests of this server, if set.
+   * Only the timelines of requests of this server, if set.
    *
    * @generated from field: string server = 2;
    */
   server?: string;
 
   /**
-   * Most timelines, the latest; 0: all that are kept.
+   * Largest number of timelines to return, the latest ones. 0: all that are kept.
    *
    * @generated from field: int32 max_traces = 3;
    */
   maxTraces?: number;
 
   /**
-   * Also a bundle for a bug report.
+   * True: also return a bundle for a bug report (GetTraceResponse.bundle_json).
    *
    * @generated from field: bool bundle = 4;
    */
@@ -1048,20 +1076,21 @@ export const GetTraceRequestSchema: GenMessage<GetTraceRequest, {jsonType: GetTr
   messageDesc(file_mcphub_v1_hub, 13);
 
 /**
- * GetTraceResponse gives them.
+ * GetTraceResponse holds the timelines.
  *
  * @generated from message mcphub.v1.GetTraceResponse
  */
 export type GetTraceResponse = Message<"mcphub.v1.GetTraceResponse"> & {
   /**
-   * Oldest first. What is unknown or no longer kept is not there.
+   * Timelines, oldest first. Requests that are unknown or no longer kept are missing.
    *
    * @generated from field: repeated mcphub.v1.Trace traces = 1;
    */
   traces: Trace[];
 
   /**
-   * JSON text of one object for a bug report: version, system, servers without what is secret, and these timelines in the proto3 JSON of this message.
+   * JSON text of one object for a bug report: the version, the system, the servers without secrets, and these timelines
+   * in the proto3 JSON of this message. "" if no bundle was asked for.
    *
    * @generated from field: string bundle_json = 2;
    */
@@ -1069,20 +1098,21 @@ export type GetTraceResponse = Message<"mcphub.v1.GetTraceResponse"> & {
 };
 
 /**
- * GetTraceResponse gives them.
+ * GetTraceResponse holds the timelines.
  *
  * @generated from message mcphub.v1.GetTraceResponse
  */
 export type GetTraceResponseJson = {
   /**
-   * Oldest first. What is unknown or no longer kept is not there.
+   * Timelines, oldest first. Requests that are unknown or no longer kept are missing.
    *
    * @generated from field: repeated mcphub.v1.Trace traces = 1;
    */
   traces?: TraceJson[];
 
   /**
-   * JSON text of one object for a bug report: version, system, servers without what is secret, and these timelines in the proto3 JSON of this message.
+   * JSON text of one object for a bug report: the version, the system, the servers without secrets, and these timelines
+   * in the proto3 JSON of this message. "" if no bundle was asked for.
    *
    * @generated from field: string bundle_json = 2;
    */
@@ -1097,34 +1127,34 @@ export const GetTraceResponseSchema: GenMessage<GetTraceResponse, {jsonType: Get
   messageDesc(file_mcphub_v1_hub, 14);
 
 /**
- * ReadRequestRequest says which piece.
+ * ReadRequestRequest selects the piece to read.
  *
  * @generated from message mcphub.v1.ReadRequestRequest
  */
 export type ReadRequestRequest = Message<"mcphub.v1.ReadRequestRequest"> & {
   /**
-   * The request; of several that had this id, the one that ended last.
+   * Id of the request. If several requests had this id, the one that ended last is read.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * What of it.
+   * The part of the request to read.
    *
    * @generated from field: mcphub.v1.RequestPart part = 2;
    */
   part: RequestPart;
 
   /**
-   * Where the piece begins, in bytes. Within a character: at its beginning.
+   * Offset of the piece in bytes, from 0. If the offset is inside a character, the piece begins with that character.
    *
    * @generated from field: int64 offset = 3;
    */
   offset: bigint;
 
   /**
-   * At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+   * Largest size of the piece in bytes. 0 and values above 1 MiB mean 1 MiB.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -1132,34 +1162,34 @@ export type ReadRequestRequest = Message<"mcphub.v1.ReadRequestRequest"> & {
 };
 
 /**
- * ReadRequestRequest says which piece.
+ * ReadRequestRequest selects the piece to read.
  *
  * @generated from message mcphub.v1.ReadRequestRequest
  */
 export type ReadRequestRequestJson = {
   /**
-   * The request; of several that had this id, the one that ended last.
+   * Id of the request. If several requests had this id, the one that ended last is read.
    *
    * @generated from field: string request_id = 1;
    */
   requestId?: string;
 
   /**
-   * What of it.
+   * The part of the request to read.
    *
    * @generated from field: mcphub.v1.RequestPart part = 2;
    */
   part?: RequestPartJson;
 
   /**
-   * Where the piece begins, in bytes. Within a character: at its beginning.
+   * Offset of the piece in bytes, from 0. If the offset is inside a character, the piece begins with that character.
    *
    * @generated from field: int64 offset = 3;
    */
   offset?: string;
 
   /**
-   * At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+   * Largest size of the piece in bytes. 0 and values above 1 MiB mean 1 MiB.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -1174,34 +1204,34 @@ export const ReadRequestRequestSchema: GenMessage<ReadRequestRequest, {jsonType:
   messageDesc(file_mcphub_v1_hub, 15);
 
 /**
- * ReadRequestResponse is a piece.
+ * ReadRequestResponse is one piece.
  *
  * @generated from message mcphub.v1.ReadRequestResponse
  */
 export type ReadRequestResponse = Message<"mcphub.v1.ReadRequestResponse"> & {
   /**
-   * It begins and ends between characters. Untrusted.
+   * Text of the piece. It begins and ends between characters. Untrusted.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * Where it begins.
+   * Offset of the piece in bytes.
    *
    * @generated from field: int64 offset = 2;
    */
   offset: bigint;
 
   /**
-   * Where the next one begins; 0: there is none.
+   * Offset of the next piece in bytes. 0: this is the last piece.
    *
    * @generated from field: int64 next_offset = 3;
    */
   nextOffset: bigint;
 
   /**
-   * Bytes of the whole text.
+   * Size of the whole text in bytes.
    *
    * @generated from field: int64 size = 4;
    */
@@ -1209,34 +1239,34 @@ export type ReadRequestResponse = Message<"mcphub.v1.ReadRequestResponse"> & {
 };
 
 /**
- * ReadRequestResponse is a piece.
+ * ReadRequestResponse is one piece.
  *
  * @generated from message mcphub.v1.ReadRequestResponse
  */
 export type ReadRequestResponseJson = {
   /**
-   * It begins and ends between characters. Untrusted.
+   * Text of the piece. It begins and ends between characters. Untrusted.
    *
    * @generated from field: string text = 1;
    */
   text?: string;
 
   /**
-   * Where it begins.
+   * Offset of the piece in bytes.
    *
    * @generated from field: int64 offset = 2;
    */
   offset?: string;
 
   /**
-   * Where the next one begins; 0: there is none.
+   * Offset of the next piece in bytes. 0: this is the last piece.
    *
    * @generated from field: int64 next_offset = 3;
    */
   nextOffset?: string;
 
   /**
-   * Bytes of the whole text.
+   * Size of the whole text in bytes.
    *
    * @generated from field: int64 size = 4;
    */
@@ -1257,28 +1287,29 @@ export const ReadRequestResponseSchema: GenMessage<ReadRequestResponse, {jsonTyp
  */
 export type Trace = Message<"mcphub.v1.Trace"> & {
   /**
-   * The request as it is now, or was at its end. Its progress, task message, subject and arguments_preview are left out.
+   * The request as it is now, or as it was at its end. Its progress, task message, subject and arguments_preview are
+   * left out.
    *
    * @generated from field: mcphub.v1.Request request = 1;
    */
   request?: Request | undefined;
 
   /**
-   * What happened, in order.
+   * What happened, in the order in which it happened.
    *
    * @generated from field: repeated mcphub.v1.TraceEntry entries = 2;
    */
   entries: TraceEntry[];
 
   /**
-   * Entries that were left out, from the middle, because there were too many.
+   * Number of entries that were left out of the middle, because there were more than 128.
    *
    * @generated from field: int32 omitted_entries = 3;
    */
   omittedEntries: number;
 
   /**
-   * W3C trace id, when the request has one.
+   * W3C trace id, "" if the request has none.
    *
    * @generated from field: string trace_id = 4;
    */
@@ -1292,28 +1323,29 @@ export type Trace = Message<"mcphub.v1.Trace"> & {
  */
 export type TraceJson = {
   /**
-   * The request as it is now, or was at its end. Its progress, task message, subject and arguments_preview are left out.
+   * The request as it is now, or as it was at its end. Its progress, task message, subject and arguments_preview are
+   * left out.
    *
    * @generated from field: mcphub.v1.Request request = 1;
    */
   request?: RequestJson;
 
   /**
-   * What happened, in order.
+   * What happened, in the order in which it happened.
    *
    * @generated from field: repeated mcphub.v1.TraceEntry entries = 2;
    */
   entries?: TraceEntryJson[];
 
   /**
-   * Entries that were left out, from the middle, because there were too many.
+   * Number of entries that were left out of the middle, because there were more than 128.
    *
    * @generated from field: int32 omitted_entries = 3;
    */
   omittedEntries?: number;
 
   /**
-   * W3C trace id, when the request has one.
+   * W3C trace id, "" if the request has none.
    *
    * @generated from field: string trace_id = 4;
    */
@@ -1328,26 +1360,26 @@ export const TraceSchema: GenMessage<Trace, {jsonType: TraceJson}> = /*@__PURE__
   messageDesc(file_mcphub_v1_hub, 17);
 
 /**
- * TraceEntry is one thing that happened.
+ * TraceEntry is one event in a timeline.
  *
  * @generated from message mcphub.v1.TraceEntry
  */
 export type TraceEntry = Message<"mcphub.v1.TraceEntry"> & {
   /**
-   * When.
+   * When it happened.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
   time?: Timestamp | undefined;
 
   /**
-   * What.
+   * What happened.
    *
    * @generated from oneof mcphub.v1.TraceEntry.event
    */
   event: {
     /**
-     * The request came into a state.
+     * The request entered a state.
      *
      * @generated from field: mcphub.v1.TraceState state = 2;
      */
@@ -1355,7 +1387,7 @@ export type TraceEntry = Message<"mcphub.v1.TraceEntry"> & {
     case: "state";
   } | {
     /**
-     * A message on the wire.
+     * A message was sent or received on the wire.
      *
      * @generated from field: mcphub.v1.TraceMessage message = 3;
      */
@@ -1379,7 +1411,7 @@ export type TraceEntry = Message<"mcphub.v1.TraceEntry"> & {
     case: "prompt";
   } | {
     /**
-     * The end of the request, when it was trouble of the hub's.
+     * The request ended with a failure of the hub.
      *
      * @generated from field: mcphub.v1.HubError hub_error = 6;
      */
@@ -1387,7 +1419,7 @@ export type TraceEntry = Message<"mcphub.v1.TraceEntry"> & {
     case: "hubError";
   } | {
     /**
-     * What became of the cancel on its way to the server.
+     * The delivery of the cancel to the server, as far as it is known.
      *
      * @generated from field: mcphub.v1.TraceDelivery delivery = 7;
      */
@@ -1397,27 +1429,27 @@ export type TraceEntry = Message<"mcphub.v1.TraceEntry"> & {
 };
 
 /**
- * TraceEntry is one thing that happened.
+ * TraceEntry is one event in a timeline.
  *
  * @generated from message mcphub.v1.TraceEntry
  */
 export type TraceEntryJson = {
   /**
-   * When.
+   * When it happened.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
   time?: TimestampJson;
 
   /**
-   * The request came into a state.
+   * The request entered a state.
    *
    * @generated from field: mcphub.v1.TraceState state = 2;
    */
   state?: TraceStateJson;
 
   /**
-   * A message on the wire.
+   * A message was sent or received on the wire.
    *
    * @generated from field: mcphub.v1.TraceMessage message = 3;
    */
@@ -1438,14 +1470,14 @@ export type TraceEntryJson = {
   prompt?: TracePromptJson;
 
   /**
-   * The end of the request, when it was trouble of the hub's.
+   * The request ended with a failure of the hub.
    *
    * @generated from field: mcphub.v1.HubError hub_error = 6;
    */
   hubError?: HubErrorJson;
 
   /**
-   * What became of the cancel on its way to the server.
+   * The delivery of the cancel to the server, as far as it is known.
    *
    * @generated from field: mcphub.v1.TraceDelivery delivery = 7;
    */
@@ -1460,20 +1492,20 @@ export const TraceEntrySchema: GenMessage<TraceEntry, {jsonType: TraceEntryJson}
   messageDesc(file_mcphub_v1_hub, 18);
 
 /**
- * TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
+ * TraceDelivery is what is known about the delivery of a cancel to the server. After PENDING, another one follows.
  *
  * @generated from message mcphub.v1.TraceDelivery
  */
 export type TraceDelivery = Message<"mcphub.v1.TraceDelivery"> & {
   /**
-   * What is known.
+   * What is known about the delivery.
    *
    * @generated from field: mcphub.v1.CancelDelivery delivery = 1;
    */
   delivery: CancelDelivery;
 
   /**
-   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   * Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
    *
    * @generated from field: string error = 2;
    */
@@ -1481,20 +1513,20 @@ export type TraceDelivery = Message<"mcphub.v1.TraceDelivery"> & {
 };
 
 /**
- * TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
+ * TraceDelivery is what is known about the delivery of a cancel to the server. After PENDING, another one follows.
  *
  * @generated from message mcphub.v1.TraceDelivery
  */
 export type TraceDeliveryJson = {
   /**
-   * What is known.
+   * What is known about the delivery.
    *
    * @generated from field: mcphub.v1.CancelDelivery delivery = 1;
    */
   delivery?: CancelDeliveryJson;
 
   /**
-   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   * Why the cancel could not be delivered, for people. Set when delivery is FAILED. It may quote the server: untrusted.
    *
    * @generated from field: string error = 2;
    */
@@ -1509,7 +1541,7 @@ export const TraceDeliverySchema: GenMessage<TraceDelivery, {jsonType: TraceDeli
   messageDesc(file_mcphub_v1_hub, 19);
 
 /**
- * TraceState is a state that the request came into.
+ * TraceState is a state that the request entered.
  *
  * @generated from message mcphub.v1.TraceState
  */
@@ -1523,7 +1555,7 @@ export type TraceState = Message<"mcphub.v1.TraceState"> & {
 };
 
 /**
- * TraceState is a state that the request came into.
+ * TraceState is a state that the request entered.
  *
  * @generated from message mcphub.v1.TraceState
  */
@@ -1550,49 +1582,50 @@ export const TraceStateSchema: GenMessage<TraceState, {jsonType: TraceStateJson}
  */
 export type TraceMessage = Message<"mcphub.v1.TraceMessage"> & {
   /**
-   * Whether the hub sent it (OUTGOING) or got it (INCOMING).
+   * OUTGOING: the hub sent the message. INCOMING: the hub received it.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 1;
    */
   direction: RequestDirection;
 
   /**
-   * request, response, error or notification.
+   * Type of the message: request, response, error or notification.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * Method, for requests and notifications; that of its request for the others.
+   * Method of the request or notification; for a response or an error, the method of the request that it answers.
    *
    * @generated from field: string method = 3;
    */
   method: string;
 
   /**
-   * JSON text of the id.
+   * JSON text of the wire id.
    *
    * @generated from field: string wire_id_json = 4;
    */
   wireIdJson: string;
 
   /**
-   * Size in bytes.
+   * Size of the message in bytes.
    *
    * @generated from field: int64 size_bytes = 5;
    */
   sizeBytes: bigint;
 
   /**
-   * JSON-RPC code, for an error.
+   * JSON-RPC error code, for an error.
    *
    * @generated from field: int64 error_code = 6;
    */
   errorCode: bigint;
 
   /**
-   * It was dropped, or not written: a late response, or the answer to a request that was withdrawn.
+   * True: the message was dropped or not written. It is a late response, or the answer to a request that had been
+   * withdrawn.
    *
    * @generated from field: bool dropped = 7;
    */
@@ -1606,49 +1639,50 @@ export type TraceMessage = Message<"mcphub.v1.TraceMessage"> & {
  */
 export type TraceMessageJson = {
   /**
-   * Whether the hub sent it (OUTGOING) or got it (INCOMING).
+   * OUTGOING: the hub sent the message. INCOMING: the hub received it.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 1;
    */
   direction?: RequestDirectionJson;
 
   /**
-   * request, response, error or notification.
+   * Type of the message: request, response, error or notification.
    *
    * @generated from field: string type = 2;
    */
   type?: string;
 
   /**
-   * Method, for requests and notifications; that of its request for the others.
+   * Method of the request or notification; for a response or an error, the method of the request that it answers.
    *
    * @generated from field: string method = 3;
    */
   method?: string;
 
   /**
-   * JSON text of the id.
+   * JSON text of the wire id.
    *
    * @generated from field: string wire_id_json = 4;
    */
   wireIdJson?: string;
 
   /**
-   * Size in bytes.
+   * Size of the message in bytes.
    *
    * @generated from field: int64 size_bytes = 5;
    */
   sizeBytes?: string;
 
   /**
-   * JSON-RPC code, for an error.
+   * JSON-RPC error code, for an error.
    *
    * @generated from field: int64 error_code = 6;
    */
   errorCode?: string;
 
   /**
-   * It was dropped, or not written: a late response, or the answer to a request that was withdrawn.
+   * True: the message was dropped or not written. It is a late response, or the answer to a request that had been
+   * withdrawn.
    *
    * @generated from field: bool dropped = 7;
    */
@@ -1669,21 +1703,21 @@ export const TraceMessageSchema: GenMessage<TraceMessage, {jsonType: TraceMessag
  */
 export type TracePrompt = Message<"mcphub.v1.TracePrompt"> & {
   /**
-   * The prompt.
+   * Id of the prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
   promptId: string;
 
   /**
-   * What it asks for.
+   * What the prompt asks for.
    *
    * @generated from field: mcphub.v1.PromptKind kind = 2;
    */
   kind: PromptKind;
 
   /**
-   * Why it closed, UNSPECIFIED when it opened.
+   * Why the prompt closed. UNSPECIFIED: it opened.
    *
    * @generated from field: mcphub.v1.PromptCause cause = 3;
    */
@@ -1697,21 +1731,21 @@ export type TracePrompt = Message<"mcphub.v1.TracePrompt"> & {
  */
 export type TracePromptJson = {
   /**
-   * The prompt.
+   * Id of the prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
   promptId?: string;
 
   /**
-   * What it asks for.
+   * What the prompt asks for.
    *
    * @generated from field: mcphub.v1.PromptKind kind = 2;
    */
   kind?: PromptKindJson;
 
   /**
-   * Why it closed, UNSPECIFIED when it opened.
+   * Why the prompt closed. UNSPECIFIED: it opened.
    *
    * @generated from field: mcphub.v1.PromptCause cause = 3;
    */
@@ -1726,27 +1760,27 @@ export const TracePromptSchema: GenMessage<TracePrompt, {jsonType: TracePromptJs
   messageDesc(file_mcphub_v1_hub, 22);
 
 /**
- * RequestPart is what can be read of a request that is over.
+ * RequestPart is the part of a request that ReadRequest reads.
  *
  * @generated from enum mcphub.v1.RequestPart
  */
 export enum RequestPart {
   /**
-   * None: INVALID_ARGUMENT.
+   * Not allowed: fails with INVALID_ARGUMENT.
    *
    * @generated from enum value: REQUEST_PART_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The arguments of a tool or a prompt template: JSON text of an object, empty without any.
+   * The arguments of a tool or a prompt template: JSON text of an object, empty if there are none.
    *
    * @generated from enum value: REQUEST_PART_ARGUMENTS = 1;
    */
   ARGUMENTS = 1,
 
   /**
-   * What the server answered: JSON text of the result.
+   * The answer of the server: JSON text of the result.
    *
    * @generated from enum value: REQUEST_PART_RESULT = 2;
    */
@@ -1754,7 +1788,7 @@ export enum RequestPart {
 }
 
 /**
- * RequestPart is what can be read of a request that is over.
+ * RequestPart is the part of a request that ReadRequest reads.
  *
  * @generated from enum mcphub.v1.RequestPart
  */
@@ -1767,26 +1801,33 @@ export const RequestPartSchema: GenEnum<RequestPart, RequestPartJson> = /*@__PUR
   enumDesc(file_mcphub_v1_hub, 0);
 
 /**
- * McpHubService calls tools of MCP servers and cancels what runs.
+ * McpHubService calls tools of MCP servers and cancels requests.
  *
- * Troubles of the hub are gRPC statuses with a google.rpc.ErrorInfo detail (domain "mcphub", a reason, and metadata such as
- * server, request_id or setting). Errors of a server are part of the response.
+ * A failure of the hub itself is a gRPC status with a google.rpc.ErrorInfo detail: domain "mcphub", a reason, and
+ * metadata such as server, request_id or setting. An error that a server answers is part of the response. A request
+ * that is malformed (a required field is empty, a text is too long) fails with INVALID_ARGUMENT (INVALID_REQUEST), and
+ * the message names the field.
  *
  * @generated from service mcphub.v1.McpHubService
  */
 export const McpHubService: GenService<{
   /**
-   * CallTool runs one tool to its end. Cancelling the gRPC call cancels the request with origin host.
+   * CallTool runs one tool and returns when the call has ended. Cancelling the gRPC call cancels the request with
+   * origin host.
    *
    * Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
-   * (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
-   * IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS),
-   * FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED,
-   * SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+   * (INVALID_ARGUMENTS, INVALID_REQUEST), CANCELLED (CANCELLED, with metadata origin and cancel_reason),
+   * DEADLINE_EXCEEDED (CONNECT_TIMEOUT, IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting),
+   * PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY, NOT_FOR_APPS), FAILED_PRECONDITION
+   * (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED,
+   * CONFIG_INPUT_MISSING, ERA_REFUSED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP,
+   * MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL,
+   * RESULT_TOO_LARGE, BOUND_EXCEEDED), INTERNAL (PROTOCOL_ERROR).
    *
-   * Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
+   * If the call has failed but the server may still be working on it, the metadata has server_may_continue="true".
    *
-   * W3C trace context in the call's gRPC metadata (traceparent, tracestate, baggage) is passed on to the server in _meta.
+   * The W3C trace context in the metadata of the gRPC call (traceparent, tracestate, baggage) is passed on to the
+   * server in _meta.
    *
    * @generated from rpc mcphub.v1.McpHubService.CallTool
    */
@@ -1796,10 +1837,11 @@ export const McpHubService: GenService<{
     output: typeof CallToolResponseSchema;
   },
   /**
-   * CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
-   * A cancel that overtakes its own CallTool is remembered for 30 s.
+   * CancelRequest cancels one request in any state. It is idempotent: for a request that is unknown or has ended it
+   * returns an outcome, not an error. A cancel that arrives before its own CallTool is remembered for 30 s.
    *
-   * Errors: FAILED_PRECONDITION (UNCANCELLABLE) for the start of a session itself; INVALID_ARGUMENT for an empty id.
+   * Errors: FAILED_PRECONDITION (UNCANCELLABLE: the request is the start of a session), INVALID_ARGUMENT
+   * (INVALID_REQUEST: the id is empty).
    *
    * @generated from rpc mcphub.v1.McpHubService.CancelRequest
    */
@@ -1809,7 +1851,8 @@ export const McpHubService: GenService<{
     output: typeof CancelRequestResponseSchema;
   },
   /**
-   * CancelRequests stops everything in a scope: the Stop button of an editor.
+   * CancelRequests cancels all open requests of a scope. It is meant for the Stop button of an editor. The start of a
+   * session cannot be cancelled and is left out.
    *
    * @generated from rpc mcphub.v1.McpHubService.CancelRequests
    */
@@ -1819,7 +1862,7 @@ export const McpHubService: GenService<{
     output: typeof CancelRequestsResponseSchema;
   },
   /**
-   * ListRequests tells which requests are open, oldest first.
+   * ListRequests returns the open requests, oldest first.
    *
    * @generated from rpc mcphub.v1.McpHubService.ListRequests
    */
@@ -1829,8 +1872,9 @@ export const McpHubService: GenService<{
     output: typeof ListRequestsResponseSchema;
   },
   /**
-   * GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
-   * The hub keeps those of the latest requests, bounded in number and size.
+   * GetTrace returns the timelines of requests: states, messages on the wire by type and size, cancels, prompts, and
+   * times. A timeline contains no arguments, no results and no secrets. The hub keeps the timelines of the open
+   * requests and of the latest requests that have ended, bounded in number (512) and size (3 MiB).
    *
    * @generated from rpc mcphub.v1.McpHubService.GetTrace
    */
@@ -1840,12 +1884,14 @@ export const McpHubService: GenService<{
     output: typeof GetTraceResponseSchema;
   },
   /**
-   * ReadRequest reads, piece by piece, what an ended tool call, read of a resource or prompt template was given or has brought: byte for byte, nothing redacted.
-   * The arguments of one that is open can be read, too.
-   * The hub keeps the latest ones for as long as it runs, bounded in number and bytes for each server and in all; nothing of what servers ask is kept.
+   * ReadRequest reads the arguments or the result of a tool call, of a read of a resource or of a filled prompt
+   * template that has ended. It reads them in pieces, byte for byte, with nothing redacted. Of an open request the
+   * arguments can be read, but no result. The hub keeps the latest arguments and results until it ends, bounded in
+   * number and bytes for each server and in total. It keeps nothing of what servers ask and people answer.
    *
-   * Errors: INVALID_ARGUMENT; NOT_FOUND (REQUEST_NOT_KEPT: it never was, or had to make room; NO_RESULT: it ended without one); FAILED_PRECONDITION
-   * (REQUEST_OPEN: it has not ended yet, and has no result).
+   * Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (REQUEST_NOT_KEPT: there was no such request, or it is not
+   * kept any more; NO_RESULT: the request ended without a result), FAILED_PRECONDITION (REQUEST_OPEN: the request has
+   * not ended yet and has no result).
    *
    * @generated from rpc mcphub.v1.McpHubService.ReadRequest
    */
@@ -1855,7 +1901,7 @@ export const McpHubService: GenService<{
     output: typeof ReadRequestResponseSchema;
   },
   /**
-   * GetInfo tells what this hub is and can do.
+   * GetInfo returns what this hub is and what it can do.
    *
    * @generated from rpc mcphub.v1.McpHubService.GetInfo
    */
@@ -1865,9 +1911,9 @@ export const McpHubService: GenService<{
     output: typeof GetInfoResponseSchema;
   },
   /**
-   * Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
-   * shutdown, windows are told, servers are stopped. It returns when all that is over or its deadline has passed. A host calls it before
-   * it shuts the plugin down.
+   * Drain shuts the hub down in order: new calls are refused (UNAVAILABLE, DRAINING), open requests are cancelled with
+   * origin shutdown, prompts are closed, windows are told, and servers are stopped. Drain returns when all of that is
+   * done, or when the deadline of the gRPC call has passed. A host calls Drain before it shuts the plugin down.
    *
    * @generated from rpc mcphub.v1.McpHubService.Drain
    */

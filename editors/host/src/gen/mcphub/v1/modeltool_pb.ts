@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/modeltool.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Tools as models take them, and results that fit into what a model reads.
+// Tools in the form that models use, and results cut to what a model can read.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,20 +17,20 @@ export const file_mcphub_v1_modeltool: GenFile = /*@__PURE__*/
   fileDesc("ChltY3BodWIvdjEvbW9kZWx0b29sLnByb3RvEgltY3BodWIudjEiVAoVTGlzdE1vZGVsVG9vbHNSZXF1ZXN0EioKCHByb3ZpZGVyGAEgASgOMhgubWNwaHViLnYxLk1vZGVsUHJvdmlkZXISDwoHcHJvZmlsZRgCIAEoCSJ3ChZMaXN0TW9kZWxUb29sc1Jlc3BvbnNlEiMKBXRvb2xzGAEgAygLMhQubWNwaHViLnYxLk1vZGVsVG9vbBIoCgVhc2lkZRgCIAMoCzIZLm1jcGh1Yi52MS5Nb2RlbFRvb2xBc2lkZRIOCgZ0b2tlbnMYAyABKAMiiAIKCU1vZGVsVG9vbBIMCgRuYW1lGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEg0KBXRpdGxlGAQgASgJEhMKC2Rlc2NyaXB0aW9uGAUgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAYgASgJEisKB2NoYW5nZXMYByADKAsyGi5tY3BodWIudjEuTW9kZWxUb29sQ2hhbmdlEg4KBnRva2VucxgIIAEoBRIoCgVoaW50cxgJIAEoCzIZLm1jcGh1Yi52MS5Nb2RlbFRvb2xIaW50cxIpCgZwb2xpY3kYCiABKA4yGS5tY3BodWIudjEuQXBwcm92YWxQb2xpY3kisAEKDk1vZGVsVG9vbEhpbnRzEhYKCXJlYWRfb25seRgBIAEoCEgAiAEBEhgKC2Rlc3RydWN0aXZlGAIgASgISAGIAQESFwoKaWRlbXBvdGVudBgDIAEoCEgCiAEBEhcKCm9wZW5fd29ybGQYBCABKAhIA4gBAUIMCgpfcmVhZF9vbmx5Qg4KDF9kZXN0cnVjdGl2ZUINCgtfaWRlbXBvdGVudEINCgtfb3Blbl93b3JsZCIrCg9Nb2RlbFRvb2xDaGFuZ2USCgoCYXQYASABKAkSDAoEd2hhdBgCIAEoCSI+Cg5Nb2RlbFRvb2xBc2lkZRIOCgZzZXJ2ZXIYASABKAkSDAoEdG9vbBgCIAEoCRIOCgZyZWFzb24YAyABKAkiQwoSU2VhcmNoVG9vbHNSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNEg8KB3Byb2ZpbGUYAyABKAkiOgoTU2VhcmNoVG9vbHNSZXNwb25zZRIjCgV0b29scxgBIAMoCzIULm1jcGh1Yi52MS5Gb3VuZFRvb2wiWwoJRm91bmRUb29sEgwKBG5hbWUYASABKAkSDgoGc2VydmVyGAIgASgJEgwKBHRvb2wYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDQoFc2NvcmUYBSABKAEiVwoRUmVhZFJlc3VsdFJlcXVlc3QSEQoJcmVzdWx0X2lkGAEgASgJEg4KBm9mZnNldBgCIAEoAxINCgVsaW1pdBgDIAEoDRIQCghvcmlnaW5hbBgEIAEoCCJVChJSZWFkUmVzdWx0UmVzcG9uc2USDAoEdGV4dBgBIAEoCRIOCgZvZmZzZXQYAiABKAMSEwoLbmV4dF9vZmZzZXQYAyABKAMSDAoEc2l6ZRgEIAEoAyIVChNMaXN0UHJvZmlsZXNSZXF1ZXN0IjwKFExpc3RQcm9maWxlc1Jlc3BvbnNlEiQKCHByb2ZpbGVzGAEgAygLMhIubWNwaHViLnYxLlByb2ZpbGUiRAoHUHJvZmlsZRIMCgRuYW1lGAEgASgJEgwKBGZpbGUYAiABKAkSDAoEbGluZRgDIAEoBRIPCgdzZXJ2ZXJzGAQgAygJKoMBCg1Nb2RlbFByb3ZpZGVyEh4KGk1PREVMX1BST1ZJREVSX1VOU1BFQ0lGSUVEEAASHAoYTU9ERUxfUFJPVklERVJfQU5USFJPUElDEAESGQoVTU9ERUxfUFJPVklERVJfT1BFTkFJEAISGQoVTU9ERUxfUFJPVklERVJfR0VNSU5JEAMy0wIKEE1vZGVsVG9vbFNlcnZpY2USVQoOTGlzdE1vZGVsVG9vbHMSIC5tY3BodWIudjEuTGlzdE1vZGVsVG9vbHNSZXF1ZXN0GiEubWNwaHViLnYxLkxpc3RNb2RlbFRvb2xzUmVzcG9uc2USTAoLU2VhcmNoVG9vbHMSHS5tY3BodWIudjEuU2VhcmNoVG9vbHNSZXF1ZXN0Gh4ubWNwaHViLnYxLlNlYXJjaFRvb2xzUmVzcG9uc2USSQoKUmVhZFJlc3VsdBIcLm1jcGh1Yi52MS5SZWFkUmVzdWx0UmVxdWVzdBodLm1jcGh1Yi52MS5SZWFkUmVzdWx0UmVzcG9uc2USTwoMTGlzdFByb2ZpbGVzEh4ubWNwaHViLnYxLkxpc3RQcm9maWxlc1JlcXVlc3QaHy5tY3BodWIudjEuTGlzdFByb2ZpbGVzUmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_mcphub_v1_server]);
 
 /**
- * ListModelToolsRequest says for whom.
+ * ListModelToolsRequest names the provider and the profile.
  *
  * @generated from message mcphub.v1.ListModelToolsRequest
  */
 export type ListModelToolsRequest = Message<"mcphub.v1.ListModelToolsRequest"> & {
   /**
-   * Who takes the tools.
+   * Provider that the tools are for. Required.
    *
    * @generated from field: mcphub.v1.ModelProvider provider = 1;
    */
   provider: ModelProvider;
 
   /**
-   * Name of a profile of the config; empty: all tools.
+   * Name of a profile of the config. Empty: all tools.
    *
    * @generated from field: string profile = 2;
    */
@@ -38,20 +38,20 @@ export type ListModelToolsRequest = Message<"mcphub.v1.ListModelToolsRequest"> &
 };
 
 /**
- * ListModelToolsRequest says for whom.
+ * ListModelToolsRequest names the provider and the profile.
  *
  * @generated from message mcphub.v1.ListModelToolsRequest
  */
 export type ListModelToolsRequestJson = {
   /**
-   * Who takes the tools.
+   * Provider that the tools are for. Required.
    *
    * @generated from field: mcphub.v1.ModelProvider provider = 1;
    */
   provider?: ModelProviderJson;
 
   /**
-   * Name of a profile of the config; empty: all tools.
+   * Name of a profile of the config. Empty: all tools.
    *
    * @generated from field: string profile = 2;
    */
@@ -66,27 +66,27 @@ export const ListModelToolsRequestSchema: GenMessage<ListModelToolsRequest, {jso
   messageDesc(file_mcphub_v1_modeltool, 0);
 
 /**
- * ListModelToolsResponse has the tools.
+ * ListModelToolsResponse holds the tools.
  *
  * @generated from message mcphub.v1.ListModelToolsResponse
  */
 export type ListModelToolsResponse = Message<"mcphub.v1.ListModelToolsResponse"> & {
   /**
-   * Those that can be sent.
+   * Tools that can be sent to the provider.
    *
    * @generated from field: repeated mcphub.v1.ModelTool tools = 1;
    */
   tools: ModelTool[];
 
   /**
-   * Those that would have the request refused.
+   * Tools because of which the provider would refuse the request.
    *
    * @generated from field: repeated mcphub.v1.ModelToolAside aside = 2;
    */
   aside: ModelToolAside[];
 
   /**
-   * An estimate of what all together cost, names, descriptions and schemas.
+   * Estimated number of tokens of all tools together: names, descriptions and schemas.
    *
    * @generated from field: int64 tokens = 3;
    */
@@ -94,27 +94,27 @@ export type ListModelToolsResponse = Message<"mcphub.v1.ListModelToolsResponse">
 };
 
 /**
- * ListModelToolsResponse has the tools.
+ * ListModelToolsResponse holds the tools.
  *
  * @generated from message mcphub.v1.ListModelToolsResponse
  */
 export type ListModelToolsResponseJson = {
   /**
-   * Those that can be sent.
+   * Tools that can be sent to the provider.
    *
    * @generated from field: repeated mcphub.v1.ModelTool tools = 1;
    */
   tools?: ModelToolJson[];
 
   /**
-   * Those that would have the request refused.
+   * Tools because of which the provider would refuse the request.
    *
    * @generated from field: repeated mcphub.v1.ModelToolAside aside = 2;
    */
   aside?: ModelToolAsideJson[];
 
   /**
-   * An estimate of what all together cost, names, descriptions and schemas.
+   * Estimated number of tokens of all tools together: names, descriptions and schemas.
    *
    * @generated from field: int64 tokens = 3;
    */
@@ -129,77 +129,78 @@ export const ListModelToolsResponseSchema: GenMessage<ListModelToolsResponse, {j
   messageDesc(file_mcphub_v1_modeltool, 1);
 
 /**
- * ModelTool is a tool in the form that a provider takes.
+ * ModelTool is a tool in the form that a provider accepts.
  *
  * @generated from message mcphub.v1.ModelTool
  */
 export type ModelTool = Message<"mcphub.v1.ModelTool"> & {
   /**
-   * At most 63 characters of letters, digits, "_" and "-", the first a letter or "_". It depends on server and tool alone, so it stays when others come and
-   * go. CallToolRequest.model_name takes it.
+   * Name for models: at most 63 letters, digits, "_" and "-", and the first is a letter or "_". It depends only on the
+   * server and the tool, so that it does not change when other servers are added or removed. CallToolRequest.model_name
+   * accepts it.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The server that it is of.
+   * Name of the server that offers the tool.
    *
    * @generated from field: string server = 2;
    */
   server: string;
 
   /**
-   * Its name there.
+   * Name of the tool at the server: untrusted.
    *
    * @generated from field: string tool = 3;
    */
   tool: string;
 
   /**
-   * For people; empty when the server gave none.
+   * Title for people: untrusted. Empty if the server gives none.
    *
    * @generated from field: string title = 4;
    */
   title: string;
 
   /**
-   * At most 1,024 bytes. One that was cut says so at its end.
+   * Description, at most 1,024 bytes: untrusted. A description that was cut says so at its end.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * JSON text of a schema that the provider takes.
+   * JSON text of a schema that the provider accepts.
    *
    * @generated from field: string input_schema_json = 6;
    */
   inputSchemaJson: string;
 
   /**
-   * What is different from the schema of the server. Empty: nothing.
+   * Differences from the schema of the server. Empty: there are none.
    *
    * @generated from field: repeated mcphub.v1.ModelToolChange changes = 7;
    */
   changes: ModelToolChange[];
 
   /**
-   * An estimate of what it costs: ceil(bytes / 3.2) of name, description and schema.
+   * Estimated number of tokens of the tool: ceil(bytes / 3.2) of its name, description and schema.
    *
    * @generated from field: int32 tokens = 8;
    */
   tokens: number;
 
   /**
-   * What the server says of it. Hints: a server may say what it likes.
+   * What the server says about the tool. These are only hints: untrusted.
    *
    * @generated from field: mcphub.v1.ModelToolHints hints = 9;
    */
   hints?: ModelToolHints | undefined;
 
   /**
-   * What happens before it is called.
+   * Whether the tool may be called, according to the config.
    *
    * @generated from field: mcphub.v1.ApprovalPolicy policy = 10;
    */
@@ -207,77 +208,78 @@ export type ModelTool = Message<"mcphub.v1.ModelTool"> & {
 };
 
 /**
- * ModelTool is a tool in the form that a provider takes.
+ * ModelTool is a tool in the form that a provider accepts.
  *
  * @generated from message mcphub.v1.ModelTool
  */
 export type ModelToolJson = {
   /**
-   * At most 63 characters of letters, digits, "_" and "-", the first a letter or "_". It depends on server and tool alone, so it stays when others come and
-   * go. CallToolRequest.model_name takes it.
+   * Name for models: at most 63 letters, digits, "_" and "-", and the first is a letter or "_". It depends only on the
+   * server and the tool, so that it does not change when other servers are added or removed. CallToolRequest.model_name
+   * accepts it.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The server that it is of.
+   * Name of the server that offers the tool.
    *
    * @generated from field: string server = 2;
    */
   server?: string;
 
   /**
-   * Its name there.
+   * Name of the tool at the server: untrusted.
    *
    * @generated from field: string tool = 3;
    */
   tool?: string;
 
   /**
-   * For people; empty when the server gave none.
+   * Title for people: untrusted. Empty if the server gives none.
    *
    * @generated from field: string title = 4;
    */
   title?: string;
 
   /**
-   * At most 1,024 bytes. One that was cut says so at its end.
+   * Description, at most 1,024 bytes: untrusted. A description that was cut says so at its end.
    *
    * @generated from field: string description = 5;
    */
   description?: string;
 
   /**
-   * JSON text of a schema that the provider takes.
+   * JSON text of a schema that the provider accepts.
    *
    * @generated from field: string input_schema_json = 6;
    */
   inputSchemaJson?: string;
 
   /**
-   * What is different from the schema of the server. Empty: nothing.
+   * Differences from the schema of the server. Empty: there are none.
    *
    * @generated from field: repeated mcphub.v1.ModelToolChange changes = 7;
    */
   changes?: ModelToolChangeJson[];
 
   /**
-   * An estimate of what it costs: ceil(bytes / 3.2) of name, description and schema.
+   * Estimated number of tokens of the tool: ceil(bytes / 3.2) of its name, description and schema.
    *
    * @generated from field: int32 tokens = 8;
    */
   tokens?: number;
 
   /**
-   * What the server says of it. Hints: a server may say what it likes.
+   * What the server says about the tool. These are only hints: untrusted.
    *
    * @generated from field: mcphub.v1.ModelToolHints hints = 9;
    */
   hints?: ModelToolHintsJson;
 
   /**
-   * What happens before it is called.
+   * Whether the tool may be called, according to the config.
    *
    * @generated from field: mcphub.v1.ApprovalPolicy policy = 10;
    */
@@ -292,34 +294,35 @@ export const ModelToolSchema: GenMessage<ModelTool, {jsonType: ModelToolJson}> =
   messageDesc(file_mcphub_v1_modeltool, 2);
 
 /**
- * ModelToolHints are the annotations of a tool (2025-03-26 and later, server/tools). An absent one was not given.
+ * ModelToolHints are the annotations of a tool (2025-03-26 and later, server/tools). A hint that the server does not
+ * give is absent.
  *
  * @generated from message mcphub.v1.ModelToolHints
  */
 export type ModelToolHints = Message<"mcphub.v1.ModelToolHints"> & {
   /**
-   * It changes nothing.
+   * The tool changes nothing.
    *
    * @generated from field: optional bool read_only = 1;
    */
   readOnly?: boolean | undefined;
 
   /**
-   * It may destroy something.
+   * The tool may destroy something.
    *
    * @generated from field: optional bool destructive = 2;
    */
   destructive?: boolean | undefined;
 
   /**
-   * The same call twice changes no more than once.
+   * Repeating a call with the same arguments changes nothing more.
    *
    * @generated from field: optional bool idempotent = 3;
    */
   idempotent?: boolean | undefined;
 
   /**
-   * It deals with what is outside of the server.
+   * The tool uses things outside the server.
    *
    * @generated from field: optional bool open_world = 4;
    */
@@ -327,34 +330,35 @@ export type ModelToolHints = Message<"mcphub.v1.ModelToolHints"> & {
 };
 
 /**
- * ModelToolHints are the annotations of a tool (2025-03-26 and later, server/tools). An absent one was not given.
+ * ModelToolHints are the annotations of a tool (2025-03-26 and later, server/tools). A hint that the server does not
+ * give is absent.
  *
  * @generated from message mcphub.v1.ModelToolHints
  */
 export type ModelToolHintsJson = {
   /**
-   * It changes nothing.
+   * The tool changes nothing.
    *
    * @generated from field: optional bool read_only = 1;
    */
   readOnly?: boolean;
 
   /**
-   * It may destroy something.
+   * The tool may destroy something.
    *
    * @generated from field: optional bool destructive = 2;
    */
   destructive?: boolean;
 
   /**
-   * The same call twice changes no more than once.
+   * Repeating a call with the same arguments changes nothing more.
    *
    * @generated from field: optional bool idempotent = 3;
    */
   idempotent?: boolean;
 
   /**
-   * It deals with what is outside of the server.
+   * The tool uses things outside the server.
    *
    * @generated from field: optional bool open_world = 4;
    */
@@ -369,13 +373,13 @@ export const ModelToolHintsSchema: GenMessage<ModelToolHints, {jsonType: ModelTo
   messageDesc(file_mcphub_v1_modeltool, 3);
 
 /**
- * ModelToolChange says what was changed in a schema.
+ * ModelToolChange is one change of a schema.
  *
  * @generated from message mcphub.v1.ModelToolChange
  */
 export type ModelToolChange = Message<"mcphub.v1.ModelToolChange"> & {
   /**
-   * JSON pointer into the schema of the server; empty is all of it.
+   * JSON pointer into the schema of the server. Empty: the whole schema.
    *
    * @generated from field: string at = 1;
    */
@@ -390,13 +394,13 @@ export type ModelToolChange = Message<"mcphub.v1.ModelToolChange"> & {
 };
 
 /**
- * ModelToolChange says what was changed in a schema.
+ * ModelToolChange is one change of a schema.
  *
  * @generated from message mcphub.v1.ModelToolChange
  */
 export type ModelToolChangeJson = {
   /**
-   * JSON pointer into the schema of the server; empty is all of it.
+   * JSON pointer into the schema of the server. Empty: the whole schema.
    *
    * @generated from field: string at = 1;
    */
@@ -424,21 +428,21 @@ export const ModelToolChangeSchema: GenMessage<ModelToolChange, {jsonType: Model
  */
 export type ModelToolAside = Message<"mcphub.v1.ModelToolAside"> & {
   /**
-   * The server that it is of.
+   * Name of the server that offers the tool.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Its name there.
+   * Name of the tool at the server: untrusted.
    *
    * @generated from field: string tool = 2;
    */
   tool: string;
 
   /**
-   * Why.
+   * Why the tool cannot be sent, for people.
    *
    * @generated from field: string reason = 3;
    */
@@ -452,21 +456,21 @@ export type ModelToolAside = Message<"mcphub.v1.ModelToolAside"> & {
  */
 export type ModelToolAsideJson = {
   /**
-   * The server that it is of.
+   * Name of the server that offers the tool.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Its name there.
+   * Name of the tool at the server: untrusted.
    *
    * @generated from field: string tool = 2;
    */
   tool?: string;
 
   /**
-   * Why.
+   * Why the tool cannot be sent, for people.
    *
    * @generated from field: string reason = 3;
    */
@@ -481,27 +485,27 @@ export const ModelToolAsideSchema: GenMessage<ModelToolAside, {jsonType: ModelTo
   messageDesc(file_mcphub_v1_modeltool, 5);
 
 /**
- * SearchToolsRequest asks for tools.
+ * SearchToolsRequest holds the query.
  *
  * @generated from message mcphub.v1.SearchToolsRequest
  */
 export type SearchToolsRequest = Message<"mcphub.v1.SearchToolsRequest"> & {
   /**
-   * Words, at most 1,024 bytes.
+   * Words to search for, at most 1,024 bytes. Required.
    *
    * @generated from field: string query = 1;
    */
   query: string;
 
   /**
-   * At most so many; 0 is 5, and more than 100 is 100.
+   * Largest number of tools to return. 0 means 5, and values above 100 mean 100.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
-   * Name of a profile of the config; empty: all tools.
+   * Name of a profile of the config. Empty: all tools.
    *
    * @generated from field: string profile = 3;
    */
@@ -509,27 +513,27 @@ export type SearchToolsRequest = Message<"mcphub.v1.SearchToolsRequest"> & {
 };
 
 /**
- * SearchToolsRequest asks for tools.
+ * SearchToolsRequest holds the query.
  *
  * @generated from message mcphub.v1.SearchToolsRequest
  */
 export type SearchToolsRequestJson = {
   /**
-   * Words, at most 1,024 bytes.
+   * Words to search for, at most 1,024 bytes. Required.
    *
    * @generated from field: string query = 1;
    */
   query?: string;
 
   /**
-   * At most so many; 0 is 5, and more than 100 is 100.
+   * Largest number of tools to return. 0 means 5, and values above 100 mean 100.
    *
    * @generated from field: uint32 limit = 2;
    */
   limit?: number;
 
   /**
-   * Name of a profile of the config; empty: all tools.
+   * Name of a profile of the config. Empty: all tools.
    *
    * @generated from field: string profile = 3;
    */
@@ -544,13 +548,13 @@ export const SearchToolsRequestSchema: GenMessage<SearchToolsRequest, {jsonType:
   messageDesc(file_mcphub_v1_modeltool, 6);
 
 /**
- * SearchToolsResponse has what was found, the best first.
+ * SearchToolsResponse holds the tools that were found.
  *
  * @generated from message mcphub.v1.SearchToolsResponse
  */
 export type SearchToolsResponse = Message<"mcphub.v1.SearchToolsResponse"> & {
   /**
-   * The tools.
+   * Tools, best match first.
    *
    * @generated from field: repeated mcphub.v1.FoundTool tools = 1;
    */
@@ -558,13 +562,13 @@ export type SearchToolsResponse = Message<"mcphub.v1.SearchToolsResponse"> & {
 };
 
 /**
- * SearchToolsResponse has what was found, the best first.
+ * SearchToolsResponse holds the tools that were found.
  *
  * @generated from message mcphub.v1.SearchToolsResponse
  */
 export type SearchToolsResponseJson = {
   /**
-   * The tools.
+   * Tools, best match first.
    *
    * @generated from field: repeated mcphub.v1.FoundTool tools = 1;
    */
@@ -585,35 +589,35 @@ export const SearchToolsResponseSchema: GenMessage<SearchToolsResponse, {jsonTyp
  */
 export type FoundTool = Message<"mcphub.v1.FoundTool"> & {
   /**
-   * Its name for models, as in ModelTool.
+   * Name for models, as in ModelTool.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The server that it is of.
+   * Name of the server that offers the tool.
    *
    * @generated from field: string server = 2;
    */
   server: string;
 
   /**
-   * Its name there.
+   * Name of the tool at the server: untrusted.
    *
    * @generated from field: string tool = 3;
    */
   tool: string;
 
   /**
-   * As in ModelTool.
+   * Description, as in ModelTool: untrusted.
    *
    * @generated from field: string description = 4;
    */
   description: string;
 
   /**
-   * How well it fits; comparable within one response alone.
+   * How well the tool matches the query. Scores can be compared only within one response.
    *
    * @generated from field: double score = 5;
    */
@@ -627,35 +631,35 @@ export type FoundTool = Message<"mcphub.v1.FoundTool"> & {
  */
 export type FoundToolJson = {
   /**
-   * Its name for models, as in ModelTool.
+   * Name for models, as in ModelTool.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The server that it is of.
+   * Name of the server that offers the tool.
    *
    * @generated from field: string server = 2;
    */
   server?: string;
 
   /**
-   * Its name there.
+   * Name of the tool at the server: untrusted.
    *
    * @generated from field: string tool = 3;
    */
   tool?: string;
 
   /**
-   * As in ModelTool.
+   * Description, as in ModelTool: untrusted.
    *
    * @generated from field: string description = 4;
    */
   description?: string;
 
   /**
-   * How well it fits; comparable within one response alone.
+   * How well the tool matches the query. Scores can be compared only within one response.
    *
    * @generated from field: double score = 5;
    */
@@ -670,34 +674,34 @@ export const FoundToolSchema: GenMessage<FoundTool, {jsonType: FoundToolJson}> =
   messageDesc(file_mcphub_v1_modeltool, 8);
 
 /**
- * ReadResultRequest says which piece.
+ * ReadResultRequest selects the piece to read.
  *
  * @generated from message mcphub.v1.ReadResultRequest
  */
 export type ReadResultRequest = Message<"mcphub.v1.ReadResultRequest"> & {
   /**
-   * View.result_id.
+   * View.result_id of the result.
    *
    * @generated from field: string result_id = 1;
    */
   resultId: string;
 
   /**
-   * Where the piece begins, in bytes. Within a character: at its beginning.
+   * Offset of the piece in bytes, from 0. If the offset is inside a character, the piece begins with that character.
    *
    * @generated from field: int64 offset = 2;
    */
   offset: bigint;
 
   /**
-   * At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+   * Largest size of the piece in bytes. 0 and values above 1 MiB mean 1 MiB.
    *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
-   * The JSON text of the result as the server gave it, and not the text that a view is made of.
+   * True: read the JSON text of the result as the server sent it. False: read the text from which views are made.
    *
    * @generated from field: bool original = 4;
    */
@@ -705,34 +709,34 @@ export type ReadResultRequest = Message<"mcphub.v1.ReadResultRequest"> & {
 };
 
 /**
- * ReadResultRequest says which piece.
+ * ReadResultRequest selects the piece to read.
  *
  * @generated from message mcphub.v1.ReadResultRequest
  */
 export type ReadResultRequestJson = {
   /**
-   * View.result_id.
+   * View.result_id of the result.
    *
    * @generated from field: string result_id = 1;
    */
   resultId?: string;
 
   /**
-   * Where the piece begins, in bytes. Within a character: at its beginning.
+   * Offset of the piece in bytes, from 0. If the offset is inside a character, the piece begins with that character.
    *
    * @generated from field: int64 offset = 2;
    */
   offset?: string;
 
   /**
-   * At most so many bytes; 0 and more than 1 MiB are 1 MiB.
+   * Largest size of the piece in bytes. 0 and values above 1 MiB mean 1 MiB.
    *
    * @generated from field: uint32 limit = 3;
    */
   limit?: number;
 
   /**
-   * The JSON text of the result as the server gave it, and not the text that a view is made of.
+   * True: read the JSON text of the result as the server sent it. False: read the text from which views are made.
    *
    * @generated from field: bool original = 4;
    */
@@ -747,34 +751,34 @@ export const ReadResultRequestSchema: GenMessage<ReadResultRequest, {jsonType: R
   messageDesc(file_mcphub_v1_modeltool, 9);
 
 /**
- * ReadResultResponse is a piece.
+ * ReadResultResponse is one piece.
  *
  * @generated from message mcphub.v1.ReadResultResponse
  */
 export type ReadResultResponse = Message<"mcphub.v1.ReadResultResponse"> & {
   /**
-   * It begins and ends between characters.
+   * Text of the piece. It begins and ends between characters. Untrusted.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * Where it begins.
+   * Offset of the piece in bytes.
    *
    * @generated from field: int64 offset = 2;
    */
   offset: bigint;
 
   /**
-   * Where the next one begins; 0: there is none.
+   * Offset of the next piece in bytes. 0: this is the last piece.
    *
    * @generated from field: int64 next_offset = 3;
    */
   nextOffset: bigint;
 
   /**
-   * Bytes of the whole text.
+   * Size of the whole text in bytes.
    *
    * @generated from field: int64 size = 4;
    */
@@ -782,34 +786,34 @@ export type ReadResultResponse = Message<"mcphub.v1.ReadResultResponse"> & {
 };
 
 /**
- * ReadResultResponse is a piece.
+ * ReadResultResponse is one piece.
  *
  * @generated from message mcphub.v1.ReadResultResponse
  */
 export type ReadResultResponseJson = {
   /**
-   * It begins and ends between characters.
+   * Text of the piece. It begins and ends between characters. Untrusted.
    *
    * @generated from field: string text = 1;
    */
   text?: string;
 
   /**
-   * Where it begins.
+   * Offset of the piece in bytes.
    *
    * @generated from field: int64 offset = 2;
    */
   offset?: string;
 
   /**
-   * Where the next one begins; 0: there is none.
+   * Offset of the next piece in bytes. 0: this is the last piece.
    *
    * @generated from field: int64 next_offset = 3;
    */
   nextOffset?: string;
 
   /**
-   * Bytes of the whole text.
+   * Size of the whole text in bytes.
    *
    * @generated from field: int64 size = 4;
    */
@@ -824,7 +828,7 @@ export const ReadResultResponseSchema: GenMessage<ReadResultResponse, {jsonType:
   messageDesc(file_mcphub_v1_modeltool, 10);
 
 /**
- * ListProfilesRequest asks for all.
+ * ListProfilesRequest has no fields yet.
  *
  * @generated from message mcphub.v1.ListProfilesRequest
  */
@@ -832,7 +836,7 @@ export type ListProfilesRequest = Message<"mcphub.v1.ListProfilesRequest"> & {
 };
 
 /**
- * ListProfilesRequest asks for all.
+ * ListProfilesRequest has no fields yet.
  *
  * @generated from message mcphub.v1.ListProfilesRequest
  */
@@ -847,13 +851,13 @@ export const ListProfilesRequestSchema: GenMessage<ListProfilesRequest, {jsonTyp
   messageDesc(file_mcphub_v1_modeltool, 11);
 
 /**
- * ListProfilesResponse has the profiles.
+ * ListProfilesResponse holds the profiles.
  *
  * @generated from message mcphub.v1.ListProfilesResponse
  */
 export type ListProfilesResponse = Message<"mcphub.v1.ListProfilesResponse"> & {
   /**
-   * Sorted by name.
+   * Profiles, sorted by name.
    *
    * @generated from field: repeated mcphub.v1.Profile profiles = 1;
    */
@@ -861,13 +865,13 @@ export type ListProfilesResponse = Message<"mcphub.v1.ListProfilesResponse"> & {
 };
 
 /**
- * ListProfilesResponse has the profiles.
+ * ListProfilesResponse holds the profiles.
  *
  * @generated from message mcphub.v1.ListProfilesResponse
  */
 export type ListProfilesResponseJson = {
   /**
-   * Sorted by name.
+   * Profiles, sorted by name.
    *
    * @generated from field: repeated mcphub.v1.Profile profiles = 1;
    */
@@ -882,34 +886,35 @@ export const ListProfilesResponseSchema: GenMessage<ListProfilesResponse, {jsonT
   messageDesc(file_mcphub_v1_modeltool, 12);
 
 /**
- * Profile says which tools a model or a client of a gateway gets, and how. It stands in a config file of the user.
+ * Profile says which tools a model or a client of a gateway gets, and in which form. It is defined in a config file of
+ * the user.
  *
  * @generated from message mcphub.v1.Profile
  */
 export type Profile = Message<"mcphub.v1.Profile"> & {
   /**
-   * Its name.
+   * Name of the profile.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The file, and the line.
+   * Config file that has the profile.
    *
    * @generated from field: string file = 2;
    */
   file: string;
 
   /**
-   * From 1.
+   * Line of the profile in the file, from 1.
    *
    * @generated from field: int32 line = 3;
    */
   line: number;
 
   /**
-   * Servers of the config that are in it now.
+   * Names of the configured servers that the profile includes now.
    *
    * @generated from field: repeated string servers = 4;
    */
@@ -917,34 +922,35 @@ export type Profile = Message<"mcphub.v1.Profile"> & {
 };
 
 /**
- * Profile says which tools a model or a client of a gateway gets, and how. It stands in a config file of the user.
+ * Profile says which tools a model or a client of a gateway gets, and in which form. It is defined in a config file of
+ * the user.
  *
  * @generated from message mcphub.v1.Profile
  */
 export type ProfileJson = {
   /**
-   * Its name.
+   * Name of the profile.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The file, and the line.
+   * Config file that has the profile.
    *
    * @generated from field: string file = 2;
    */
   file?: string;
 
   /**
-   * From 1.
+   * Line of the profile in the file, from 1.
    *
    * @generated from field: int32 line = 3;
    */
   line?: number;
 
   /**
-   * Servers of the config that are in it now.
+   * Names of the configured servers that the profile includes now.
    *
    * @generated from field: repeated string servers = 4;
    */
@@ -959,13 +965,13 @@ export const ProfileSchema: GenMessage<Profile, {jsonType: ProfileJson}> = /*@__
   messageDesc(file_mcphub_v1_modeltool, 13);
 
 /**
- * ModelProvider is who runs a model.
+ * ModelProvider is the provider of a model.
  *
  * @generated from enum mcphub.v1.ModelProvider
  */
 export enum ModelProvider {
   /**
-   * None: INVALID_ARGUMENT.
+   * Not allowed: fails with INVALID_ARGUMENT.
    *
    * @generated from enum value: MODEL_PROVIDER_UNSPECIFIED = 0;
    */
@@ -994,7 +1000,7 @@ export enum ModelProvider {
 }
 
 /**
- * ModelProvider is who runs a model.
+ * ModelProvider is the provider of a model.
  *
  * @generated from enum mcphub.v1.ModelProvider
  */
@@ -1007,17 +1013,19 @@ export const ModelProviderSchema: GenEnum<ModelProvider, ModelProviderJson> = /*
   enumDesc(file_mcphub_v1_modeltool, 0);
 
 /**
- * ModelToolService gives the tools of all servers the form that the provider of a model takes, searches them, and reads long results in pieces. It starts
- * no server: lists come from what is known. docs/models.md has the rules.
+ * ModelToolService converts the tools of all servers to the form that the provider of a model accepts, searches them,
+ * and reads long results in pieces. It starts no server: it uses the tools that are known. docs/models.md has the
+ * rules.
  *
  * @generated from service mcphub.v1.ModelToolService
  */
 export const ModelToolService: GenService<{
   /**
-   * ListModelTools gives the tools of a profile for a provider, sorted by server and name. A tool that cannot be made legal is among the ones set aside, as
-   * a provider refuses a whole request for it. Tools that the config denies, and those for apps alone, are left out.
+   * ListModelTools returns the tools of a profile for a provider, sorted by server and name. A tool that cannot be
+   * converted to a form that the provider accepts is listed in aside, because a provider refuses the whole request
+   * because of one such tool. Tools that the config denies, and tools that are only for apps, are left out.
    *
-   * Errors: INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND).
+   * Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
    *
    * @generated from rpc mcphub.v1.ModelToolService.ListModelTools
    */
@@ -1027,9 +1035,10 @@ export const ModelToolService: GenService<{
     output: typeof ListModelToolsResponseSchema;
   },
   /**
-   * SearchTools finds the tools whose names, descriptions and argument names have words of a query, the best first (BM25).
+   * SearchTools finds the tools whose names, descriptions and argument names contain words of a query, best match first
+   * (BM25).
    *
-   * Errors: INVALID_ARGUMENT, NOT_FOUND (PROFILE_NOT_FOUND).
+   * Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
    *
    * @generated from rpc mcphub.v1.ModelToolService.SearchTools
    */
@@ -1039,10 +1048,11 @@ export const ModelToolService: GenService<{
     output: typeof SearchToolsResponseSchema;
   },
   /**
-   * ReadResult reads a piece of a result of which a view has left something out. It is kept for 7 days, and no longer than all that are kept together have
-   * 1 GiB.
+   * ReadResult reads a piece of a result of which a view has left something out. The hub keeps such results for 7 days,
+   * or less if all kept results together exceed 1 GiB.
    *
-   * Errors: INVALID_ARGUMENT, NOT_FOUND (RESULT_NOT_FOUND: it is not kept any more, or never was).
+   * Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (RESULT_NOT_FOUND: the result is not kept any more, or never
+   * was).
    *
    * @generated from rpc mcphub.v1.ModelToolService.ReadResult
    */
@@ -1052,7 +1062,7 @@ export const ModelToolService: GenService<{
     output: typeof ReadResultResponseSchema;
   },
   /**
-   * ListProfiles gives the profiles of the config, sorted by name.
+   * ListProfiles returns the profiles of the config, sorted by name.
    *
    * @generated from rpc mcphub.v1.ModelToolService.ListProfiles
    */

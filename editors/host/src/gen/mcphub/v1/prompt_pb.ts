@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/prompt.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Prompts: questions to the user, their answers, and their one end.
+// Prompts: questions to the user, their answers, and their end.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -27,7 +27,7 @@ export const file_mcphub_v1_prompt: GenFile = /*@__PURE__*/
  */
 export type Prompt = Message<"mcphub.v1.Prompt"> & {
   /**
-   * Stable id.
+   * Id of the prompt. It does not change.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -41,35 +41,36 @@ export type Prompt = Message<"mcphub.v1.Prompt"> & {
   server: string;
 
   /**
-   * The request that the prompt belongs to: the tool call to approve, the server's own request, or, for a sign-in, the request that was refused without one.
+   * Id of the request that the prompt belongs to: the tool call to approve, the request of the server, or the hub's own
+   * request for a sign-in, a launch or a config input.
    *
    * @generated from field: string request_id = 3;
    */
   requestId: string;
 
   /**
-   * The request that caused it, when that can be known.
+   * Id of the request that caused that request, "" if it is not known or there is none.
    *
    * @generated from field: string parent_request_id = 4;
    */
   parentRequestId: string;
 
   /**
-   * When it was opened.
+   * When the prompt was opened.
    *
    * @generated from field: google.protobuf.Timestamp open_time = 5;
    */
   openTime?: Timestamp | undefined;
 
   /**
-   * When it closes by itself; absent: never.
+   * When the prompt closes by itself. Absent: never.
    *
    * @generated from field: google.protobuf.Timestamp deadline = 6;
    */
   deadline?: Timestamp | undefined;
 
   /**
-   * The question. Its field tells the kind.
+   * The question. The field that is set determines the kind.
    *
    * @generated from oneof mcphub.v1.Prompt.question
    */
@@ -83,7 +84,7 @@ export type Prompt = Message<"mcphub.v1.Prompt"> & {
     case: "toolApproval";
   } | {
     /**
-     * Sampling.
+     * A completion by the host's model.
      *
      * @generated from field: mcphub.v1.Sampling sampling = 8;
      */
@@ -91,7 +92,7 @@ export type Prompt = Message<"mcphub.v1.Prompt"> & {
     case: "sampling";
   } | {
     /**
-     * Elicitation by form.
+     * Input in a form.
      *
      * @generated from field: mcphub.v1.ElicitationForm elicitation_form = 9;
      */
@@ -99,7 +100,7 @@ export type Prompt = Message<"mcphub.v1.Prompt"> & {
     case: "elicitationForm";
   } | {
     /**
-     * Elicitation by URL.
+     * A visit to a URL.
      *
      * @generated from field: mcphub.v1.ElicitationUrl elicitation_url = 10;
      */
@@ -107,7 +108,7 @@ export type Prompt = Message<"mcphub.v1.Prompt"> & {
     case: "elicitationUrl";
   } | {
     /**
-     * Sign-in.
+     * A sign-in.
      *
      * @generated from field: mcphub.v1.SignIn sign_in = 11;
      */
@@ -139,7 +140,7 @@ export type Prompt = Message<"mcphub.v1.Prompt"> & {
  */
 export type PromptJson = {
   /**
-   * Stable id.
+   * Id of the prompt. It does not change.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -153,28 +154,29 @@ export type PromptJson = {
   server?: string;
 
   /**
-   * The request that the prompt belongs to: the tool call to approve, the server's own request, or, for a sign-in, the request that was refused without one.
+   * Id of the request that the prompt belongs to: the tool call to approve, the request of the server, or the hub's own
+   * request for a sign-in, a launch or a config input.
    *
    * @generated from field: string request_id = 3;
    */
   requestId?: string;
 
   /**
-   * The request that caused it, when that can be known.
+   * Id of the request that caused that request, "" if it is not known or there is none.
    *
    * @generated from field: string parent_request_id = 4;
    */
   parentRequestId?: string;
 
   /**
-   * When it was opened.
+   * When the prompt was opened.
    *
    * @generated from field: google.protobuf.Timestamp open_time = 5;
    */
   openTime?: TimestampJson;
 
   /**
-   * When it closes by itself; absent: never.
+   * When the prompt closes by itself. Absent: never.
    *
    * @generated from field: google.protobuf.Timestamp deadline = 6;
    */
@@ -188,28 +190,28 @@ export type PromptJson = {
   toolApproval?: ToolApprovalJson;
 
   /**
-   * Sampling.
+   * A completion by the host's model.
    *
    * @generated from field: mcphub.v1.Sampling sampling = 8;
    */
   sampling?: SamplingJson;
 
   /**
-   * Elicitation by form.
+   * Input in a form.
    *
    * @generated from field: mcphub.v1.ElicitationForm elicitation_form = 9;
    */
   elicitationForm?: ElicitationFormJson;
 
   /**
-   * Elicitation by URL.
+   * A visit to a URL.
    *
    * @generated from field: mcphub.v1.ElicitationUrl elicitation_url = 10;
    */
   elicitationUrl?: ElicitationUrlJson;
 
   /**
-   * Sign-in.
+   * A sign-in.
    *
    * @generated from field: mcphub.v1.SignIn sign_in = 11;
    */
@@ -244,70 +246,72 @@ export const PromptSchema: GenMessage<Prompt, {jsonType: PromptJson}> = /*@__PUR
  */
 export type ToolApproval = Message<"mcphub.v1.ToolApproval"> & {
   /**
-   * Tool name.
+   * Name of the tool: untrusted.
    *
    * @generated from field: string tool = 1;
    */
   tool: string;
 
   /**
-   * Title for people: untrusted.
+   * Title of the tool for people: untrusted.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * Description: untrusted.
+   * Description of the tool: untrusted.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * JSON text of the arguments, whole.
+   * JSON text of all arguments, not shortened.
    *
    * @generated from field: string arguments_json = 4;
    */
   argumentsJson: string;
 
   /**
-   * JSON text of the tool's definition, as the server lists it.
+   * JSON text of the tool's definition, as the server lists it: untrusted.
    *
    * @generated from field: string definition_json = 5;
    */
   definitionJson: string;
 
   /**
-   * Hash that the approval is bound to.
+   * Hash of the definition. The approval is bound to it.
    *
    * @generated from field: string definition_hash = 6;
    */
   definitionHash: string;
 
   /**
-   * Hint of the server, untrusted: it may change or destroy things. True when the server does not say.
+   * Hint of the server, untrusted: the tool may change or destroy things. True if the server does not say.
    *
    * @generated from field: bool destructive_hint = 7;
    */
   destructiveHint: boolean;
 
   /**
-   * Hint of the server, untrusted: it only reads.
+   * Hint of the server, untrusted: the tool only reads.
    *
    * @generated from field: bool read_only_hint = 8;
    */
   readOnlyHint: boolean;
 
   /**
-   * JSON text of the definition that was approved before, when the server has changed it since; "" when there is none.
+   * JSON text of the definition that was approved before, if the server has changed it since then. "" if there is none.
+   * Untrusted.
    *
    * @generated from field: string previous_definition_json = 9;
    */
   previousDefinitionJson: string;
 
   /**
-   * What has changed between the two, in the order of the definition.
+   * Differences between the two definitions, in the order of the present one. At most 200; if there are more, the last
+   * one has the path "..." and says how many more.
    *
    * @generated from field: repeated mcphub.v1.DefinitionChange changes = 10;
    */
@@ -321,70 +325,72 @@ export type ToolApproval = Message<"mcphub.v1.ToolApproval"> & {
  */
 export type ToolApprovalJson = {
   /**
-   * Tool name.
+   * Name of the tool: untrusted.
    *
    * @generated from field: string tool = 1;
    */
   tool?: string;
 
   /**
-   * Title for people: untrusted.
+   * Title of the tool for people: untrusted.
    *
    * @generated from field: string title = 2;
    */
   title?: string;
 
   /**
-   * Description: untrusted.
+   * Description of the tool: untrusted.
    *
    * @generated from field: string description = 3;
    */
   description?: string;
 
   /**
-   * JSON text of the arguments, whole.
+   * JSON text of all arguments, not shortened.
    *
    * @generated from field: string arguments_json = 4;
    */
   argumentsJson?: string;
 
   /**
-   * JSON text of the tool's definition, as the server lists it.
+   * JSON text of the tool's definition, as the server lists it: untrusted.
    *
    * @generated from field: string definition_json = 5;
    */
   definitionJson?: string;
 
   /**
-   * Hash that the approval is bound to.
+   * Hash of the definition. The approval is bound to it.
    *
    * @generated from field: string definition_hash = 6;
    */
   definitionHash?: string;
 
   /**
-   * Hint of the server, untrusted: it may change or destroy things. True when the server does not say.
+   * Hint of the server, untrusted: the tool may change or destroy things. True if the server does not say.
    *
    * @generated from field: bool destructive_hint = 7;
    */
   destructiveHint?: boolean;
 
   /**
-   * Hint of the server, untrusted: it only reads.
+   * Hint of the server, untrusted: the tool only reads.
    *
    * @generated from field: bool read_only_hint = 8;
    */
   readOnlyHint?: boolean;
 
   /**
-   * JSON text of the definition that was approved before, when the server has changed it since; "" when there is none.
+   * JSON text of the definition that was approved before, if the server has changed it since then. "" if there is none.
+   * Untrusted.
    *
    * @generated from field: string previous_definition_json = 9;
    */
   previousDefinitionJson?: string;
 
   /**
-   * What has changed between the two, in the order of the definition.
+   * Differences between the two definitions, in the order of the present one. At most 200; if there are more, the last
+   * one has the path "..." and says how many more.
    *
    * @generated from field: repeated mcphub.v1.DefinitionChange changes = 10;
    */
@@ -405,21 +411,23 @@ export const ToolApprovalSchema: GenMessage<ToolApproval, {jsonType: ToolApprova
  */
 export type DefinitionChange = Message<"mcphub.v1.DefinitionChange"> & {
   /**
-   * Where: "description", or "inputSchema.properties.path.type". "": the whole is another one, too large to be compared.
+   * Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the whole has
+   * changed, and the two could not be compared, for example because one of them is too large.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * JSON text of the value before, "" when there was none: untrusted. What is very long is a JSON string that ends in a mark, of what comes first.
+   * JSON text of the value before, "" if there was none: untrusted. A value of more than 4 KiB is replaced by a JSON
+   * string that has its beginning and ends in a mark.
    *
    * @generated from field: string before_json = 2;
    */
   beforeJson: string;
 
   /**
-   * JSON text of the value now, "" when there is none: untrusted.
+   * JSON text of the value now, "" if there is none: untrusted. A long value is replaced as in before_json.
    *
    * @generated from field: string after_json = 3;
    */
@@ -433,21 +441,23 @@ export type DefinitionChange = Message<"mcphub.v1.DefinitionChange"> & {
  */
 export type DefinitionChangeJson = {
   /**
-   * Where: "description", or "inputSchema.properties.path.type". "": the whole is another one, too large to be compared.
+   * Place of the difference, for example "description" or "inputSchema.properties.path.type". "": the whole has
+   * changed, and the two could not be compared, for example because one of them is too large.
    *
    * @generated from field: string path = 1;
    */
   path?: string;
 
   /**
-   * JSON text of the value before, "" when there was none: untrusted. What is very long is a JSON string that ends in a mark, of what comes first.
+   * JSON text of the value before, "" if there was none: untrusted. A value of more than 4 KiB is replaced by a JSON
+   * string that has its beginning and ends in a mark.
    *
    * @generated from field: string before_json = 2;
    */
   beforeJson?: string;
 
   /**
-   * JSON text of the value now, "" when there is none: untrusted.
+   * JSON text of the value now, "" if there is none: untrusted. A long value is replaced as in before_json.
    *
    * @generated from field: string after_json = 3;
    */
@@ -462,85 +472,90 @@ export const DefinitionChangeSchema: GenMessage<DefinitionChange, {jsonType: Def
   messageDesc(file_mcphub_v1_prompt, 2);
 
 /**
- * ServerLaunch shows exactly what would be run, or connected to, for a server that a workspace file brings. Nothing of it can be changed by the answer.
- * Accept with a scope is a yes; it holds for the launch hash. All texts are those of the file and untrusted: characters that are not to be seen, or that
- * change the direction of what follows, are to be shown escaped.
+ * ServerLaunch shows exactly what would be run, or connected to, for a server of a workspace file or for an entry that
+ * a program had the hub write. An answer cannot change any of it. An accept with a scope is a yes, which is valid for
+ * the launch hash. All texts come from the file and are untrusted: characters that are invisible, or that change the
+ * direction of the text after them, must be shown escaped.
  *
  * @generated from message mcphub.v1.ServerLaunch
  */
 export type ServerLaunch = Message<"mcphub.v1.ServerLaunch"> & {
   /**
-   * Command as it is written, with folders filled in. References to the environment, to inputs and to files stay as they are spelled: their values may be secret. "" for a server behind a URL.
+   * Command as the file spells it, with folders filled in. References to the environment, to inputs and to files stay
+   * as they are spelled, because their values may be secret. "" for a server behind a URL.
    *
    * @generated from field: string command = 1;
    */
   command: string;
 
   /**
-   * Arguments, all of them and whole.
+   * All arguments, not shortened.
    *
    * @generated from field: repeated string args = 2;
    */
   args: string[];
 
   /**
-   * Working directory.
+   * Working directory, "" for the usual one.
    *
    * @generated from field: string directory = 3;
    */
   directory: string;
 
   /**
-   * Names of the environment variables that the file sets. What they are set to is in environment.
+   * Names of the environment variables that the file sets, or passes on from the hub's environment. environment has the
+   * values of those that the file sets.
    *
    * @generated from field: repeated string environment_names = 4;
    */
   environmentNames: string[];
 
   /**
-   * Names of the variables of the hub's environment that the file refers to: their values would reach the server.
+   * Names of the variables of the hub's environment that the file refers to. The server would receive their values.
    *
    * @generated from field: repeated string environment_references = 5;
    */
   environmentReferences: string[];
 
   /**
-   * File of further variables, "" when there is none. It must not set what loads code: a server whose file does is not started.
+   * File of further variables, "" if there is none. It must not set variables that make a program load other code: a
+   * server whose env_file does so is not started.
    *
    * @generated from field: string env_file = 6;
    */
   envFile: string;
 
   /**
-   * Address, whole, for a server behind a URL.
+   * The whole address of a server behind a URL, "" for a process.
    *
    * @generated from field: string url = 7;
    */
   url: string;
 
   /**
-   * Names of the headers that the file sets.
+   * Names of the HTTP headers that the file sets.
    *
    * @generated from field: repeated string header_names = 8;
    */
   headerNames: string[];
 
   /**
-   * Tools, and patterns of tools, that the file wants to be called without a question. They count only after a yes.
+   * Names of tools, and patterns of names, that the file wants to be called without a question. They count only after a
+   * yes.
    *
    * @generated from field: repeated string allowed_tools = 9;
    */
   allowedTools: string[];
 
   /**
-   * Other files that the launch would read, a token for the sign-in say.
+   * Other files that the launch would read, for example one with a token for the sign-in.
    *
    * @generated from field: repeated string files = 10;
    */
   files: string[];
 
   /**
-   * The file that brings the server.
+   * The config file that has the entry of the server.
    *
    * @generated from field: string config_file = 11;
    */
@@ -554,89 +569,95 @@ export type ServerLaunch = Message<"mcphub.v1.ServerLaunch"> & {
   configLine: number;
 
   /**
-   * Hash of all of that and of the values behind it: what a yes is bound to.
+   * Hash of all of this and of the values behind it. A yes is bound to it.
    *
    * @generated from field: string launch_hash = 13;
    */
   launchHash: string;
 
   /**
-   * There was a yes to an earlier form of this entry, and it has changed since.
+   * True: there was a yes to an earlier form of this entry, which has changed since then.
    *
    * @generated from field: bool changed = 14;
    */
   changed: boolean;
 
   /**
-   * What has changed since that yes.
+   * Differences from the form that the user said yes to.
    *
    * @generated from field: repeated mcphub.v1.DefinitionChange changes = 15;
    */
   changes: DefinitionChange[];
 
   /**
-   * Ids of the inputs of the file that the entry refers to: their values would reach the server, also those that were given for another server of the file.
+   * Ids of the inputs of the file that the entry refers to. The server would receive their values, including values
+   * that the user has given for another server of the file.
    *
    * @generated from field: repeated string input_references = 16;
    */
   inputReferences: string[];
 
   /**
-   * The program that runs: its absolute path, as the start of a process finds it (the entry's own PATH, its directory). This very path is executed.
-   * "": none was found, or it depends on an input that has no value yet; the question comes again when there is one. Always "" behind a URL.
+   * Absolute path of the program that runs, found in the way in which a process is started (with the PATH and the
+   * directory of the entry). Exactly this path is executed. "": no program was found, or the path depends on an input
+   * that has no value yet; in that case the question is asked again when the input has one. Always "" for a server
+   * behind a URL.
    *
    * @generated from field: string resolved_command = 17;
    */
   resolvedCommand: string;
 
   /**
-   * The file that resolved_command leads to, when that is a link: its absolute path without links. "" when it is none.
+   * If resolved_command is a link, the file that it leads to: an absolute path without links. Otherwise "".
    *
    * @generated from field: string resolved_target = 18;
    */
   resolvedTarget: string;
 
   /**
-   * The environment variables that the file sets, by name, each with its value as it is spelled there: a literal is shown, a reference stays one.
+   * The environment variables that the file sets, by name, each with its value as the file spells it: literals are
+   * shown, and references stay references.
    *
    * @generated from field: repeated mcphub.v1.LaunchVariable environment = 19;
    */
   environment: LaunchVariable[];
 
   /**
-   * Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
+   * Names of the variables that env_file sets. Their values are not shown, but a yes is bound to them.
    *
    * @generated from field: repeated string env_file_names = 20;
    */
   envFileNames: string[];
 
   /**
-   * Why resolved_command is empty, "" when it is not or the server is behind a URL.
+   * Why resolved_command is empty. "" if it is not empty, or if the server is behind a URL.
    *
    * @generated from field: string unresolved = 21;
    */
   unresolved: string;
 
   /**
-   * Where resolved_command was found, in words for the person: the PATH of the hub or of the login shell, a folder of a version manager. A yes is not bound
-   * to it, but to the program. "" when resolved_command is or the entry names the file itself.
+   * Where resolved_command was found, as a text for people: the PATH of the hub, the PATH of the login shell, or a
+   * folder of a version manager. A yes is bound to the program, not to this text. "" if resolved_command is empty, or
+   * if the entry names the file by its path.
    *
    * @generated from field: string resolved_from = 22;
    */
   resolvedFrom: string;
 
   /**
-   * Names of those variables of the user that the process inherits beyond what every program needs: proxies, certificates, folders of version managers, as far
-   * as they are set now. User names and passwords are taken out of proxies; nothing that is a right (SSH_AUTH_SOCK, DOCKER_HOST) is inherited unless the
-   * file names it, and then it is in environment_references.
+   * Names of those variables of the user that the process inherits in addition to what every program needs: proxies,
+   * certificates, and folders of version managers, as far as they are set now. User names and passwords are removed
+   * from proxy addresses. Variables that grant access (SSH_AUTH_SOCK, DOCKER_HOST) are inherited only if the file names
+   * them, and are then listed in environment_references.
    *
    * @generated from field: repeated string inherited_names = 23;
    */
   inheritedNames: string[];
 
   /**
-   * The program that had the hub write this entry, whoever's file it stands in; absent: no program did. To be shown with the question. A window that acts for
-   * this program (Hello.acts_for) cannot accept it.
+   * The program that had the hub write this entry, whatever the scope of the file. Absent: no program did. It must be
+   * shown with the question. A window that acts for this program (Hello.acts_for) cannot accept the prompt.
    *
    * @generated from field: mcphub.v1.ConfigWriter written_by = 24;
    */
@@ -644,85 +665,90 @@ export type ServerLaunch = Message<"mcphub.v1.ServerLaunch"> & {
 };
 
 /**
- * ServerLaunch shows exactly what would be run, or connected to, for a server that a workspace file brings. Nothing of it can be changed by the answer.
- * Accept with a scope is a yes; it holds for the launch hash. All texts are those of the file and untrusted: characters that are not to be seen, or that
- * change the direction of what follows, are to be shown escaped.
+ * ServerLaunch shows exactly what would be run, or connected to, for a server of a workspace file or for an entry that
+ * a program had the hub write. An answer cannot change any of it. An accept with a scope is a yes, which is valid for
+ * the launch hash. All texts come from the file and are untrusted: characters that are invisible, or that change the
+ * direction of the text after them, must be shown escaped.
  *
  * @generated from message mcphub.v1.ServerLaunch
  */
 export type ServerLaunchJson = {
   /**
-   * Command as it is written, with folders filled in. References to the environment, to inputs and to files stay as they are spelled: their values may be secret. "" for a server behind a URL.
+   * Command as the file spells it, with folders filled in. References to the environment, to inputs and to files stay
+   * as they are spelled, because their values may be secret. "" for a server behind a URL.
    *
    * @generated from field: string command = 1;
    */
   command?: string;
 
   /**
-   * Arguments, all of them and whole.
+   * All arguments, not shortened.
    *
    * @generated from field: repeated string args = 2;
    */
   args?: string[];
 
   /**
-   * Working directory.
+   * Working directory, "" for the usual one.
    *
    * @generated from field: string directory = 3;
    */
   directory?: string;
 
   /**
-   * Names of the environment variables that the file sets. What they are set to is in environment.
+   * Names of the environment variables that the file sets, or passes on from the hub's environment. environment has the
+   * values of those that the file sets.
    *
    * @generated from field: repeated string environment_names = 4;
    */
   environmentNames?: string[];
 
   /**
-   * Names of the variables of the hub's environment that the file refers to: their values would reach the server.
+   * Names of the variables of the hub's environment that the file refers to. The server would receive their values.
    *
    * @generated from field: repeated string environment_references = 5;
    */
   environmentReferences?: string[];
 
   /**
-   * File of further variables, "" when there is none. It must not set what loads code: a server whose file does is not started.
+   * File of further variables, "" if there is none. It must not set variables that make a program load other code: a
+   * server whose env_file does so is not started.
    *
    * @generated from field: string env_file = 6;
    */
   envFile?: string;
 
   /**
-   * Address, whole, for a server behind a URL.
+   * The whole address of a server behind a URL, "" for a process.
    *
    * @generated from field: string url = 7;
    */
   url?: string;
 
   /**
-   * Names of the headers that the file sets.
+   * Names of the HTTP headers that the file sets.
    *
    * @generated from field: repeated string header_names = 8;
    */
   headerNames?: string[];
 
   /**
-   * Tools, and patterns of tools, that the file wants to be called without a question. They count only after a yes.
+   * Names of tools, and patterns of names, that the file wants to be called without a question. They count only after a
+   * yes.
    *
    * @generated from field: repeated string allowed_tools = 9;
    */
   allowedTools?: string[];
 
   /**
-   * Other files that the launch would read, a token for the sign-in say.
+   * Other files that the launch would read, for example one with a token for the sign-in.
    *
    * @generated from field: repeated string files = 10;
    */
   files?: string[];
 
   /**
-   * The file that brings the server.
+   * The config file that has the entry of the server.
    *
    * @generated from field: string config_file = 11;
    */
@@ -736,89 +762,95 @@ export type ServerLaunchJson = {
   configLine?: number;
 
   /**
-   * Hash of all of that and of the values behind it: what a yes is bound to.
+   * Hash of all of this and of the values behind it. A yes is bound to it.
    *
    * @generated from field: string launch_hash = 13;
    */
   launchHash?: string;
 
   /**
-   * There was a yes to an earlier form of this entry, and it has changed since.
+   * True: there was a yes to an earlier form of this entry, which has changed since then.
    *
    * @generated from field: bool changed = 14;
    */
   changed?: boolean;
 
   /**
-   * What has changed since that yes.
+   * Differences from the form that the user said yes to.
    *
    * @generated from field: repeated mcphub.v1.DefinitionChange changes = 15;
    */
   changes?: DefinitionChangeJson[];
 
   /**
-   * Ids of the inputs of the file that the entry refers to: their values would reach the server, also those that were given for another server of the file.
+   * Ids of the inputs of the file that the entry refers to. The server would receive their values, including values
+   * that the user has given for another server of the file.
    *
    * @generated from field: repeated string input_references = 16;
    */
   inputReferences?: string[];
 
   /**
-   * The program that runs: its absolute path, as the start of a process finds it (the entry's own PATH, its directory). This very path is executed.
-   * "": none was found, or it depends on an input that has no value yet; the question comes again when there is one. Always "" behind a URL.
+   * Absolute path of the program that runs, found in the way in which a process is started (with the PATH and the
+   * directory of the entry). Exactly this path is executed. "": no program was found, or the path depends on an input
+   * that has no value yet; in that case the question is asked again when the input has one. Always "" for a server
+   * behind a URL.
    *
    * @generated from field: string resolved_command = 17;
    */
   resolvedCommand?: string;
 
   /**
-   * The file that resolved_command leads to, when that is a link: its absolute path without links. "" when it is none.
+   * If resolved_command is a link, the file that it leads to: an absolute path without links. Otherwise "".
    *
    * @generated from field: string resolved_target = 18;
    */
   resolvedTarget?: string;
 
   /**
-   * The environment variables that the file sets, by name, each with its value as it is spelled there: a literal is shown, a reference stays one.
+   * The environment variables that the file sets, by name, each with its value as the file spells it: literals are
+   * shown, and references stay references.
    *
    * @generated from field: repeated mcphub.v1.LaunchVariable environment = 19;
    */
   environment?: LaunchVariableJson[];
 
   /**
-   * Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
+   * Names of the variables that env_file sets. Their values are not shown, but a yes is bound to them.
    *
    * @generated from field: repeated string env_file_names = 20;
    */
   envFileNames?: string[];
 
   /**
-   * Why resolved_command is empty, "" when it is not or the server is behind a URL.
+   * Why resolved_command is empty. "" if it is not empty, or if the server is behind a URL.
    *
    * @generated from field: string unresolved = 21;
    */
   unresolved?: string;
 
   /**
-   * Where resolved_command was found, in words for the person: the PATH of the hub or of the login shell, a folder of a version manager. A yes is not bound
-   * to it, but to the program. "" when resolved_command is or the entry names the file itself.
+   * Where resolved_command was found, as a text for people: the PATH of the hub, the PATH of the login shell, or a
+   * folder of a version manager. A yes is bound to the program, not to this text. "" if resolved_command is empty, or
+   * if the entry names the file by its path.
    *
    * @generated from field: string resolved_from = 22;
    */
   resolvedFrom?: string;
 
   /**
-   * Names of those variables of the user that the process inherits beyond what every program needs: proxies, certificates, folders of version managers, as far
-   * as they are set now. User names and passwords are taken out of proxies; nothing that is a right (SSH_AUTH_SOCK, DOCKER_HOST) is inherited unless the
-   * file names it, and then it is in environment_references.
+   * Names of those variables of the user that the process inherits in addition to what every program needs: proxies,
+   * certificates, and folders of version managers, as far as they are set now. User names and passwords are removed
+   * from proxy addresses. Variables that grant access (SSH_AUTH_SOCK, DOCKER_HOST) are inherited only if the file names
+   * them, and are then listed in environment_references.
    *
    * @generated from field: repeated string inherited_names = 23;
    */
   inheritedNames?: string[];
 
   /**
-   * The program that had the hub write this entry, whoever's file it stands in; absent: no program did. To be shown with the question. A window that acts for
-   * this program (Hello.acts_for) cannot accept it.
+   * The program that had the hub write this entry, whatever the scope of the file. Absent: no program did. It must be
+   * shown with the question. A window that acts for this program (Hello.acts_for) cannot accept the prompt.
    *
    * @generated from field: mcphub.v1.ConfigWriter written_by = 24;
    */
@@ -839,7 +871,7 @@ export const ServerLaunchSchema: GenMessage<ServerLaunch, {jsonType: ServerLaunc
  */
 export type LaunchVariable = Message<"mcphub.v1.LaunchVariable"> & {
   /**
-   * Name.
+   * Name of the variable.
    *
    * @generated from field: string name = 1;
    */
@@ -853,15 +885,15 @@ export type LaunchVariable = Message<"mcphub.v1.LaunchVariable"> & {
   value: string;
 
   /**
-   * The file takes the variable away from what the server would inherit.
+   * True: the file removes the variable from what the server would inherit.
    *
    * @generated from field: bool unset = 3;
    */
   unset: boolean;
 
   /**
-   * It can make the program, or what it starts, load other code than it is: PATH, LD_PRELOAD, NODE_OPTIONS and their like. To be shown as a warning of
-   * its own, not by colour alone.
+   * True: the variable can make the program, or the programs that it starts, load other code (PATH, LD_PRELOAD,
+   * NODE_OPTIONS and similar ones). It must be shown as a separate warning, not by colour alone.
    *
    * @generated from field: bool loads_code = 4;
    */
@@ -875,7 +907,7 @@ export type LaunchVariable = Message<"mcphub.v1.LaunchVariable"> & {
  */
 export type LaunchVariableJson = {
   /**
-   * Name.
+   * Name of the variable.
    *
    * @generated from field: string name = 1;
    */
@@ -889,15 +921,15 @@ export type LaunchVariableJson = {
   value?: string;
 
   /**
-   * The file takes the variable away from what the server would inherit.
+   * True: the file removes the variable from what the server would inherit.
    *
    * @generated from field: bool unset = 3;
    */
   unset?: boolean;
 
   /**
-   * It can make the program, or what it starts, load other code than it is: PATH, LD_PRELOAD, NODE_OPTIONS and their like. To be shown as a warning of
-   * its own, not by colour alone.
+   * True: the variable can make the program, or the programs that it starts, load other code (PATH, LD_PRELOAD,
+   * NODE_OPTIONS and similar ones). It must be shown as a separate warning, not by colour alone.
    *
    * @generated from field: bool loads_code = 4;
    */
@@ -912,7 +944,7 @@ export const LaunchVariableSchema: GenMessage<LaunchVariable, {jsonType: LaunchV
   messageDesc(file_mcphub_v1_prompt, 4);
 
 /**
- * ConfigInput asks for a value that a config file wants from the user.
+ * ConfigInput asks the user for a value that a config file needs.
  *
  * @generated from message mcphub.v1.ConfigInput
  */
@@ -925,35 +957,35 @@ export type ConfigInput = Message<"mcphub.v1.ConfigInput"> & {
   inputId: string;
 
   /**
-   * What it is for: text of the file.
+   * What the value is for: a text of the file, untrusted.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * The value is a secret: it must not be shown while it is typed.
+   * True: the value is a secret, and must not be shown while it is typed.
    *
    * @generated from field: bool secret = 3;
    */
   secret: boolean;
 
   /**
-   * What to offer, "" for nothing.
+   * Value to offer, "" for none.
    *
    * @generated from field: string default_value = 4;
    */
   defaultValue: string;
 
   /**
-   * The only values that are right. Empty: any text.
+   * The only values that are allowed. Empty: any text is allowed.
    *
    * @generated from field: repeated mcphub.v1.ConfigInputOption options = 5;
    */
   options: ConfigInputOption[];
 
   /**
-   * The file that asks.
+   * The config file that needs the value.
    *
    * @generated from field: string config_file = 6;
    */
@@ -968,7 +1000,7 @@ export type ConfigInput = Message<"mcphub.v1.ConfigInput"> & {
 };
 
 /**
- * ConfigInput asks for a value that a config file wants from the user.
+ * ConfigInput asks the user for a value that a config file needs.
  *
  * @generated from message mcphub.v1.ConfigInput
  */
@@ -981,35 +1013,35 @@ export type ConfigInputJson = {
   inputId?: string;
 
   /**
-   * What it is for: text of the file.
+   * What the value is for: a text of the file, untrusted.
    *
    * @generated from field: string description = 2;
    */
   description?: string;
 
   /**
-   * The value is a secret: it must not be shown while it is typed.
+   * True: the value is a secret, and must not be shown while it is typed.
    *
    * @generated from field: bool secret = 3;
    */
   secret?: boolean;
 
   /**
-   * What to offer, "" for nothing.
+   * Value to offer, "" for none.
    *
    * @generated from field: string default_value = 4;
    */
   defaultValue?: string;
 
   /**
-   * The only values that are right. Empty: any text.
+   * The only values that are allowed. Empty: any text is allowed.
    *
    * @generated from field: repeated mcphub.v1.ConfigInputOption options = 5;
    */
   options?: ConfigInputOptionJson[];
 
   /**
-   * The file that asks.
+   * The config file that needs the value.
    *
    * @generated from field: string config_file = 6;
    */
@@ -1031,7 +1063,7 @@ export const ConfigInputSchema: GenMessage<ConfigInput, {jsonType: ConfigInputJs
   messageDesc(file_mcphub_v1_prompt, 5);
 
 /**
- * ConfigInputOption is one value to pick.
+ * ConfigInputOption is one value that the user can choose.
  *
  * @generated from message mcphub.v1.ConfigInputOption
  */
@@ -1044,7 +1076,7 @@ export type ConfigInputOption = Message<"mcphub.v1.ConfigInputOption"> & {
   value: string;
 
   /**
-   * What a person reads; "" = the value.
+   * Text to show for the value. "": the value itself is shown.
    *
    * @generated from field: string label = 2;
    */
@@ -1052,7 +1084,7 @@ export type ConfigInputOption = Message<"mcphub.v1.ConfigInputOption"> & {
 };
 
 /**
- * ConfigInputOption is one value to pick.
+ * ConfigInputOption is one value that the user can choose.
  *
  * @generated from message mcphub.v1.ConfigInputOption
  */
@@ -1065,7 +1097,7 @@ export type ConfigInputOptionJson = {
   value?: string;
 
   /**
-   * What a person reads; "" = the value.
+   * Text to show for the value. "": the value itself is shown.
    *
    * @generated from field: string label = 2;
    */
@@ -1080,13 +1112,13 @@ export const ConfigInputOptionSchema: GenMessage<ConfigInputOption, {jsonType: C
   messageDesc(file_mcphub_v1_prompt, 6);
 
 /**
- * Sampling carries the server's request; the window runs the model.
+ * Sampling carries the request of the server. The window, or a host behind it, runs the model.
  *
  * @generated from message mcphub.v1.Sampling
  */
 export type Sampling = Message<"mcphub.v1.Sampling"> & {
   /**
-   * JSON text of the params of sampling/createMessage, as they came.
+   * JSON text of the params of sampling/createMessage, as they were received: untrusted.
    *
    * @generated from field: string request_json = 1;
    */
@@ -1094,13 +1126,13 @@ export type Sampling = Message<"mcphub.v1.Sampling"> & {
 };
 
 /**
- * Sampling carries the server's request; the window runs the model.
+ * Sampling carries the request of the server. The window, or a host behind it, runs the model.
  *
  * @generated from message mcphub.v1.Sampling
  */
 export type SamplingJson = {
   /**
-   * JSON text of the params of sampling/createMessage, as they came.
+   * JSON text of the params of sampling/createMessage, as they were received: untrusted.
    *
    * @generated from field: string request_json = 1;
    */
@@ -1115,7 +1147,7 @@ export const SamplingSchema: GenMessage<Sampling, {jsonType: SamplingJson}> = /*
   messageDesc(file_mcphub_v1_prompt, 7);
 
 /**
- * ElicitationForm carries the question and the form.
+ * ElicitationForm carries the question of a server and the form to fill in.
  *
  * @generated from message mcphub.v1.ElicitationForm
  */
@@ -1128,14 +1160,14 @@ export type ElicitationForm = Message<"mcphub.v1.ElicitationForm"> & {
   message: string;
 
   /**
-   * JSON text of the requested schema, as it came.
+   * JSON text of the requested schema, as it was received: untrusted.
    *
    * @generated from field: string schema_json = 2;
    */
   schemaJson: string;
 
   /**
-   * JSON text of the params of elicitation/create, as they came.
+   * JSON text of the params of elicitation/create, as they were received: untrusted.
    *
    * @generated from field: string request_json = 3;
    */
@@ -1143,7 +1175,7 @@ export type ElicitationForm = Message<"mcphub.v1.ElicitationForm"> & {
 };
 
 /**
- * ElicitationForm carries the question and the form.
+ * ElicitationForm carries the question of a server and the form to fill in.
  *
  * @generated from message mcphub.v1.ElicitationForm
  */
@@ -1156,14 +1188,14 @@ export type ElicitationFormJson = {
   message?: string;
 
   /**
-   * JSON text of the requested schema, as it came.
+   * JSON text of the requested schema, as it was received: untrusted.
    *
    * @generated from field: string schema_json = 2;
    */
   schemaJson?: string;
 
   /**
-   * JSON text of the params of elicitation/create, as they came.
+   * JSON text of the params of elicitation/create, as they were received: untrusted.
    *
    * @generated from field: string request_json = 3;
    */
@@ -1178,7 +1210,8 @@ export const ElicitationFormSchema: GenMessage<ElicitationForm, {jsonType: Elici
   messageDesc(file_mcphub_v1_prompt, 8);
 
 /**
- * ElicitationUrl asks the user to visit a page in the outside browser, only after consent.
+ * ElicitationUrl asks the user to visit a page. The page is opened in an external browser, and only after the user has
+ * agreed.
  *
  * @generated from message mcphub.v1.ElicitationUrl
  */
@@ -1191,29 +1224,32 @@ export type ElicitationUrl = Message<"mcphub.v1.ElicitationUrl"> & {
   message: string;
 
   /**
-   * The whole URL: untrusted. The hub lets through what may be handed to a browser: https, or http on this machine, at most 8 KiB, without a user name,
-   * spaces, backslashes or invisible characters. The server gets an error for any other, and nobody is asked.
+   * The whole URL: untrusted. The hub accepts only a URL that may be given to a browser: https, or http on this
+   * machine, at most 8 KiB, without a user name, spaces, backslashes or invisible characters. For any other URL the
+   * server gets an error, and nobody is asked.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
+   * Host of the URL that a browser would connect to, in lower case and in punycode, with the port if the URL has one.
+   * It is meant to be highlighted.
    *
    * @generated from field: string url_host = 3;
    */
   urlHost: string;
 
   /**
-   * Consent was given; the question is now whether the user has finished there. Accept means finished.
+   * False: the question is whether the user agrees to visit the page. True: the user has agreed, and the question is
+   * whether the user has finished there; accept means finished.
    *
    * @generated from field: bool waiting = 4;
    */
   waiting: boolean;
 
   /**
-   * JSON text of the params of elicitation/create, as they came.
+   * JSON text of the params of elicitation/create, as they were received: untrusted.
    *
    * @generated from field: string request_json = 5;
    */
@@ -1221,7 +1257,8 @@ export type ElicitationUrl = Message<"mcphub.v1.ElicitationUrl"> & {
 };
 
 /**
- * ElicitationUrl asks the user to visit a page in the outside browser, only after consent.
+ * ElicitationUrl asks the user to visit a page. The page is opened in an external browser, and only after the user has
+ * agreed.
  *
  * @generated from message mcphub.v1.ElicitationUrl
  */
@@ -1234,29 +1271,32 @@ export type ElicitationUrlJson = {
   message?: string;
 
   /**
-   * The whole URL: untrusted. The hub lets through what may be handed to a browser: https, or http on this machine, at most 8 KiB, without a user name,
-   * spaces, backslashes or invisible characters. The server gets an error for any other, and nobody is asked.
+   * The whole URL: untrusted. The hub accepts only a URL that may be given to a browser: https, or http on this
+   * machine, at most 8 KiB, without a user name, spaces, backslashes or invisible characters. For any other URL the
+   * server gets an error, and nobody is asked.
    *
    * @generated from field: string url = 2;
    */
   url?: string;
 
   /**
-   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
+   * Host of the URL that a browser would connect to, in lower case and in punycode, with the port if the URL has one.
+   * It is meant to be highlighted.
    *
    * @generated from field: string url_host = 3;
    */
   urlHost?: string;
 
   /**
-   * Consent was given; the question is now whether the user has finished there. Accept means finished.
+   * False: the question is whether the user agrees to visit the page. True: the user has agreed, and the question is
+   * whether the user has finished there; accept means finished.
    *
    * @generated from field: bool waiting = 4;
    */
   waiting?: boolean;
 
   /**
-   * JSON text of the params of elicitation/create, as they came.
+   * JSON text of the params of elicitation/create, as they were received: untrusted.
    *
    * @generated from field: string request_json = 5;
    */
@@ -1271,49 +1311,53 @@ export const ElicitationUrlSchema: GenMessage<ElicitationUrl, {jsonType: Elicita
   messageDesc(file_mcphub_v1_prompt, 9);
 
 /**
- * SignIn asks the user to sign in, in the outside browser, only after consent. The host opens the URL when the user accepts; the prompt is then closed
- * and opens once more with waiting, and that one closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either ends the sign-in.
+ * SignIn asks the user to sign in. The page is opened in an external browser, and only after the user has agreed: the
+ * host opens the URL when the user accepts. That closes the prompt, and another one opens with waiting set. The second
+ * prompt closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either prompt ends the
+ * sign-in.
  *
  * @generated from message mcphub.v1.SignIn
  */
 export type SignIn = Message<"mcphub.v1.SignIn"> & {
   /**
-   * The whole URL of the authorization server: untrusted. https, or http on this machine, as the URL of ElicitationUrl.
+   * The whole URL of the authorization server: untrusted. It is https, or http on this machine, with the same
+   * restrictions as ElicitationUrl.url.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
+   * Host of the URL that a browser would connect to, in lower case and in punycode, with the port if the URL has one.
+   * It is meant to be highlighted.
    *
    * @generated from field: string url_host = 2;
    */
   urlHost: string;
 
   /**
-   * Consent was given; the browser has not come back yet.
+   * True: the user has agreed, and the browser has not come back yet.
    *
    * @generated from field: bool waiting = 3;
    */
   waiting: boolean;
 
   /**
-   * Who issues the token: the authorization server. Untrusted.
+   * Issuer of the token, which is the authorization server: untrusted.
    *
    * @generated from field: string issuer = 4;
    */
   issuer: string;
 
   /**
-   * What the token is for: the server.
+   * What the token is for, which is the server.
    *
    * @generated from field: string resource = 5;
    */
   resource: string;
 
   /**
-   * What is asked for: untrusted.
+   * Scopes that are requested: untrusted.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -1321,49 +1365,53 @@ export type SignIn = Message<"mcphub.v1.SignIn"> & {
 };
 
 /**
- * SignIn asks the user to sign in, in the outside browser, only after consent. The host opens the URL when the user accepts; the prompt is then closed
- * and opens once more with waiting, and that one closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either ends the sign-in.
+ * SignIn asks the user to sign in. The page is opened in an external browser, and only after the user has agreed: the
+ * host opens the URL when the user accepts. That closes the prompt, and another one opens with waiting set. The second
+ * prompt closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either prompt ends the
+ * sign-in.
  *
  * @generated from message mcphub.v1.SignIn
  */
 export type SignInJson = {
   /**
-   * The whole URL of the authorization server: untrusted. https, or http on this machine, as the URL of ElicitationUrl.
+   * The whole URL of the authorization server: untrusted. It is https, or http on this machine, with the same
+   * restrictions as ElicitationUrl.url.
    *
    * @generated from field: string url = 1;
    */
   url?: string;
 
   /**
-   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
+   * Host of the URL that a browser would connect to, in lower case and in punycode, with the port if the URL has one.
+   * It is meant to be highlighted.
    *
    * @generated from field: string url_host = 2;
    */
   urlHost?: string;
 
   /**
-   * Consent was given; the browser has not come back yet.
+   * True: the user has agreed, and the browser has not come back yet.
    *
    * @generated from field: bool waiting = 3;
    */
   waiting?: boolean;
 
   /**
-   * Who issues the token: the authorization server. Untrusted.
+   * Issuer of the token, which is the authorization server: untrusted.
    *
    * @generated from field: string issuer = 4;
    */
   issuer?: string;
 
   /**
-   * What the token is for: the server.
+   * What the token is for, which is the server.
    *
    * @generated from field: string resource = 5;
    */
   resource?: string;
 
   /**
-   * What is asked for: untrusted.
+   * Scopes that are requested: untrusted.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -1378,20 +1426,21 @@ export const SignInSchema: GenMessage<SignIn, {jsonType: SignInJson}> = /*@__PUR
   messageDesc(file_mcphub_v1_prompt, 10);
 
 /**
- * PromptAnswer is one click. The first answer takes the prompt.
+ * PromptAnswer is the answer of a user to a prompt. The first answer that is accepted closes the prompt; a later one
+ * fails with NOT_FOUND (PROMPT_CLOSED).
  *
  * @generated from message mcphub.v1.PromptAnswer
  */
 export type PromptAnswer = Message<"mcphub.v1.PromptAnswer"> & {
   /**
-   * The prompt.
+   * Id of the prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
   promptId: string;
 
   /**
-   * What the user chose. Decline, dismiss and cancel of the request are three different things.
+   * What the user chose. To decline, to dismiss and to cancel the request are three different things.
    *
    * @generated from oneof mcphub.v1.PromptAnswer.action
    */
@@ -1413,7 +1462,7 @@ export type PromptAnswer = Message<"mcphub.v1.PromptAnswer"> & {
     case: "decline";
   } | {
     /**
-     * Closed without a choice.
+     * The prompt was closed without a choice.
      *
      * @generated from field: mcphub.v1.DismissPrompt dismiss = 4;
      */
@@ -1422,8 +1471,9 @@ export type PromptAnswer = Message<"mcphub.v1.PromptAnswer"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * With decline or dismiss of a question of a server (sampling, elicitation): this server is to ask no more. Its open questions are declined, and those to
-   * come are at once, without a prompt, until somebody starts, restarts or switches on the server, or mute_server takes it back. Calls go on.
+   * True, with a decline or a dismiss of a question of a server (sampling, elicitation): the server may ask no more
+   * questions. Its open questions are declined, and new ones are declined at once, without a prompt, until somebody
+   * starts, restarts or switches on the server, or allows questions again by mute_server of AttachRequest. Calls go on.
    *
    * @generated from field: bool mute_server = 5;
    */
@@ -1431,13 +1481,14 @@ export type PromptAnswer = Message<"mcphub.v1.PromptAnswer"> & {
 };
 
 /**
- * PromptAnswer is one click. The first answer takes the prompt.
+ * PromptAnswer is the answer of a user to a prompt. The first answer that is accepted closes the prompt; a later one
+ * fails with NOT_FOUND (PROMPT_CLOSED).
  *
  * @generated from message mcphub.v1.PromptAnswer
  */
 export type PromptAnswerJson = {
   /**
-   * The prompt.
+   * Id of the prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -1458,15 +1509,16 @@ export type PromptAnswerJson = {
   decline?: DeclinePromptJson;
 
   /**
-   * Closed without a choice.
+   * The prompt was closed without a choice.
    *
    * @generated from field: mcphub.v1.DismissPrompt dismiss = 4;
    */
   dismiss?: DismissPromptJson;
 
   /**
-   * With decline or dismiss of a question of a server (sampling, elicitation): this server is to ask no more. Its open questions are declined, and those to
-   * come are at once, without a prompt, until somebody starts, restarts or switches on the server, or mute_server takes it back. Calls go on.
+   * True, with a decline or a dismiss of a question of a server (sampling, elicitation): the server may ask no more
+   * questions. Its open questions are declined, and new ones are declined at once, without a prompt, until somebody
+   * starts, restarts or switches on the server, or allows questions again by mute_server of AttachRequest. Calls go on.
    *
    * @generated from field: bool mute_server = 5;
    */
@@ -1481,45 +1533,49 @@ export const PromptAnswerSchema: GenMessage<PromptAnswer, {jsonType: PromptAnswe
   messageDesc(file_mcphub_v1_prompt, 11);
 
 /**
- * AcceptPrompt is a yes with what the kind needs.
+ * AcceptPrompt is a yes, with what the kind of the prompt needs.
  *
  * @generated from message mcphub.v1.AcceptPrompt
  */
 export type AcceptPrompt = Message<"mcphub.v1.AcceptPrompt"> & {
   /**
-   * Tool approval and server launch: how long it holds.
+   * Tool approval and server launch: how long the yes is valid.
    *
    * @generated from field: mcphub.v1.ApprovalScope scope = 1;
    */
   scope: ApprovalScope;
 
   /**
-   * Elicitation form: JSON text of the content object, checked against the schema. Sampling: JSON text of the result
-   * (role, content, model, stopReason). Config input: JSON text of the value, a string. Else empty.
+   * Elicitation form: JSON text of the content object, which is checked against the schema. Sampling: JSON text of the
+   * result (role, content, model, stopReason). Config input: JSON text of the value, which is a string. Otherwise
+   * empty. At most 8 MiB.
    *
    * @generated from field: string content_json = 2;
    */
   contentJson: string;
 
   /**
-   * Config input: the host keeps the value itself and will answer again. The hub forgets it when it ends; else it keeps secrets in the system's
-   * keyring, and other values, or all where there is no keyring, in a file that only the user can read.
+   * Config input. True: the host stores the value itself and will answer again, and the hub forgets the value when it
+   * ends. False: the hub stores secrets in the keyring of the system, and other values in a file that only the user can
+   * read; without a keyring, secrets are in that file, too.
    *
    * @generated from field: bool kept_by_host = 3;
    */
   keptByHost: boolean;
 
   /**
-   * Sampling: JSON text of the params as the user has edited them, with content_json empty. It is for a host between page and hub that runs a model: the host
-   * takes this answer, runs the model, and answers with content_json. A hub refuses it with INVALID_CONTENT, and the prompt stays open.
+   * Sampling: JSON text of the params as the user has edited them, with content_json empty. It is meant for a host
+   * between the page and the hub that runs a model: the host takes this answer, runs the model, and answers with
+   * content_json. A hub refuses it with INVALID_ARGUMENT (INVALID_CONTENT), and the prompt stays open.
    *
    * @generated from field: string request_json = 4;
    */
   requestJson: string;
 
   /**
-   * Server launch with written_by: the launch_hash of the prompt. It says that the whole command was in view when the person clicked, beside it; without it
-   * the hub refuses the yes with CONSENT_NOT_SHOWN, and the prompt stays open. For other launches it may be left out.
+   * Server launch with written_by: the launch_hash of the prompt. It says that the whole launch was in view beside the
+   * button when the person clicked. Without it the hub refuses the yes with INVALID_ARGUMENT (CONSENT_NOT_SHOWN), and
+   * the prompt stays open. Optional for other launches.
    *
    * @generated from field: string launch_hash = 5;
    */
@@ -1527,45 +1583,49 @@ export type AcceptPrompt = Message<"mcphub.v1.AcceptPrompt"> & {
 };
 
 /**
- * AcceptPrompt is a yes with what the kind needs.
+ * AcceptPrompt is a yes, with what the kind of the prompt needs.
  *
  * @generated from message mcphub.v1.AcceptPrompt
  */
 export type AcceptPromptJson = {
   /**
-   * Tool approval and server launch: how long it holds.
+   * Tool approval and server launch: how long the yes is valid.
    *
    * @generated from field: mcphub.v1.ApprovalScope scope = 1;
    */
   scope?: ApprovalScopeJson;
 
   /**
-   * Elicitation form: JSON text of the content object, checked against the schema. Sampling: JSON text of the result
-   * (role, content, model, stopReason). Config input: JSON text of the value, a string. Else empty.
+   * Elicitation form: JSON text of the content object, which is checked against the schema. Sampling: JSON text of the
+   * result (role, content, model, stopReason). Config input: JSON text of the value, which is a string. Otherwise
+   * empty. At most 8 MiB.
    *
    * @generated from field: string content_json = 2;
    */
   contentJson?: string;
 
   /**
-   * Config input: the host keeps the value itself and will answer again. The hub forgets it when it ends; else it keeps secrets in the system's
-   * keyring, and other values, or all where there is no keyring, in a file that only the user can read.
+   * Config input. True: the host stores the value itself and will answer again, and the hub forgets the value when it
+   * ends. False: the hub stores secrets in the keyring of the system, and other values in a file that only the user can
+   * read; without a keyring, secrets are in that file, too.
    *
    * @generated from field: bool kept_by_host = 3;
    */
   keptByHost?: boolean;
 
   /**
-   * Sampling: JSON text of the params as the user has edited them, with content_json empty. It is for a host between page and hub that runs a model: the host
-   * takes this answer, runs the model, and answers with content_json. A hub refuses it with INVALID_CONTENT, and the prompt stays open.
+   * Sampling: JSON text of the params as the user has edited them, with content_json empty. It is meant for a host
+   * between the page and the hub that runs a model: the host takes this answer, runs the model, and answers with
+   * content_json. A hub refuses it with INVALID_ARGUMENT (INVALID_CONTENT), and the prompt stays open.
    *
    * @generated from field: string request_json = 4;
    */
   requestJson?: string;
 
   /**
-   * Server launch with written_by: the launch_hash of the prompt. It says that the whole command was in view when the person clicked, beside it; without it
-   * the hub refuses the yes with CONSENT_NOT_SHOWN, and the prompt stays open. For other launches it may be left out.
+   * Server launch with written_by: the launch_hash of the prompt. It says that the whole launch was in view beside the
+   * button when the person clicked. Without it the hub refuses the yes with INVALID_ARGUMENT (CONSENT_NOT_SHOWN), and
+   * the prompt stays open. Optional for other launches.
    *
    * @generated from field: string launch_hash = 5;
    */
@@ -1586,7 +1646,7 @@ export const AcceptPromptSchema: GenMessage<AcceptPrompt, {jsonType: AcceptPromp
  */
 export type DeclinePrompt = Message<"mcphub.v1.DeclinePrompt"> & {
   /**
-   * Why, for the log and for the caller of a tool.
+   * Reason for the log and for the caller of a tool. May be empty.
    *
    * @generated from field: string reason = 1;
    */
@@ -1600,7 +1660,7 @@ export type DeclinePrompt = Message<"mcphub.v1.DeclinePrompt"> & {
  */
 export type DeclinePromptJson = {
   /**
-   * Why, for the log and for the caller of a tool.
+   * Reason for the log and for the caller of a tool. May be empty.
    *
    * @generated from field: string reason = 1;
    */
@@ -1638,13 +1698,13 @@ export const DismissPromptSchema: GenMessage<DismissPrompt, {jsonType: DismissPr
   messageDesc(file_mcphub_v1_prompt, 14);
 
 /**
- * PromptClosed is the one event for every end of a prompt.
+ * PromptClosed is sent once for each prompt that ends, whatever the cause.
  *
  * @generated from message mcphub.v1.PromptClosed
  */
 export type PromptClosed = Message<"mcphub.v1.PromptClosed"> & {
   /**
-   * The prompt.
+   * Id of the prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -1658,21 +1718,21 @@ export type PromptClosed = Message<"mcphub.v1.PromptClosed"> & {
   cause: PromptCause;
 
   /**
-   * Bounded raw text, as Cancellation.reason is; untrusted when it comes from a server.
+   * Reason as raw text with the bounds of Cancellation.reason: untrusted when a server gave it.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * The window that answered, when one did.
+   * Id of the window that answered, "" if none did.
    *
    * @generated from field: string window_id = 4;
    */
   windowId: string;
 
   /**
-   * Who ended it.
+   * Who ended the prompt.
    *
    * @generated from field: mcphub.v1.Origin origin = 5;
    */
@@ -1680,13 +1740,13 @@ export type PromptClosed = Message<"mcphub.v1.PromptClosed"> & {
 };
 
 /**
- * PromptClosed is the one event for every end of a prompt.
+ * PromptClosed is sent once for each prompt that ends, whatever the cause.
  *
  * @generated from message mcphub.v1.PromptClosed
  */
 export type PromptClosedJson = {
   /**
-   * The prompt.
+   * Id of the prompt.
    *
    * @generated from field: string prompt_id = 1;
    */
@@ -1700,21 +1760,21 @@ export type PromptClosedJson = {
   cause?: PromptCauseJson;
 
   /**
-   * Bounded raw text, as Cancellation.reason is; untrusted when it comes from a server.
+   * Reason as raw text with the bounds of Cancellation.reason: untrusted when a server gave it.
    *
    * @generated from field: string reason = 3;
    */
   reason?: string;
 
   /**
-   * The window that answered, when one did.
+   * Id of the window that answered, "" if none did.
    *
    * @generated from field: string window_id = 4;
    */
   windowId?: string;
 
   /**
-   * Who ended it.
+   * Who ended the prompt.
    *
    * @generated from field: mcphub.v1.Origin origin = 5;
    */
@@ -1735,7 +1795,7 @@ export const PromptClosedSchema: GenMessage<PromptClosed, {jsonType: PromptClose
  */
 export enum PromptKind {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: PROMPT_KIND_UNSPECIFIED = 0;
    */
@@ -1770,14 +1830,15 @@ export enum PromptKind {
   ELICITATION_URL = 4,
 
   /**
-   * A server behind a URL wants to know who calls: the user signs in on a page of its authorization server.
+   * A server behind a URL requires a sign-in: the user signs in on a page of its authorization server.
    *
    * @generated from enum value: PROMPT_KIND_SIGN_IN = 5;
    */
   SIGN_IN = 5,
 
   /**
-   * May this server of a workspace file be started?
+   * May this server be started? Asked for a server of a workspace file, and for an entry that a program had the hub
+   * write.
    *
    * @generated from enum value: PROMPT_KIND_SERVER_LAUNCH = 6;
    */
@@ -1805,20 +1866,20 @@ export const PromptKindSchema: GenEnum<PromptKind, PromptKindJson> = /*@__PURE__
   enumDesc(file_mcphub_v1_prompt, 0);
 
 /**
- * PromptCause is why a prompt closed.
+ * PromptCause says why a prompt closed.
  *
  * @generated from enum mcphub.v1.PromptCause
  */
 export enum PromptCause {
   /**
-   * Not said.
+   * Unknown; in TracePrompt: the prompt opened.
    *
    * @generated from enum value: PROMPT_CAUSE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * A window accepted it, or accepted another one with a scope that covers this one as well.
+   * A window accepted it, or accepted another prompt with an answer that covers this one as well.
    *
    * @generated from enum value: PROMPT_CAUSE_ANSWERED = 1;
    */
@@ -1874,8 +1935,8 @@ export enum PromptCause {
   SHUTDOWN = 8,
 
   /**
-   * Something else made it pointless: the page that it asked to visit is done, no window is left that could show it, the config has answered it or
-   * changed what it was about.
+   * The prompt became pointless for another reason: the page to visit is done, the browser has come back from a
+   * sign-in, no window is left that could show the prompt, or the config has answered it or changed what it was about.
    *
    * @generated from enum value: PROMPT_CAUSE_SUPERSEDED = 9;
    */
@@ -1883,7 +1944,7 @@ export enum PromptCause {
 }
 
 /**
- * PromptCause is why a prompt closed.
+ * PromptCause says why a prompt closed.
  *
  * @generated from enum mcphub.v1.PromptCause
  */
@@ -1896,41 +1957,44 @@ export const PromptCauseSchema: GenEnum<PromptCause, PromptCauseJson> = /*@__PUR
   enumDesc(file_mcphub_v1_prompt, 1);
 
 /**
- * ApprovalScope is how long the approval of a tool, or the consent to a launch, is remembered.
+ * ApprovalScope says how long the approval of a tool, or the consent to a launch, is remembered.
  *
  * @generated from enum mcphub.v1.ApprovalScope
  */
 export enum ApprovalScope {
   /**
-   * Same as once.
+   * Same as ONCE.
    *
    * @generated from enum value: APPROVAL_SCOPE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * For this call; for a launch: for this hub.
+   * For a tool: this call only. For a launch: until this hub ends.
    *
    * @generated from enum value: APPROVAL_SCOPE_ONCE = 1;
    */
   ONCE = 1,
 
   /**
-   * Until this window detaches.
+   * Until the window that answered has detached for good.
    *
    * @generated from enum value: APPROVAL_SCOPE_WINDOW = 2;
    */
   WINDOW = 2,
 
   /**
-   * From now on, kept by the hub in a file of its own; bound to the hash of the tool's definition.
+   * From now on. The hub stores the answer in its own file. An approval is bound to the hash of the tool's definition,
+   * a consent to the launch hash.
    *
    * @generated from enum value: APPROVAL_SCOPE_ALWAYS = 3;
    */
   ALWAYS = 3,
 
   /**
-   * As always, but only while the same workspace folders are open: those of the window that answered.
+   * Like ALWAYS, but only while the same workspace folders are open: those of the window that answered. A window
+   * without workspace folders cannot answer with this scope: INVALID_ARGUMENT (INVALID_CONTENT), and the prompt stays
+   * open.
    *
    * @generated from enum value: APPROVAL_SCOPE_WORKSPACE = 4;
    */
@@ -1938,7 +2002,7 @@ export enum ApprovalScope {
 }
 
 /**
- * ApprovalScope is how long the approval of a tool, or the consent to a launch, is remembered.
+ * ApprovalScope says how long the approval of a tool, or the consent to a launch, is remembered.
  *
  * @generated from enum mcphub.v1.ApprovalScope
  */

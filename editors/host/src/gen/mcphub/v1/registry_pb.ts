@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/registry.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Servers that others offer: registries that speak the MCP registry's API, and bundles (.mcpb).
+// Servers that others offer: in registries with the API of the MCP registry, and as bundles (.mcpb).
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,34 +19,35 @@ export const file_mcphub_v1_registry: GenFile = /*@__PURE__*/
   fileDesc("ChhtY3BodWIvdjEvcmVnaXN0cnkucHJvdG8SCW1jcGh1Yi52MSJfChVTZWFyY2hSZWdpc3RyeVJlcXVlc3QSFAoMcmVnaXN0cnlfdXJsGAEgASgJEg0KBXF1ZXJ5GAIgASgJEg4KBmN1cnNvchgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUiawoWU2VhcmNoUmVnaXN0cnlSZXNwb25zZRIqCgdzZXJ2ZXJzGAEgAygLMhkubWNwaHViLnYxLlJlZ2lzdHJ5U2VydmVyEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGxlZnRfb3V0GAMgASgFIpcCCg5SZWdpc3RyeVNlcnZlchIMCgRuYW1lGAEgASgJEhEKCXB1Ymxpc2hlchgCIAEoCRINCgV0aXRsZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIPCgd2ZXJzaW9uGAUgASgJEikKBnN0YXR1cxgGIAEoDjIZLm1jcGh1Yi52MS5SZWdpc3RyeVN0YXR1cxIWCg5zdGF0dXNfbWVzc2FnZRgHIAEoCRITCgt3ZWJzaXRlX3VybBgIIAEoCRIWCg5yZXBvc2l0b3J5X3VybBgJIAEoCRIwCgxwdWJsaXNoX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWtpbmRzGAsgAygJIk8KGEdldFJlZ2lzdHJ5U2VydmVyUmVxdWVzdBIUCgxyZWdpc3RyeV91cmwYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJInQKGUdldFJlZ2lzdHJ5U2VydmVyUmVzcG9uc2USKQoGc2VydmVyGAEgASgLMhkubWNwaHViLnYxLlJlZ2lzdHJ5U2VydmVyEiwKCXByb3Bvc2FscxgCIAMoCzIZLm1jcGh1Yi52MS5TZXJ2ZXJQcm9wb3NhbCLfAQoOU2VydmVyUHJvcG9zYWwSEwoLcHJvcG9zYWxfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEgwKBGtpbmQYAyABKAkSDwoHc3ViamVjdBgEIAEoCRIjCgRmb3JtGAUgASgLMhUubWNwaHViLnYxLlNlcnZlckZvcm0SKAoGaW5wdXRzGAYgAygLMhgubWNwaHViLnYxLlByb3Bvc2FsSW5wdXQSEAoIdW51c2FibGUYByABKAkSEAoId2FybmluZ3MYCCADKAkSFgoObmVlZHNfZG93bmxvYWQYCSABKAgimwIKDVByb3Bvc2FsSW5wdXQSCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEAoIcmVxdWlyZWQYBCABKAgSDgoGc2VjcmV0GAUgASgIEioKBHR5cGUYBiABKA4yHC5tY3BodWIudjEuUHJvcG9zYWxJbnB1dFR5cGUSDwoHY2hvaWNlcxgHIAMoCRIQCghkZWZhdWx0cxgIIAMoCRIQCghtdWx0aXBsZRgJIAEoCBITCgtwbGFjZWhvbGRlchgKIAEoCRIUCgdtaW5pbXVtGAsgASgBSACIAQESFAoHbWF4aW11bRgMIAEoAUgBiAEBQgoKCF9taW5pbXVtQgoKCF9tYXhpbXVtIkIKEVJlYWRCdW5kbGVSZXF1ZXN0Eg4KBHBhdGgYASABKAlIABIVCgtwcm9wb3NhbF9pZBgCIAEoCUgAQgYKBGZyb20i4wEKElJlYWRCdW5kbGVSZXNwb25zZRIrCghwcm9wb3NhbBgBIAEoCzIZLm1jcGh1Yi52MS5TZXJ2ZXJQcm9wb3NhbBINCgV0aXRsZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzaGEyNTYYBiABKAkSFAoMYnVuZGxlX2J5dGVzGAcgASgDEhYKDnVucGFja2VkX2J5dGVzGAggASgDEg4KBmZvbGRlchgJIAEoCRINCgV0b29scxgKIAMoCSIdCgtJbnB1dFZhbHVlcxIOCgZ2YWx1ZXMYASADKAkirQEKE0ZpbGxQcm9wb3NhbFJlcXVlc3QSEwoLcHJvcG9zYWxfaWQYASABKAkSOgoGdmFsdWVzGAIgAygLMioubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlcXVlc3QuVmFsdWVzRW50cnkaRQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYubWNwaHViLnYxLklucHV0VmFsdWVzOgI4ASJgChRGaWxsUHJvcG9zYWxSZXNwb25zZRIjCgRmb3JtGAEgASgLMhUubWNwaHViLnYxLlNlcnZlckZvcm0SEgoKZW50cnlfanNvbhgCIAEoCRIPCgdtaXNzaW5nGAMgAygJKooBCg5SZWdpc3RyeVN0YXR1cxIfChtSRUdJU1RSWV9TVEFUVVNfVU5TUEVDSUZJRUQQABIaChZSRUdJU1RSWV9TVEFUVVNfQUNUSVZFEAESHgoaUkVHSVNUUllfU1RBVFVTX0RFUFJFQ0FURUQQAhIbChdSRUdJU1RSWV9TVEFUVVNfREVMRVRFRBADKroBChFQcm9wb3NhbElucHV0VHlwZRIjCh9QUk9QT1NBTF9JTlBVVF9UWVBFX1VOU1BFQ0lGSUVEEAASHgoaUFJPUE9TQUxfSU5QVVRfVFlQRV9OVU1CRVIQARIfChtQUk9QT1NBTF9JTlBVVF9UWVBFX0JPT0xFQU4QAhIcChhQUk9QT1NBTF9JTlBVVF9UWVBFX0ZJTEUQAxIhCh1QUk9QT1NBTF9JTlBVVF9UWVBFX0RJUkVDVE9SWRAEMuQCCg9SZWdpc3RyeVNlcnZpY2USVQoOU2VhcmNoUmVnaXN0cnkSIC5tY3BodWIudjEuU2VhcmNoUmVnaXN0cnlSZXF1ZXN0GiEubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVzcG9uc2USXgoRR2V0UmVnaXN0cnlTZXJ2ZXISIy5tY3BodWIudjEuR2V0UmVnaXN0cnlTZXJ2ZXJSZXF1ZXN0GiQubWNwaHViLnYxLkdldFJlZ2lzdHJ5U2VydmVyUmVzcG9uc2USSQoKUmVhZEJ1bmRsZRIcLm1jcGh1Yi52MS5SZWFkQnVuZGxlUmVxdWVzdBodLm1jcGh1Yi52MS5SZWFkQnVuZGxlUmVzcG9uc2USTwoMRmlsbFByb3Bvc2FsEh4ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlcXVlc3QaHy5tY3BodWIudjEuRmlsbFByb3Bvc2FsUmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_config]);
 
 /**
- * SearchRegistryRequest says where to look for what.
+ * SearchRegistryRequest says which registry to search for which text.
  *
  * @generated from message mcphub.v1.SearchRegistryRequest
  */
 export type SearchRegistryRequest = Message<"mcphub.v1.SearchRegistryRequest"> & {
   /**
-   * Base address of the registry, the part before /v0.1: https, or http of this computer. There is no default.
+   * Base address of the registry, which is the part before /v0.1: https, or http on this machine. At most 2,048 bytes.
+   * There is no default.
    *
    * @generated from field: string registry_url = 1;
    */
   registryUrl: string;
 
   /**
-   * Text to look for, at most 200 characters. Empty: all.
+   * Text to search for, at most 200 characters. Empty: all servers.
    *
    * @generated from field: string query = 2;
    */
   query: string;
 
   /**
-   * SearchRegistryResponse.next_cursor of the page before. Empty: the first page.
+   * SearchRegistryResponse.next_cursor of the previous page. Empty: the first page.
    *
    * @generated from field: string cursor = 3;
    */
   cursor: string;
 
   /**
-   * Most servers of a page, at most 100. 0: 30.
+   * Largest number of servers in a page, at most 100. 0: 30.
    *
    * @generated from field: int32 page_size = 4;
    */
@@ -54,34 +55,35 @@ export type SearchRegistryRequest = Message<"mcphub.v1.SearchRegistryRequest"> &
 };
 
 /**
- * SearchRegistryRequest says where to look for what.
+ * SearchRegistryRequest says which registry to search for which text.
  *
  * @generated from message mcphub.v1.SearchRegistryRequest
  */
 export type SearchRegistryRequestJson = {
   /**
-   * Base address of the registry, the part before /v0.1: https, or http of this computer. There is no default.
+   * Base address of the registry, which is the part before /v0.1: https, or http on this machine. At most 2,048 bytes.
+   * There is no default.
    *
    * @generated from field: string registry_url = 1;
    */
   registryUrl?: string;
 
   /**
-   * Text to look for, at most 200 characters. Empty: all.
+   * Text to search for, at most 200 characters. Empty: all servers.
    *
    * @generated from field: string query = 2;
    */
   query?: string;
 
   /**
-   * SearchRegistryResponse.next_cursor of the page before. Empty: the first page.
+   * SearchRegistryResponse.next_cursor of the previous page. Empty: the first page.
    *
    * @generated from field: string cursor = 3;
    */
   cursor?: string;
 
   /**
-   * Most servers of a page, at most 100. 0: 30.
+   * Largest number of servers in a page, at most 100. 0: 30.
    *
    * @generated from field: int32 page_size = 4;
    */
@@ -96,27 +98,28 @@ export const SearchRegistryRequestSchema: GenMessage<SearchRegistryRequest, {jso
   messageDesc(file_mcphub_v1_registry, 0);
 
 /**
- * SearchRegistryResponse is one page.
+ * SearchRegistryResponse is one page of servers.
  *
  * @generated from message mcphub.v1.SearchRegistryResponse
  */
 export type SearchRegistryResponse = Message<"mcphub.v1.SearchRegistryResponse"> & {
   /**
-   * Servers, in the registry's order. Those that it has deleted are not among them.
+   * Servers in the order of the registry. Servers that the registry has deleted are left out.
    *
    * @generated from field: repeated mcphub.v1.RegistryServer servers = 1;
    */
   servers: RegistryServer[];
 
   /**
-   * Where the next page begins. Empty: there is none.
+   * Cursor of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_cursor = 2;
    */
   nextCursor: string;
 
   /**
-   * Entries that were left out, as they are none: without a name, say.
+   * Number of entries that were left out because they are invalid (for example without a name), or because the registry
+   * has sent more than one page.
    *
    * @generated from field: int32 left_out = 3;
    */
@@ -124,27 +127,28 @@ export type SearchRegistryResponse = Message<"mcphub.v1.SearchRegistryResponse">
 };
 
 /**
- * SearchRegistryResponse is one page.
+ * SearchRegistryResponse is one page of servers.
  *
  * @generated from message mcphub.v1.SearchRegistryResponse
  */
 export type SearchRegistryResponseJson = {
   /**
-   * Servers, in the registry's order. Those that it has deleted are not among them.
+   * Servers in the order of the registry. Servers that the registry has deleted are left out.
    *
    * @generated from field: repeated mcphub.v1.RegistryServer servers = 1;
    */
   servers?: RegistryServerJson[];
 
   /**
-   * Where the next page begins. Empty: there is none.
+   * Cursor of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_cursor = 2;
    */
   nextCursor?: string;
 
   /**
-   * Entries that were left out, as they are none: without a name, say.
+   * Number of entries that were left out because they are invalid (for example without a name), or because the registry
+   * has sent more than one page.
    *
    * @generated from field: int32 left_out = 3;
    */
@@ -159,34 +163,34 @@ export const SearchRegistryResponseSchema: GenMessage<SearchRegistryResponse, {j
   messageDesc(file_mcphub_v1_registry, 1);
 
 /**
- * RegistryServer is a version of a server, as its publisher describes it.
+ * RegistryServer is a version of a server, as its publisher describes it. All its texts are untrusted.
  *
  * @generated from message mcphub.v1.RegistryServer
  */
 export type RegistryServer = Message<"mcphub.v1.RegistryServer"> & {
   /**
-   * Name in the registry, such as io.github.someone/weather.
+   * Name in the registry, for example io.github.someone/weather.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Who published it: the part before the slash, which the official registry checks.
+   * Publisher: the part of the name before the slash, which the official registry checks.
    *
    * @generated from field: string publisher = 2;
    */
   publisher: string;
 
   /**
-   * Name for people. May be empty.
+   * Title for people. May be empty.
    *
    * @generated from field: string title = 3;
    */
   title: string;
 
   /**
-   * What it does.
+   * Description of the server.
    *
    * @generated from field: string description = 4;
    */
@@ -200,42 +204,43 @@ export type RegistryServer = Message<"mcphub.v1.RegistryServer"> & {
   version: string;
 
   /**
-   * Status.
+   * Status of this version.
    *
    * @generated from field: mcphub.v1.RegistryStatus status = 6;
    */
   status: RegistryStatus;
 
   /**
-   * Why it has that status. May be empty.
+   * Reason for the status. May be empty.
    *
    * @generated from field: string status_message = 7;
    */
   statusMessage: string;
 
   /**
-   * Page for people, http or https. May be empty.
+   * Web page for people, http or https. May be empty.
    *
    * @generated from field: string website_url = 8;
    */
   websiteUrl: string;
 
   /**
-   * Its source, http or https. May be empty.
+   * Address of the source code, http or https. May be empty.
    *
    * @generated from field: string repository_url = 9;
    */
   repositoryUrl: string;
 
   /**
-   * When this version was published. May be absent.
+   * When this version was published. Absent: unknown.
    *
    * @generated from field: google.protobuf.Timestamp publish_time = 10;
    */
   publishTime?: Timestamp | undefined;
 
   /**
-   * How it can be had, each once: npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
+   * Ways in which the server is offered, each once: npm, pypi, oci, nuget, mcpb, remote, or another word of the
+   * registry.
    *
    * @generated from field: repeated string kinds = 11;
    */
@@ -243,34 +248,34 @@ export type RegistryServer = Message<"mcphub.v1.RegistryServer"> & {
 };
 
 /**
- * RegistryServer is a version of a server, as its publisher describes it.
+ * RegistryServer is a version of a server, as its publisher describes it. All its texts are untrusted.
  *
  * @generated from message mcphub.v1.RegistryServer
  */
 export type RegistryServerJson = {
   /**
-   * Name in the registry, such as io.github.someone/weather.
+   * Name in the registry, for example io.github.someone/weather.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * Who published it: the part before the slash, which the official registry checks.
+   * Publisher: the part of the name before the slash, which the official registry checks.
    *
    * @generated from field: string publisher = 2;
    */
   publisher?: string;
 
   /**
-   * Name for people. May be empty.
+   * Title for people. May be empty.
    *
    * @generated from field: string title = 3;
    */
   title?: string;
 
   /**
-   * What it does.
+   * Description of the server.
    *
    * @generated from field: string description = 4;
    */
@@ -284,42 +289,43 @@ export type RegistryServerJson = {
   version?: string;
 
   /**
-   * Status.
+   * Status of this version.
    *
    * @generated from field: mcphub.v1.RegistryStatus status = 6;
    */
   status?: RegistryStatusJson;
 
   /**
-   * Why it has that status. May be empty.
+   * Reason for the status. May be empty.
    *
    * @generated from field: string status_message = 7;
    */
   statusMessage?: string;
 
   /**
-   * Page for people, http or https. May be empty.
+   * Web page for people, http or https. May be empty.
    *
    * @generated from field: string website_url = 8;
    */
   websiteUrl?: string;
 
   /**
-   * Its source, http or https. May be empty.
+   * Address of the source code, http or https. May be empty.
    *
    * @generated from field: string repository_url = 9;
    */
   repositoryUrl?: string;
 
   /**
-   * When this version was published. May be absent.
+   * When this version was published. Absent: unknown.
    *
    * @generated from field: google.protobuf.Timestamp publish_time = 10;
    */
   publishTime?: TimestampJson;
 
   /**
-   * How it can be had, each once: npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
+   * Ways in which the server is offered, each once: npm, pypi, oci, nuget, mcpb, remote, or another word of the
+   * registry.
    *
    * @generated from field: repeated string kinds = 11;
    */
@@ -334,13 +340,13 @@ export const RegistryServerSchema: GenMessage<RegistryServer, {jsonType: Registr
   messageDesc(file_mcphub_v1_registry, 2);
 
 /**
- * GetRegistryServerRequest names a version.
+ * GetRegistryServerRequest names a version of a server.
  *
  * @generated from message mcphub.v1.GetRegistryServerRequest
  */
 export type GetRegistryServerRequest = Message<"mcphub.v1.GetRegistryServerRequest"> & {
   /**
-   * As in SearchRegistryRequest.
+   * Base address of the registry, as in SearchRegistryRequest.
    *
    * @generated from field: string registry_url = 1;
    */
@@ -354,7 +360,7 @@ export type GetRegistryServerRequest = Message<"mcphub.v1.GetRegistryServerReque
   name: string;
 
   /**
-   * Version. Empty: the latest.
+   * Version. Empty: the latest version.
    *
    * @generated from field: string version = 3;
    */
@@ -362,13 +368,13 @@ export type GetRegistryServerRequest = Message<"mcphub.v1.GetRegistryServerReque
 };
 
 /**
- * GetRegistryServerRequest names a version.
+ * GetRegistryServerRequest names a version of a server.
  *
  * @generated from message mcphub.v1.GetRegistryServerRequest
  */
 export type GetRegistryServerRequestJson = {
   /**
-   * As in SearchRegistryRequest.
+   * Base address of the registry, as in SearchRegistryRequest.
    *
    * @generated from field: string registry_url = 1;
    */
@@ -382,7 +388,7 @@ export type GetRegistryServerRequestJson = {
   name?: string;
 
   /**
-   * Version. Empty: the latest.
+   * Version. Empty: the latest version.
    *
    * @generated from field: string version = 3;
    */
@@ -397,7 +403,7 @@ export const GetRegistryServerRequestSchema: GenMessage<GetRegistryServerRequest
   messageDesc(file_mcphub_v1_registry, 3);
 
 /**
- * GetRegistryServerResponse is a version and the ways to have it.
+ * GetRegistryServerResponse holds a version of a server, and proposals for it.
  *
  * @generated from message mcphub.v1.GetRegistryServerResponse
  */
@@ -410,7 +416,7 @@ export type GetRegistryServerResponse = Message<"mcphub.v1.GetRegistryServerResp
   server?: RegistryServer | undefined;
 
   /**
-   * Proposals, those that can be added first. At most 50.
+   * Proposals, with those that can be added first. At most 50.
    *
    * @generated from field: repeated mcphub.v1.ServerProposal proposals = 2;
    */
@@ -418,7 +424,7 @@ export type GetRegistryServerResponse = Message<"mcphub.v1.GetRegistryServerResp
 };
 
 /**
- * GetRegistryServerResponse is a version and the ways to have it.
+ * GetRegistryServerResponse holds a version of a server, and proposals for it.
  *
  * @generated from message mcphub.v1.GetRegistryServerResponse
  */
@@ -431,7 +437,7 @@ export type GetRegistryServerResponseJson = {
   server?: RegistryServerJson;
 
   /**
-   * Proposals, those that can be added first. At most 50.
+   * Proposals, with those that can be added first. At most 50.
    *
    * @generated from field: repeated mcphub.v1.ServerProposal proposals = 2;
    */
@@ -446,70 +452,70 @@ export const GetRegistryServerResponseSchema: GenMessage<GetRegistryServerRespon
   messageDesc(file_mcphub_v1_registry, 4);
 
 /**
- * ServerProposal is one way to have a server. Its texts are a stranger's.
+ * ServerProposal is one way in which a server can be added. Its texts are untrusted.
  *
  * @generated from message mcphub.v1.ServerProposal
  */
 export type ServerProposal = Message<"mcphub.v1.ServerProposal"> & {
   /**
-   * Id for the other calls.
+   * Id of the proposal for the other calls.
    *
    * @generated from field: string proposal_id = 1;
    */
   proposalId: string;
 
   /**
-   * A name for the entry.
+   * Proposed name for the entry.
    *
    * @generated from field: string server = 2;
    */
   server: string;
 
   /**
-   * npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
+   * Kind: npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * What would be had, for people: the package with its version, the address, the bundle.
+   * What would be used, for people: the package with its version, the address, or the bundle.
    *
    * @generated from field: string subject = 4;
    */
   subject: string;
 
   /**
-   * How the server would be reached, with ${input:ID} where a value of an input belongs. Absent: it is not known (a bundle that was not downloaded), or unusable
-   * says why there is none.
+   * How the server would be reached, with ${input:ID} in place of the value of an input. Absent: this is not known yet
+   * (the bundle has not been downloaded), or the proposal is unusable.
    *
    * @generated from field: mcphub.v1.ServerForm form = 5;
    */
   form?: ServerForm | undefined;
 
   /**
-   * What people are to fill in.
+   * Values that the user should enter.
    *
    * @generated from field: repeated mcphub.v1.ProposalInput inputs = 6;
    */
   inputs: ProposalInput[];
 
   /**
-   * Why it cannot be added, for people. Empty: it can.
+   * Why the server cannot be added in this way, for people. Empty: it can.
    *
    * @generated from field: string unusable = 7;
    */
   unusable: string;
 
   /**
-   * What people should know before they add it.
+   * What the user should know before the server is added, for people.
    *
    * @generated from field: repeated string warnings = 8;
    */
   warnings: string[];
 
   /**
-   * It is a bundle that a registry names: ReadBundle with the id downloads it.
+   * True: this is a bundle that a registry names. ReadBundle with the id downloads it.
    *
    * @generated from field: bool needs_download = 9;
    */
@@ -517,70 +523,70 @@ export type ServerProposal = Message<"mcphub.v1.ServerProposal"> & {
 };
 
 /**
- * ServerProposal is one way to have a server. Its texts are a stranger's.
+ * ServerProposal is one way in which a server can be added. Its texts are untrusted.
  *
  * @generated from message mcphub.v1.ServerProposal
  */
 export type ServerProposalJson = {
   /**
-   * Id for the other calls.
+   * Id of the proposal for the other calls.
    *
    * @generated from field: string proposal_id = 1;
    */
   proposalId?: string;
 
   /**
-   * A name for the entry.
+   * Proposed name for the entry.
    *
    * @generated from field: string server = 2;
    */
   server?: string;
 
   /**
-   * npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
+   * Kind: npm, pypi, oci, nuget, mcpb, remote, or another word of the registry.
    *
    * @generated from field: string kind = 3;
    */
   kind?: string;
 
   /**
-   * What would be had, for people: the package with its version, the address, the bundle.
+   * What would be used, for people: the package with its version, the address, or the bundle.
    *
    * @generated from field: string subject = 4;
    */
   subject?: string;
 
   /**
-   * How the server would be reached, with ${input:ID} where a value of an input belongs. Absent: it is not known (a bundle that was not downloaded), or unusable
-   * says why there is none.
+   * How the server would be reached, with ${input:ID} in place of the value of an input. Absent: this is not known yet
+   * (the bundle has not been downloaded), or the proposal is unusable.
    *
    * @generated from field: mcphub.v1.ServerForm form = 5;
    */
   form?: ServerFormJson;
 
   /**
-   * What people are to fill in.
+   * Values that the user should enter.
    *
    * @generated from field: repeated mcphub.v1.ProposalInput inputs = 6;
    */
   inputs?: ProposalInputJson[];
 
   /**
-   * Why it cannot be added, for people. Empty: it can.
+   * Why the server cannot be added in this way, for people. Empty: it can.
    *
    * @generated from field: string unusable = 7;
    */
   unusable?: string;
 
   /**
-   * What people should know before they add it.
+   * What the user should know before the server is added, for people.
    *
    * @generated from field: repeated string warnings = 8;
    */
   warnings?: string[];
 
   /**
-   * It is a bundle that a registry names: ReadBundle with the id downloads it.
+   * True: this is a bundle that a registry names. ReadBundle with the id downloads it.
    *
    * @generated from field: bool needs_download = 9;
    */
@@ -595,7 +601,7 @@ export const ServerProposalSchema: GenMessage<ServerProposal, {jsonType: ServerP
   messageDesc(file_mcphub_v1_registry, 5);
 
 /**
- * ProposalInput is a value that the entry needs.
+ * ProposalInput is a value that the entry needs. Its texts are untrusted.
  *
  * @generated from message mcphub.v1.ProposalInput
  */
@@ -608,56 +614,56 @@ export type ProposalInput = Message<"mcphub.v1.ProposalInput"> & {
   id: string;
 
   /**
-   * Name for people: of the variable, the flag, the header.
+   * Name for people: the name of the variable, the flag or the header.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * What it is for. May be empty.
+   * What the value is for. May be empty.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * The server cannot do without. What is not required and not filled in is left out of the entry.
+   * True: the server needs a value. An input that is not required and has no value is left out of the entry.
    *
    * @generated from field: bool required = 4;
    */
   required: boolean;
 
   /**
-   * What is typed must not be shown.
+   * True: the value must not be shown while it is typed.
    *
    * @generated from field: bool secret = 5;
    */
   secret: boolean;
 
   /**
-   * Type.
+   * Type of the value.
    *
    * @generated from field: mcphub.v1.ProposalInputType type = 6;
    */
   type: ProposalInputType;
 
   /**
-   * Values to choose from. Empty: any.
+   * Values to choose from. Empty: any value.
    *
    * @generated from field: repeated string choices = 7;
    */
   choices: string[];
 
   /**
-   * Values to begin with; more than one only with multiple.
+   * Values that are offered. More than one only if multiple is set.
    *
    * @generated from field: repeated string defaults = 8;
    */
   defaults: string[];
 
   /**
-   * Several values may be given.
+   * True: several values may be given, at most 100.
    *
    * @generated from field: bool multiple = 9;
    */
@@ -671,14 +677,14 @@ export type ProposalInput = Message<"mcphub.v1.ProposalInput"> & {
   placeholder: string;
 
   /**
-   * Bounds of a number. Absent: none.
+   * Smallest number that is allowed. Absent: no bound.
    *
    * @generated from field: optional double minimum = 11;
    */
   minimum?: number | undefined;
 
   /**
-   * As minimum.
+   * Largest number that is allowed. Absent: no bound.
    *
    * @generated from field: optional double maximum = 12;
    */
@@ -686,7 +692,7 @@ export type ProposalInput = Message<"mcphub.v1.ProposalInput"> & {
 };
 
 /**
- * ProposalInput is a value that the entry needs.
+ * ProposalInput is a value that the entry needs. Its texts are untrusted.
  *
  * @generated from message mcphub.v1.ProposalInput
  */
@@ -699,56 +705,56 @@ export type ProposalInputJson = {
   id?: string;
 
   /**
-   * Name for people: of the variable, the flag, the header.
+   * Name for people: the name of the variable, the flag or the header.
    *
    * @generated from field: string title = 2;
    */
   title?: string;
 
   /**
-   * What it is for. May be empty.
+   * What the value is for. May be empty.
    *
    * @generated from field: string description = 3;
    */
   description?: string;
 
   /**
-   * The server cannot do without. What is not required and not filled in is left out of the entry.
+   * True: the server needs a value. An input that is not required and has no value is left out of the entry.
    *
    * @generated from field: bool required = 4;
    */
   required?: boolean;
 
   /**
-   * What is typed must not be shown.
+   * True: the value must not be shown while it is typed.
    *
    * @generated from field: bool secret = 5;
    */
   secret?: boolean;
 
   /**
-   * Type.
+   * Type of the value.
    *
    * @generated from field: mcphub.v1.ProposalInputType type = 6;
    */
   type?: ProposalInputTypeJson;
 
   /**
-   * Values to choose from. Empty: any.
+   * Values to choose from. Empty: any value.
    *
    * @generated from field: repeated string choices = 7;
    */
   choices?: string[];
 
   /**
-   * Values to begin with; more than one only with multiple.
+   * Values that are offered. More than one only if multiple is set.
    *
    * @generated from field: repeated string defaults = 8;
    */
   defaults?: string[];
 
   /**
-   * Several values may be given.
+   * True: several values may be given, at most 100.
    *
    * @generated from field: bool multiple = 9;
    */
@@ -762,14 +768,14 @@ export type ProposalInputJson = {
   placeholder?: string;
 
   /**
-   * Bounds of a number. Absent: none.
+   * Smallest number that is allowed. Absent: no bound.
    *
    * @generated from field: optional double minimum = 11;
    */
   minimum?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * As minimum.
+   * Largest number that is allowed. Absent: no bound.
    *
    * @generated from field: optional double maximum = 12;
    */
@@ -784,19 +790,20 @@ export const ProposalInputSchema: GenMessage<ProposalInput, {jsonType: ProposalI
   messageDesc(file_mcphub_v1_registry, 6);
 
 /**
- * ReadBundleRequest says where the bundle is.
+ * ReadBundleRequest names the bundle.
  *
  * @generated from message mcphub.v1.ReadBundleRequest
  */
 export type ReadBundleRequest = Message<"mcphub.v1.ReadBundleRequest"> & {
   /**
-   * Where.
+   * The bundle.
    *
    * @generated from oneof mcphub.v1.ReadBundleRequest.from
    */
   from: {
     /**
-     * Absolute path of a file on the hub's machine. A page cannot name one: its host asks a person for it (AttachRequest.choose_bundle).
+     * Absolute path of a file on the machine of the hub. A page cannot use it: its host lets a person choose the file
+     * (AttachRequest.choose_bundle).
      *
      * @generated from field: string path = 1;
      */
@@ -804,7 +811,7 @@ export type ReadBundleRequest = Message<"mcphub.v1.ReadBundleRequest"> & {
     case: "path";
   } | {
     /**
-     * A proposal of GetRegistryServer with needs_download.
+     * Id of a proposal of GetRegistryServer with needs_download.
      *
      * @generated from field: string proposal_id = 2;
      */
@@ -814,20 +821,21 @@ export type ReadBundleRequest = Message<"mcphub.v1.ReadBundleRequest"> & {
 };
 
 /**
- * ReadBundleRequest says where the bundle is.
+ * ReadBundleRequest names the bundle.
  *
  * @generated from message mcphub.v1.ReadBundleRequest
  */
 export type ReadBundleRequestJson = {
   /**
-   * Absolute path of a file on the hub's machine. A page cannot name one: its host asks a person for it (AttachRequest.choose_bundle).
+   * Absolute path of a file on the machine of the hub. A page cannot use it: its host lets a person choose the file
+   * (AttachRequest.choose_bundle).
    *
    * @generated from field: string path = 1;
    */
   path?: string;
 
   /**
-   * A proposal of GetRegistryServer with needs_download.
+   * Id of a proposal of GetRegistryServer with needs_download.
    *
    * @generated from field: string proposal_id = 2;
    */
@@ -842,27 +850,27 @@ export const ReadBundleRequestSchema: GenMessage<ReadBundleRequest, {jsonType: R
   messageDesc(file_mcphub_v1_registry, 7);
 
 /**
- * ReadBundleResponse is what a bundle says of itself.
+ * ReadBundleResponse is what a bundle says about itself. Its texts are untrusted.
  *
  * @generated from message mcphub.v1.ReadBundleResponse
  */
 export type ReadBundleResponse = Message<"mcphub.v1.ReadBundleResponse"> & {
   /**
-   * The proposal.
+   * Proposal for the server of the bundle.
    *
    * @generated from field: mcphub.v1.ServerProposal proposal = 1;
    */
   proposal?: ServerProposal | undefined;
 
   /**
-   * Name for people.
+   * Title for people.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * What it does.
+   * Description of the server.
    *
    * @generated from field: string description = 3;
    */
@@ -876,42 +884,42 @@ export type ReadBundleResponse = Message<"mcphub.v1.ReadBundleResponse"> & {
   version: string;
 
   /**
-   * Who says to have made it. Nobody has checked that.
+   * Author, as the bundle states. Nobody has checked that.
    *
    * @generated from field: string author = 5;
    */
   author: string;
 
   /**
-   * SHA-256 of the file, in hex.
+   * SHA-256 of the file of the bundle, in hexadecimal.
    *
    * @generated from field: string sha256 = 6;
    */
   sha256: string;
 
   /**
-   * Bytes of the file, and of what would be unpacked.
+   * Size of the file of the bundle, in bytes.
    *
    * @generated from field: int64 bundle_bytes = 7;
    */
   bundleBytes: bigint;
 
   /**
-   * As bundle_bytes.
+   * Size of the unpacked bundle, in bytes.
    *
    * @generated from field: int64 unpacked_bytes = 8;
    */
   unpackedBytes: bigint;
 
   /**
-   * Where it would be unpacked.
+   * Folder into which the bundle would be unpacked.
    *
    * @generated from field: string folder = 9;
    */
   folder: string;
 
   /**
-   * Tools that it says to have, at most 100.
+   * Names of the tools that the bundle states, at most 100.
    *
    * @generated from field: repeated string tools = 10;
    */
@@ -919,27 +927,27 @@ export type ReadBundleResponse = Message<"mcphub.v1.ReadBundleResponse"> & {
 };
 
 /**
- * ReadBundleResponse is what a bundle says of itself.
+ * ReadBundleResponse is what a bundle says about itself. Its texts are untrusted.
  *
  * @generated from message mcphub.v1.ReadBundleResponse
  */
 export type ReadBundleResponseJson = {
   /**
-   * The proposal.
+   * Proposal for the server of the bundle.
    *
    * @generated from field: mcphub.v1.ServerProposal proposal = 1;
    */
   proposal?: ServerProposalJson;
 
   /**
-   * Name for people.
+   * Title for people.
    *
    * @generated from field: string title = 2;
    */
   title?: string;
 
   /**
-   * What it does.
+   * Description of the server.
    *
    * @generated from field: string description = 3;
    */
@@ -953,42 +961,42 @@ export type ReadBundleResponseJson = {
   version?: string;
 
   /**
-   * Who says to have made it. Nobody has checked that.
+   * Author, as the bundle states. Nobody has checked that.
    *
    * @generated from field: string author = 5;
    */
   author?: string;
 
   /**
-   * SHA-256 of the file, in hex.
+   * SHA-256 of the file of the bundle, in hexadecimal.
    *
    * @generated from field: string sha256 = 6;
    */
   sha256?: string;
 
   /**
-   * Bytes of the file, and of what would be unpacked.
+   * Size of the file of the bundle, in bytes.
    *
    * @generated from field: int64 bundle_bytes = 7;
    */
   bundleBytes?: string;
 
   /**
-   * As bundle_bytes.
+   * Size of the unpacked bundle, in bytes.
    *
    * @generated from field: int64 unpacked_bytes = 8;
    */
   unpackedBytes?: string;
 
   /**
-   * Where it would be unpacked.
+   * Folder into which the bundle would be unpacked.
    *
    * @generated from field: string folder = 9;
    */
   folder?: string;
 
   /**
-   * Tools that it says to have, at most 100.
+   * Names of the tools that the bundle states, at most 100.
    *
    * @generated from field: repeated string tools = 10;
    */
@@ -1038,21 +1046,23 @@ export const InputValuesSchema: GenMessage<InputValues, {jsonType: InputValuesJs
   messageDesc(file_mcphub_v1_registry, 9);
 
 /**
- * FillProposalRequest is what was typed.
+ * FillProposalRequest holds the values for the inputs of a proposal.
  *
  * @generated from message mcphub.v1.FillProposalRequest
  */
 export type FillProposalRequest = Message<"mcphub.v1.FillProposalRequest"> & {
   /**
-   * The proposal.
+   * Id of the proposal.
    *
    * @generated from field: string proposal_id = 1;
    */
   proposalId: string;
 
   /**
-   * Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A required secret that is absent, and any
-   * input whose value is ${input:ID} with its own id, stays so: a person is asked for it when the server starts.
+   * Values by the ids of inputs, at most 200 inputs. An input without values here takes its default; if it has no
+   * default, it is left out of the entry. Two kinds of inputs stay references in the entry, so that the user is asked
+   * for the value when the server starts: a required secret without a value, and an input whose value is ${input:ID}
+   * with its own id.
    *
    * @generated from field: map<string, mcphub.v1.InputValues> values = 2;
    */
@@ -1060,21 +1070,23 @@ export type FillProposalRequest = Message<"mcphub.v1.FillProposalRequest"> & {
 };
 
 /**
- * FillProposalRequest is what was typed.
+ * FillProposalRequest holds the values for the inputs of a proposal.
  *
  * @generated from message mcphub.v1.FillProposalRequest
  */
 export type FillProposalRequestJson = {
   /**
-   * The proposal.
+   * Id of the proposal.
    *
    * @generated from field: string proposal_id = 1;
    */
   proposalId?: string;
 
   /**
-   * Values by the ids of inputs. One that is absent is left out, or takes the default if it has one. A required secret that is absent, and any
-   * input whose value is ${input:ID} with its own id, stays so: a person is asked for it when the server starts.
+   * Values by the ids of inputs, at most 200 inputs. An input without values here takes its default; if it has no
+   * default, it is left out of the entry. Two kinds of inputs stay references in the entry, so that the user is asked
+   * for the value when the server starts: a required secret without a value, and an input whose value is ${input:ID}
+   * with its own id.
    *
    * @generated from field: map<string, mcphub.v1.InputValues> values = 2;
    */
@@ -1089,7 +1101,7 @@ export const FillProposalRequestSchema: GenMessage<FillProposalRequest, {jsonTyp
   messageDesc(file_mcphub_v1_registry, 10);
 
 /**
- * FillProposalResponse is the entry.
+ * FillProposalResponse holds the entry.
  *
  * @generated from message mcphub.v1.FillProposalResponse
  */
@@ -1102,14 +1114,15 @@ export type FillProposalResponse = Message<"mcphub.v1.FillProposalResponse"> & {
   form?: ServerForm | undefined;
 
   /**
-   * The same as a text of VS Code's dialect, with its name and with the inputs that it still refers to: for people, and for AddServerRequest.entry_json.
+   * The entry as JSON text in the dialect of VS Code, with the name of the server and with the inputs that it still
+   * refers to. It is meant for people, and for AddServerRequest.entry_json.
    *
    * @generated from field: string entry_json = 2;
    */
   entryJson: string;
 
   /**
-   * Ids of required inputs that have no value.
+   * Ids of the required inputs that have no value.
    *
    * @generated from field: repeated string missing = 3;
    */
@@ -1117,7 +1130,7 @@ export type FillProposalResponse = Message<"mcphub.v1.FillProposalResponse"> & {
 };
 
 /**
- * FillProposalResponse is the entry.
+ * FillProposalResponse holds the entry.
  *
  * @generated from message mcphub.v1.FillProposalResponse
  */
@@ -1130,14 +1143,15 @@ export type FillProposalResponseJson = {
   form?: ServerFormJson;
 
   /**
-   * The same as a text of VS Code's dialect, with its name and with the inputs that it still refers to: for people, and for AddServerRequest.entry_json.
+   * The entry as JSON text in the dialect of VS Code, with the name of the server and with the inputs that it still
+   * refers to. It is meant for people, and for AddServerRequest.entry_json.
    *
    * @generated from field: string entry_json = 2;
    */
   entryJson?: string;
 
   /**
-   * Ids of required inputs that have no value.
+   * Ids of the required inputs that have no value.
    *
    * @generated from field: repeated string missing = 3;
    */
@@ -1152,13 +1166,13 @@ export const FillProposalResponseSchema: GenMessage<FillProposalResponse, {jsonT
   messageDesc(file_mcphub_v1_registry, 11);
 
 /**
- * RegistryStatus is what a registry says of a version.
+ * RegistryStatus is the status of a version in its registry.
  *
  * @generated from enum mcphub.v1.RegistryStatus
  */
 export enum RegistryStatus {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: REGISTRY_STATUS_UNSPECIFIED = 0;
    */
@@ -1172,14 +1186,14 @@ export enum RegistryStatus {
   ACTIVE = 1,
 
   /**
-   * Not to be used any more, as status_message says.
+   * Should not be used any more; status_message says why.
    *
    * @generated from enum value: REGISTRY_STATUS_DEPRECATED = 2;
    */
   DEPRECATED = 2,
 
   /**
-   * Taken away: spam or malware, say. It must not be added.
+   * Removed, for example because it is spam or malware. It must not be added.
    *
    * @generated from enum value: REGISTRY_STATUS_DELETED = 3;
    */
@@ -1187,7 +1201,7 @@ export enum RegistryStatus {
 }
 
 /**
- * RegistryStatus is what a registry says of a version.
+ * RegistryStatus is the status of a version in its registry.
  *
  * @generated from enum mcphub.v1.RegistryStatus
  */
@@ -1200,7 +1214,7 @@ export const RegistryStatusSchema: GenEnum<RegistryStatus, RegistryStatusJson> =
   enumDesc(file_mcphub_v1_registry, 0);
 
 /**
- * ProposalInputType is what a value is.
+ * ProposalInputType is the type of a value.
  *
  * @generated from enum mcphub.v1.ProposalInputType
  */
@@ -1242,7 +1256,7 @@ export enum ProposalInputType {
 }
 
 /**
- * ProposalInputType is what a value is.
+ * ProposalInputType is the type of a value.
  *
  * @generated from enum mcphub.v1.ProposalInputType
  */
@@ -1255,23 +1269,29 @@ export const ProposalInputTypeSchema: GenEnum<ProposalInputType, ProposalInputTy
   enumDesc(file_mcphub_v1_registry, 1);
 
 /**
- * RegistryService finds servers and says how each could be added. It changes no config file: a person looks at a proposal, FillProposal makes an entry of it,
- * and AddServer writes that. Nothing is sent anywhere but by these calls, and only to the address that the call names; the end of a call ends its request.
+ * RegistryService finds servers and proposes entries for them. It changes no config file: a person looks at a proposal,
+ * FillProposal makes an entry from it, and AddServer writes the entry. The hub contacts nobody except in these calls,
+ * and then only the address that the call names, or the address from which a registry says that a bundle is downloaded.
+ * When a call ends, its request to the registry ends, too.
  *
- * What a registry or a bundle says is a stranger's. A registry shows who published an entry, not what the program does.
+ * All texts of registries and bundles are untrusted. A registry shows who published an entry, not what the program
+ * does.
  *
- * A proposal is kept by the hub for as long as it is among the last 64, and named by its id.
+ * The hub keeps the latest 64 proposals; each has an id.
  *
- * Errors of all calls: FAILED_PRECONDITION (REGISTRY_NOT_SET: no address), INVALID_ARGUMENT (REGISTRY_ADDRESS: the address is none that is asked), UNAVAILABLE
- * (REGISTRY_FAILED: it cannot be reached, refuses, or answers with something else than its API says; metadata status), DEADLINE_EXCEEDED (REGISTRY_FAILED: no
- * whole answer in time), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: an answer, a bundle or its content is too large, or too much is under way), NOT_FOUND
- * (REGISTRY_SERVER_NOT_FOUND, PROPOSAL_NOT_FOUND: ask for it again), UNAVAILABLE (DRAINING).
+ * Errors of all calls: FAILED_PRECONDITION (REGISTRY_NOT_SET: no address is given), INVALID_ARGUMENT (REGISTRY_ADDRESS:
+ * the address is not allowed), UNAVAILABLE (REGISTRY_FAILED: the registry cannot be reached, refuses the request, or
+ * answers something that its API does not allow; metadata status), DEADLINE_EXCEEDED (REGISTRY_FAILED: there was no
+ * complete answer in time), RESOURCE_EXHAUSTED (BOUND_EXCEEDED: an answer, a bundle or its content is too large, or too
+ * many requests are in progress), NOT_FOUND (REGISTRY_SERVER_NOT_FOUND; PROPOSAL_NOT_FOUND: ask for the proposal
+ * again), UNAVAILABLE (DRAINING).
  *
  * @generated from service mcphub.v1.RegistryService
  */
 export const RegistryService: GenService<{
   /**
-   * SearchRegistry gives one page of the servers whose name has a text in it; many registries look into descriptions, too.
+   * SearchRegistry returns one page of the servers whose names contain a text, each in its latest version. Many
+   * registries also search the descriptions.
    *
    * @generated from rpc mcphub.v1.RegistryService.SearchRegistry
    */
@@ -1281,7 +1301,7 @@ export const RegistryService: GenService<{
     output: typeof SearchRegistryResponseSchema;
   },
   /**
-   * GetRegistryServer gives one server of a registry, and a proposal for each way to have it.
+   * GetRegistryServer returns one server of a registry, with a proposal for each way in which it can be added.
    *
    * @generated from rpc mcphub.v1.RegistryService.GetRegistryServer
    */
@@ -1291,10 +1311,11 @@ export const RegistryService: GenService<{
     output: typeof GetRegistryServerResponseSchema;
   },
   /**
-   * ReadBundle reads a bundle and makes a proposal of it. One that a registry names is downloaded, and refused unless it has the hash that the registry says.
-   * Nothing of it is unpacked before AddServer carries its proposal_id.
+   * ReadBundle reads a bundle and makes a proposal from it. A bundle that a registry names is downloaded, and refused
+   * unless it has the hash that the registry states. Nothing of the bundle is unpacked before AddServer is called with
+   * its proposal_id.
    *
-   * Errors: also INVALID_ARGUMENT (BUNDLE_INVALID: no bundle, or one that is refused, with why).
+   * Errors: also INVALID_ARGUMENT (BUNDLE_INVALID: the file is not a bundle, or is refused; the message says why).
    *
    * @generated from rpc mcphub.v1.RegistryService.ReadBundle
    */
@@ -1304,9 +1325,10 @@ export const RegistryService: GenService<{
     output: typeof ReadBundleResponseSchema;
   },
   /**
-   * FillProposal makes an entry of a proposal and of what was typed for its inputs. It asks nobody.
+   * FillProposal makes an entry from a proposal and the values for its inputs. It contacts nobody.
    *
-   * Errors: also INVALID_ARGUMENT (INPUT_INVALID: a value that does not fit, metadata key).
+   * Errors: also INVALID_ARGUMENT (INPUT_INVALID: a value does not fit, metadata key), FAILED_PRECONDITION
+   * (BUNDLE_INVALID: the proposal is unusable, or its bundle must be read first).
    *
    * @generated from rpc mcphub.v1.RegistryService.FillProposal
    */

@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/request.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Requests: what can be cancelled, how it stands, and how it ended.
+// Requests: what can be cancelled, the state of a request, and how it ended.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,13 +17,13 @@ export const file_mcphub_v1_request: GenFile = /*@__PURE__*/
   fileDesc("ChdtY3BodWIvdjEvcmVxdWVzdC5wcm90bxIJbWNwaHViLnYxIvEDCgdSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIZChFwYXJlbnRfcmVxdWVzdF9pZBgHIAEoCRISCgp0YXNrX2xhYmVsGAggASgJEi4KCnN0YXJ0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdpcmVfaWRfanNvbhgKIAEoCRIlCghwcm9ncmVzcxgLIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIXCg9vcGVuX3Byb21wdF9pZHMYDCADKAkSLQoMY2FuY2VsbGF0aW9uGA0gASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIPCgdzdWJqZWN0GA4gASgJEh0KBHRhc2sYDyABKAsyDy5tY3BodWIudjEuVGFzaxIOCgZjYWxsZXIYECABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYESABKAkSDQoFdGl0bGUYEiABKAkiOAoEVGFzaxIPCgd0YXNrX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIksKCFByb2dyZXNzEhAKCHByb2dyZXNzGAEgASgBEhIKBXRvdGFsGAIgASgBSACIAQESDwoHbWVzc2FnZRgDIAEoCUIICgZfdG90YWwiawoMQ2FuY2VsbGF0aW9uEiEKBm9yaWdpbhgBIAEoDjIRLm1jcGh1Yi52MS5PcmlnaW4SDgoGcmVhc29uGAIgASgJEigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIokBCgdUaW1pbmdzEikKBnF1ZXVlZBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIpCgZhY3RpdmUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SKAoFaHVtYW4YAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iPAoITWNwRXJyb3ISDAoEY29kZRgBIAEoAxIPCgdtZXNzYWdlGAIgASgJEhEKCWRhdGFfanNvbhgDIAEoCSI5CghIdWJFcnJvchIMCgRjb2RlGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJKnUKEFJlcXVlc3REaXJlY3Rpb24SIQodUkVRVUVTVF9ESVJFQ1RJT05fVU5TUEVDSUZJRUQQABIeChpSRVFVRVNUX0RJUkVDVElPTl9PVVRHT0lORxABEh4KGlJFUVVFU1RfRElSRUNUSU9OX0lOQ09NSU5HEAIq1AIKDFJlcXVlc3RTdGF0ZRIdChlSRVFVRVNUX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVRVUVTVF9TVEFURV9RVUVVRUQQARIjCh9SRVFVRVNUX1NUQVRFX0FXQUlUSU5HX0FQUFJPVkFMEAISHAoYUkVRVUVTVF9TVEFURV9DT05ORUNUSU5HEAMSGQoVUkVRVUVTVF9TVEFURV9SVU5OSU5HEAQSIAocUkVRVUVTVF9TVEFURV9BV0FJVElOR19JTlBVVBAFEhwKGFJFUVVFU1RfU1RBVEVfQ0FOQ0VMTElORxAGEhYKElJFUVVFU1RfU1RBVEVfRE9ORRAHEhgKFFJFUVVFU1RfU1RBVEVfRkFJTEVEEAgSGwoXUkVRVUVTVF9TVEFURV9DQU5DRUxMRUQQCRIeChpSRVFVRVNUX1NUQVRFX1RBU0tfV09SS0lORxAKKroBCgZPcmlnaW4SFgoST1JJR0lOX1VOU1BFQ0lGSUVEEAASDwoLT1JJR0lOX1VTRVIQARIPCgtPUklHSU5fSE9TVBACEhEKDU9SSUdJTl9TRVJWRVIQAxISCg5PUklHSU5fVElNRU9VVBAEEhEKDU9SSUdJTl9QQVJFTlQQBRIUChBPUklHSU5fVFJBTlNQT1JUEAYSEQoNT1JJR0lOX1BPTElDWRAHEhMKD09SSUdJTl9TSFVURE9XThAIKo8BCg1DYW5jZWxPdXRjb21lEh4KGkNBTkNFTF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASHQoZQ0FOQ0VMX09VVENPTUVfQ0FOQ0VMTElORxABEiMKH0NBTkNFTF9PVVRDT01FX0FMUkVBRFlfRklOSVNIRUQQAhIaChZDQU5DRUxfT1VUQ09NRV9VTktOT1dOEAMqqQEKDkNhbmNlbERlbGl2ZXJ5Eh8KG0NBTkNFTF9ERUxJVkVSWV9VTlNQRUNJRklFRBAAEh4KGkNBTkNFTF9ERUxJVkVSWV9OT1RfTkVFREVEEAESGwoXQ0FOQ0VMX0RFTElWRVJZX1BFTkRJTkcQAhIdChlDQU5DRUxfREVMSVZFUllfREVMSVZFUkVEEAMSGgoWQ0FOQ0VMX0RFTElWRVJZX0ZBSUxFRBAEKjoKA0VyYRITCg9FUkFfVU5TUEVDSUZJRUQQABIOCgpFUkFfTEVHQUNZEAESDgoKRVJBX01PREVSThACQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
- * Request is one thing that can be cancelled.
+ * Request is anything that can be cancelled, and the start of a session.
  *
  * @generated from message mcphub.v1.Request
  */
 export type Request = Message<"mcphub.v1.Request"> & {
   /**
-   * Hub-wide id: chosen by the host for a tool call, or minted by the hub.
+   * Id that is unique in the hub: chosen by the host for a call, or made by the hub.
    *
    * @generated from field: string request_id = 1;
    */
@@ -37,14 +37,16 @@ export type Request = Message<"mcphub.v1.Request"> & {
   server: string;
 
   /**
-   * Who asks whom.
+   * Who sent the request to whom.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 3;
    */
   direction: RequestDirection;
 
   /**
-   * MCP method: tools/call, resources/read, prompts/get, sampling/createMessage, elicitation/create; initialize for the start of a session.
+   * Method of the request. MCP methods: tools/call, resources/read, prompts/get, sampling/createMessage,
+   * elicitation/create; initialize for the start of a session. The hub's own questions to the user have the methods
+   * authorization (sign-in), launch and input.
    *
    * @generated from field: string method = 4;
    */
@@ -58,95 +60,101 @@ export type Request = Message<"mcphub.v1.Request"> & {
   tool: string;
 
   /**
-   * Where it stands.
+   * State of the request.
    *
    * @generated from field: mcphub.v1.RequestState state = 6;
    */
   state: RequestState;
 
   /**
-   * The request that caused this one, when that can be known.
+   * Id of the request that caused this one, "" if it is not known or there is none.
    *
    * @generated from field: string parent_request_id = 7;
    */
   parentRequestId: string;
 
   /**
-   * Free label of the host, for CancelRequests of one task.
+   * Label that the host has given the call, so that CancelRequests can cancel all calls of one task of the host.
    *
    * @generated from field: string task_label = 8;
    */
   taskLabel: string;
 
   /**
-   * When the hub accepted it.
+   * When the hub accepted the request.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 9;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * JSON text of the latest wire id, "" while nothing was sent, or when it is longer than 128 bytes, as that of a server's request may be. It changes
-   * between the rounds of one request.
+   * JSON text of the latest wire id. "" while nothing has been sent, or if the id is longer than 128 bytes, as the id
+   * of a server's request may be. The wire id changes between the rounds of one request.
    *
    * @generated from field: string wire_id_json = 10;
    */
   wireIdJson: string;
 
   /**
-   * Latest progress, absent when none came.
+   * Latest progress, absent if none was reported.
    *
    * @generated from field: mcphub.v1.Progress progress = 11;
    */
   progress?: Progress | undefined;
 
   /**
-   * Prompts of this request that are open now.
+   * Ids of the prompts of this request that are open now.
    *
    * @generated from field: repeated string open_prompt_ids = 12;
    */
   openPromptIds: string[];
 
   /**
-   * Set once a cancel was accepted.
+   * Who cancelled the request and why, absent until a cancel was accepted.
    *
    * @generated from field: mcphub.v1.Cancellation cancellation = 13;
    */
   cancellation?: Cancellation | undefined;
 
   /**
-   * What is asked for, for the methods that have no tool: the URI of a resource, the name of a prompt template.
+   * What a request without a tool is about: the URI of a resource, the name of a prompt template, the issuer of a
+   * sign-in, the program or URL of a launch, or the id of a config input. Texts of servers and of config files are
+   * untrusted.
    *
    * @generated from field: string subject = 14;
    */
   subject: string;
 
   /**
-   * The server's task that carries it out, absent when there is none.
+   * The task by which the server carries out the request, absent if there is none.
    *
    * @generated from field: mcphub.v1.Task task = 15;
    */
   task?: Task | undefined;
 
   /**
-   * Who asked for it: what the MCP client of a gateway calls itself, or CallToolRequest.caller: untrusted. "" when the host does not say, or a window made it.
+   * Who made the request: the name that the MCP client of a gateway gives itself, or CallToolRequest.caller; for a call
+   * of a view (MCP Apps) "view of" and the name of the tool whose view it is. Untrusted. "" if the host does not say,
+   * or if a window made the request.
    *
    * @generated from field: string caller = 16;
    */
   caller: string;
 
   /**
-   * One line of the arguments, for people, to tell requests of one tool from each other: members in their order, texts quoted and shortened, at most 200
-   * characters, "…" where something is left out. Known secrets, and values of members that are named as one, are replaced by [redacted]. "" without
-   * arguments, and for what a server asks. The values are those of whoever made the request: untrusted.
+   * One line of the arguments, by which people can tell the requests of one tool from each other: the members in their
+   * order, with texts quoted and shortened, at most 200 characters. "…" stands where something was left out. Known
+   * secrets, and the values of members whose names say that they are secrets, are replaced by [redacted]. "" if there
+   * are no arguments, and for requests of a server. The values come from whoever made the request: untrusted.
    *
    * @generated from field: string arguments_preview = 17;
    */
   argumentsPreview: string;
 
   /**
-   * Title of the tool, for people, as the server has listed it: at most 256 bytes, "" when it has none or is not known yet, as in the first call of a server
-   * that has never been listed. Another tool may have the same: what is called is tool. Untrusted.
+   * Title of the tool for people, as the server has listed it, at most 256 bytes. "" if the tool has no title or is not
+   * known yet, as in the first call of a server whose tools have never been listed. Another tool may have the same
+   * title; the tool that is called is named by the field tool. Untrusted.
    *
    * @generated from field: string title = 18;
    */
@@ -154,13 +162,13 @@ export type Request = Message<"mcphub.v1.Request"> & {
 };
 
 /**
- * Request is one thing that can be cancelled.
+ * Request is anything that can be cancelled, and the start of a session.
  *
  * @generated from message mcphub.v1.Request
  */
 export type RequestJson = {
   /**
-   * Hub-wide id: chosen by the host for a tool call, or minted by the hub.
+   * Id that is unique in the hub: chosen by the host for a call, or made by the hub.
    *
    * @generated from field: string request_id = 1;
    */
@@ -174,14 +182,16 @@ export type RequestJson = {
   server?: string;
 
   /**
-   * Who asks whom.
+   * Who sent the request to whom.
    *
    * @generated from field: mcphub.v1.RequestDirection direction = 3;
    */
   direction?: RequestDirectionJson;
 
   /**
-   * MCP method: tools/call, resources/read, prompts/get, sampling/createMessage, elicitation/create; initialize for the start of a session.
+   * Method of the request. MCP methods: tools/call, resources/read, prompts/get, sampling/createMessage,
+   * elicitation/create; initialize for the start of a session. The hub's own questions to the user have the methods
+   * authorization (sign-in), launch and input.
    *
    * @generated from field: string method = 4;
    */
@@ -195,95 +205,101 @@ export type RequestJson = {
   tool?: string;
 
   /**
-   * Where it stands.
+   * State of the request.
    *
    * @generated from field: mcphub.v1.RequestState state = 6;
    */
   state?: RequestStateJson;
 
   /**
-   * The request that caused this one, when that can be known.
+   * Id of the request that caused this one, "" if it is not known or there is none.
    *
    * @generated from field: string parent_request_id = 7;
    */
   parentRequestId?: string;
 
   /**
-   * Free label of the host, for CancelRequests of one task.
+   * Label that the host has given the call, so that CancelRequests can cancel all calls of one task of the host.
    *
    * @generated from field: string task_label = 8;
    */
   taskLabel?: string;
 
   /**
-   * When the hub accepted it.
+   * When the hub accepted the request.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 9;
    */
   startTime?: TimestampJson;
 
   /**
-   * JSON text of the latest wire id, "" while nothing was sent, or when it is longer than 128 bytes, as that of a server's request may be. It changes
-   * between the rounds of one request.
+   * JSON text of the latest wire id. "" while nothing has been sent, or if the id is longer than 128 bytes, as the id
+   * of a server's request may be. The wire id changes between the rounds of one request.
    *
    * @generated from field: string wire_id_json = 10;
    */
   wireIdJson?: string;
 
   /**
-   * Latest progress, absent when none came.
+   * Latest progress, absent if none was reported.
    *
    * @generated from field: mcphub.v1.Progress progress = 11;
    */
   progress?: ProgressJson;
 
   /**
-   * Prompts of this request that are open now.
+   * Ids of the prompts of this request that are open now.
    *
    * @generated from field: repeated string open_prompt_ids = 12;
    */
   openPromptIds?: string[];
 
   /**
-   * Set once a cancel was accepted.
+   * Who cancelled the request and why, absent until a cancel was accepted.
    *
    * @generated from field: mcphub.v1.Cancellation cancellation = 13;
    */
   cancellation?: CancellationJson;
 
   /**
-   * What is asked for, for the methods that have no tool: the URI of a resource, the name of a prompt template.
+   * What a request without a tool is about: the URI of a resource, the name of a prompt template, the issuer of a
+   * sign-in, the program or URL of a launch, or the id of a config input. Texts of servers and of config files are
+   * untrusted.
    *
    * @generated from field: string subject = 14;
    */
   subject?: string;
 
   /**
-   * The server's task that carries it out, absent when there is none.
+   * The task by which the server carries out the request, absent if there is none.
    *
    * @generated from field: mcphub.v1.Task task = 15;
    */
   task?: TaskJson;
 
   /**
-   * Who asked for it: what the MCP client of a gateway calls itself, or CallToolRequest.caller: untrusted. "" when the host does not say, or a window made it.
+   * Who made the request: the name that the MCP client of a gateway gives itself, or CallToolRequest.caller; for a call
+   * of a view (MCP Apps) "view of" and the name of the tool whose view it is. Untrusted. "" if the host does not say,
+   * or if a window made the request.
    *
    * @generated from field: string caller = 16;
    */
   caller?: string;
 
   /**
-   * One line of the arguments, for people, to tell requests of one tool from each other: members in their order, texts quoted and shortened, at most 200
-   * characters, "…" where something is left out. Known secrets, and values of members that are named as one, are replaced by [redacted]. "" without
-   * arguments, and for what a server asks. The values are those of whoever made the request: untrusted.
+   * One line of the arguments, by which people can tell the requests of one tool from each other: the members in their
+   * order, with texts quoted and shortened, at most 200 characters. "…" stands where something was left out. Known
+   * secrets, and the values of members whose names say that they are secrets, are replaced by [redacted]. "" if there
+   * are no arguments, and for requests of a server. The values come from whoever made the request: untrusted.
    *
    * @generated from field: string arguments_preview = 17;
    */
   argumentsPreview?: string;
 
   /**
-   * Title of the tool, for people, as the server has listed it: at most 256 bytes, "" when it has none or is not known yet, as in the first call of a server
-   * that has never been listed. Another tool may have the same: what is called is tool. Untrusted.
+   * Title of the tool for people, as the server has listed it, at most 256 bytes. "" if the tool has no title or is not
+   * known yet, as in the first call of a server whose tools have never been listed. Another tool may have the same
+   * title; the tool that is called is named by the field tool. Untrusted.
    *
    * @generated from field: string title = 18;
    */
@@ -298,14 +314,14 @@ export const RequestSchema: GenMessage<Request, {jsonType: RequestJson}> = /*@__
   messageDesc(file_mcphub_v1_request, 0);
 
 /**
- * Task is work that a server carries out apart from the message that asked for it (tasks of 2025-11-25, or the extension
+ * Task is work that a server does independently of the message that asked for it (tasks of 2025-11-25, or the extension
  * io.modelcontextprotocol/tasks of 2026-07-28).
  *
  * @generated from message mcphub.v1.Task
  */
 export type Task = Message<"mcphub.v1.Task"> & {
   /**
-   * Id that the server gave it: untrusted.
+   * Id that the server gave the task: untrusted.
    *
    * @generated from field: string task_id = 1;
    */
@@ -319,7 +335,7 @@ export type Task = Message<"mcphub.v1.Task"> & {
   status: string;
 
   /**
-   * Text of the server: untrusted.
+   * Text of the server about the status: untrusted.
    *
    * @generated from field: string message = 3;
    */
@@ -327,14 +343,14 @@ export type Task = Message<"mcphub.v1.Task"> & {
 };
 
 /**
- * Task is work that a server carries out apart from the message that asked for it (tasks of 2025-11-25, or the extension
+ * Task is work that a server does independently of the message that asked for it (tasks of 2025-11-25, or the extension
  * io.modelcontextprotocol/tasks of 2026-07-28).
  *
  * @generated from message mcphub.v1.Task
  */
 export type TaskJson = {
   /**
-   * Id that the server gave it: untrusted.
+   * Id that the server gave the task: untrusted.
    *
    * @generated from field: string task_id = 1;
    */
@@ -348,7 +364,7 @@ export type TaskJson = {
   status?: string;
 
   /**
-   * Text of the server: untrusted.
+   * Text of the server about the status: untrusted.
    *
    * @generated from field: string message = 3;
    */
@@ -363,27 +379,27 @@ export const TaskSchema: GenMessage<Task, {jsonType: TaskJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_request, 1);
 
 /**
- * Progress as the server reports it.
+ * Progress is the progress of a request as the server reports it.
  *
  * @generated from message mcphub.v1.Progress
  */
 export type Progress = Message<"mcphub.v1.Progress"> & {
   /**
-   * Rises with each report.
+   * Present value. It rises with each report.
    *
    * @generated from field: double progress = 1;
    */
   progress: number;
 
   /**
-   * Expected end value, absent when the server does not say.
+   * Expected end value, absent if the server does not say.
    *
    * @generated from field: optional double total = 2;
    */
   total?: number | undefined;
 
   /**
-   * Text of the server: untrusted.
+   * Text of the server, at most 4 KiB: untrusted.
    *
    * @generated from field: string message = 3;
    */
@@ -391,27 +407,27 @@ export type Progress = Message<"mcphub.v1.Progress"> & {
 };
 
 /**
- * Progress as the server reports it.
+ * Progress is the progress of a request as the server reports it.
  *
  * @generated from message mcphub.v1.Progress
  */
 export type ProgressJson = {
   /**
-   * Rises with each report.
+   * Present value. It rises with each report.
    *
    * @generated from field: double progress = 1;
    */
   progress?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Expected end value, absent when the server does not say.
+   * Expected end value, absent if the server does not say.
    *
    * @generated from field: optional double total = 2;
    */
   total?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Text of the server: untrusted.
+   * Text of the server, at most 4 KiB: untrusted.
    *
    * @generated from field: string message = 3;
    */
@@ -426,29 +442,30 @@ export const ProgressSchema: GenMessage<Progress, {jsonType: ProgressJson}> = /*
   messageDesc(file_mcphub_v1_request, 2);
 
 /**
- * Cancellation tells who cancelled a request and why.
+ * Cancellation says who cancelled a request and why.
  *
  * @generated from message mcphub.v1.Cancellation
  */
 export type Cancellation = Message<"mcphub.v1.Cancellation"> & {
   /**
-   * Who did it.
+   * Who cancelled the request.
    *
    * @generated from field: mcphub.v1.Origin origin = 1;
    */
   origin: Origin;
 
   /**
-   * Why, word for word as it was given: raw text of at most 256 Unicode code points, cut at a whole one. It is what the server gets. It may hold line
-   * breaks, control characters and characters that turn the direction of writing: whoever shows it makes it fit for its own place. From a server it is
-   * untrusted.
+   * Reason, word for word as it was given: raw text of at most 256 Unicode code points, cut between code points. The
+   * server gets the same text. It may contain line breaks, control characters and characters that change the direction
+   * of writing, so that whoever shows it must make it safe for the place where it is shown. A reason that a server gave
+   * is untrusted.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * When it was accepted.
+   * When the cancel was accepted.
    *
    * @generated from field: google.protobuf.Timestamp time = 3;
    */
@@ -456,29 +473,30 @@ export type Cancellation = Message<"mcphub.v1.Cancellation"> & {
 };
 
 /**
- * Cancellation tells who cancelled a request and why.
+ * Cancellation says who cancelled a request and why.
  *
  * @generated from message mcphub.v1.Cancellation
  */
 export type CancellationJson = {
   /**
-   * Who did it.
+   * Who cancelled the request.
    *
    * @generated from field: mcphub.v1.Origin origin = 1;
    */
   origin?: OriginJson;
 
   /**
-   * Why, word for word as it was given: raw text of at most 256 Unicode code points, cut at a whole one. It is what the server gets. It may hold line
-   * breaks, control characters and characters that turn the direction of writing: whoever shows it makes it fit for its own place. From a server it is
-   * untrusted.
+   * Reason, word for word as it was given: raw text of at most 256 Unicode code points, cut between code points. The
+   * server gets the same text. It may contain line breaks, control characters and characters that change the direction
+   * of writing, so that whoever shows it must make it safe for the place where it is shown. A reason that a server gave
+   * is untrusted.
    *
    * @generated from field: string reason = 2;
    */
   reason?: string;
 
   /**
-   * When it was accepted.
+   * When the cancel was accepted.
    *
    * @generated from field: google.protobuf.Timestamp time = 3;
    */
@@ -493,27 +511,29 @@ export const CancellationSchema: GenMessage<Cancellation, {jsonType: Cancellatio
   messageDesc(file_mcphub_v1_request, 3);
 
 /**
- * Timings of a request that has ended.
+ * Timings say how long a request that has ended spent in its states. The three durations add up to its whole time.
  *
  * @generated from message mcphub.v1.Timings
  */
 export type Timings = Message<"mcphub.v1.Timings"> & {
   /**
-   * From acceptance until it was first sent: approval and connecting, less human time.
+   * Time before the server had the request, and while it had to be connected again, without the time in which a person
+   * was asked.
    *
    * @generated from field: google.protobuf.Duration queued = 1;
    */
   queued?: Duration | undefined;
 
   /**
-   * Time that the server had it, less human time.
+   * Time in which the server had the request, or the request was being cancelled, without the time in which a person
+   * was asked.
    *
    * @generated from field: google.protobuf.Duration active = 2;
    */
   active?: Duration | undefined;
 
   /**
-   * Time that a person was asked.
+   * Time in which a person was asked.
    *
    * @generated from field: google.protobuf.Duration human = 3;
    */
@@ -521,27 +541,29 @@ export type Timings = Message<"mcphub.v1.Timings"> & {
 };
 
 /**
- * Timings of a request that has ended.
+ * Timings say how long a request that has ended spent in its states. The three durations add up to its whole time.
  *
  * @generated from message mcphub.v1.Timings
  */
 export type TimingsJson = {
   /**
-   * From acceptance until it was first sent: approval and connecting, less human time.
+   * Time before the server had the request, and while it had to be connected again, without the time in which a person
+   * was asked.
    *
    * @generated from field: google.protobuf.Duration queued = 1;
    */
   queued?: DurationJson;
 
   /**
-   * Time that the server had it, less human time.
+   * Time in which the server had the request, or the request was being cancelled, without the time in which a person
+   * was asked.
    *
    * @generated from field: google.protobuf.Duration active = 2;
    */
   active?: DurationJson;
 
   /**
-   * Time that a person was asked.
+   * Time in which a person was asked.
    *
    * @generated from field: google.protobuf.Duration human = 3;
    */
@@ -556,13 +578,14 @@ export const TimingsSchema: GenMessage<Timings, {jsonType: TimingsJson}> = /*@__
   messageDesc(file_mcphub_v1_request, 4);
 
 /**
- * McpError is a JSON-RPC error of a server, as it came.
+ * McpError is a JSON-RPC error of a server, as it was received. In the events for windows a message is cut at 4 KiB,
+ * and data of more than 64 KiB is left out.
  *
  * @generated from message mcphub.v1.McpError
  */
 export type McpError = Message<"mcphub.v1.McpError"> & {
   /**
-   * JSON-RPC code.
+   * JSON-RPC error code.
    *
    * @generated from field: int64 code = 1;
    */
@@ -576,7 +599,7 @@ export type McpError = Message<"mcphub.v1.McpError"> & {
   message: string;
 
   /**
-   * JSON text of the data member, "" when absent.
+   * JSON text of the data member, "" if there is none: untrusted.
    *
    * @generated from field: string data_json = 3;
    */
@@ -584,13 +607,14 @@ export type McpError = Message<"mcphub.v1.McpError"> & {
 };
 
 /**
- * McpError is a JSON-RPC error of a server, as it came.
+ * McpError is a JSON-RPC error of a server, as it was received. In the events for windows a message is cut at 4 KiB,
+ * and data of more than 64 KiB is left out.
  *
  * @generated from message mcphub.v1.McpError
  */
 export type McpErrorJson = {
   /**
-   * JSON-RPC code.
+   * JSON-RPC error code.
    *
    * @generated from field: int64 code = 1;
    */
@@ -604,7 +628,7 @@ export type McpErrorJson = {
   message?: string;
 
   /**
-   * JSON text of the data member, "" when absent.
+   * JSON text of the data member, "" if there is none: untrusted.
    *
    * @generated from field: string data_json = 3;
    */
@@ -619,27 +643,27 @@ export const McpErrorSchema: GenMessage<McpError, {jsonType: McpErrorJson}> = /*
   messageDesc(file_mcphub_v1_request, 5);
 
 /**
- * HubError is trouble of the hub's own: what a gRPC status with an ErrorInfo detail says, as a message.
+ * HubError is a failure of the hub itself. It is the message form of a gRPC status with an ErrorInfo detail.
  *
  * @generated from message mcphub.v1.HubError
  */
 export type HubError = Message<"mcphub.v1.HubError"> & {
   /**
-   * Name of the gRPC code, NOT_FOUND say.
+   * Name of the gRPC code, for example NOT_FOUND.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * Reason of the ErrorInfo detail (domain mcphub), PROMPT_CLOSED say.
+   * Reason of the ErrorInfo detail (domain mcphub), for example PROMPT_CLOSED.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * What happened, to whom, and what to do.
+   * Text for people: what happened, to whom, and what to do.
    *
    * @generated from field: string message = 3;
    */
@@ -647,27 +671,27 @@ export type HubError = Message<"mcphub.v1.HubError"> & {
 };
 
 /**
- * HubError is trouble of the hub's own: what a gRPC status with an ErrorInfo detail says, as a message.
+ * HubError is a failure of the hub itself. It is the message form of a gRPC status with an ErrorInfo detail.
  *
  * @generated from message mcphub.v1.HubError
  */
 export type HubErrorJson = {
   /**
-   * Name of the gRPC code, NOT_FOUND say.
+   * Name of the gRPC code, for example NOT_FOUND.
    *
    * @generated from field: string code = 1;
    */
   code?: string;
 
   /**
-   * Reason of the ErrorInfo detail (domain mcphub), PROMPT_CLOSED say.
+   * Reason of the ErrorInfo detail (domain mcphub), for example PROMPT_CLOSED.
    *
    * @generated from field: string reason = 2;
    */
   reason?: string;
 
   /**
-   * What happened, to whom, and what to do.
+   * Text for people: what happened, to whom, and what to do.
    *
    * @generated from field: string message = 3;
    */
@@ -682,27 +706,28 @@ export const HubErrorSchema: GenMessage<HubError, {jsonType: HubErrorJson}> = /*
   messageDesc(file_mcphub_v1_request, 6);
 
 /**
- * RequestDirection tells who asks whom.
+ * RequestDirection says who sent the request to whom.
  *
  * @generated from enum mcphub.v1.RequestDirection
  */
 export enum RequestDirection {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: REQUEST_DIRECTION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The hub asked the server: a tool call.
+   * The hub asks the server, for example by a tool call. The hub's own questions to the user about a server (sign-in,
+   * launch, config input) and the start of a session are outgoing requests, too.
    *
    * @generated from enum value: REQUEST_DIRECTION_OUTGOING = 1;
    */
   OUTGOING = 1,
 
   /**
-   * The server asked the hub: sampling or elicitation.
+   * The server asks the hub: sampling or elicitation.
    *
    * @generated from enum value: REQUEST_DIRECTION_INCOMING = 2;
    */
@@ -710,7 +735,7 @@ export enum RequestDirection {
 }
 
 /**
- * RequestDirection tells who asks whom.
+ * RequestDirection says who sent the request to whom.
  *
  * @generated from enum mcphub.v1.RequestDirection
  */
@@ -723,20 +748,20 @@ export const RequestDirectionSchema: GenEnum<RequestDirection, RequestDirectionJ
   enumDesc(file_mcphub_v1_request, 0);
 
 /**
- * RequestState is where a request stands. Exactly one of the last three ends it.
+ * RequestState is the state of a request. Each request ends in exactly one of DONE, FAILED and CANCELLED.
  *
  * @generated from enum mcphub.v1.RequestState
  */
 export enum RequestState {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: REQUEST_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Accepted by the hub, nothing has happened yet.
+   * The hub has accepted the request; nothing has happened yet.
    *
    * @generated from enum value: REQUEST_STATE_QUEUED = 1;
    */
@@ -750,14 +775,14 @@ export enum RequestState {
   AWAITING_APPROVAL = 2,
 
   /**
-   * The server is being started.
+   * The server is being started or connected.
    *
    * @generated from enum value: REQUEST_STATE_CONNECTING = 3;
    */
   CONNECTING = 3,
 
   /**
-   * The server works on it.
+   * The server is working on the request.
    *
    * @generated from enum value: REQUEST_STATE_RUNNING = 4;
    */
@@ -771,35 +796,36 @@ export enum RequestState {
   AWAITING_INPUT = 5,
 
   /**
-   * A cancel was accepted; the request is not locally final yet.
+   * A cancel was accepted; the request has not ended in the hub yet.
    *
    * @generated from enum value: REQUEST_STATE_CANCELLING = 6;
    */
   CANCELLING = 6,
 
   /**
-   * Ended with a result; the result may say isError.
+   * The request ended with a result. The result may say isError.
    *
    * @generated from enum value: REQUEST_STATE_DONE = 7;
    */
   DONE = 7,
 
   /**
-   * Ended with an error.
+   * The request ended with an error.
    *
    * @generated from enum value: REQUEST_STATE_FAILED = 8;
    */
   FAILED = 8,
 
   /**
-   * Ended by a cancel, a timeout included.
+   * The request ended by a cancel; a cancel by a timeout counts as well.
    *
    * @generated from enum value: REQUEST_STATE_CANCELLED = 9;
    */
   CANCELLED = 9,
 
   /**
-   * The server works on it as a task: apart from the message that asked for it, and from the connection. It comes between running and the end.
+   * The server is working on the request as a task, which is independent of the message that asked for it and of the
+   * connection. This state comes between RUNNING and the end.
    *
    * @generated from enum value: REQUEST_STATE_TASK_WORKING = 10;
    */
@@ -807,7 +833,7 @@ export enum RequestState {
 }
 
 /**
- * RequestState is where a request stands. Exactly one of the last three ends it.
+ * RequestState is the state of a request. Each request ends in exactly one of DONE, FAILED and CANCELLED.
  *
  * @generated from enum mcphub.v1.RequestState
  */
@@ -820,13 +846,13 @@ export const RequestStateSchema: GenEnum<RequestState, RequestStateJson> = /*@__
   enumDesc(file_mcphub_v1_request, 1);
 
 /**
- * Origin is who ended a request or a prompt.
+ * Origin says who ended a request or a prompt.
  *
  * @generated from enum mcphub.v1.Origin
  */
 export enum Origin {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: ORIGIN_UNSPECIFIED = 0;
    */
@@ -847,21 +873,21 @@ export enum Origin {
   HOST = 2,
 
   /**
-   * The MCP server withdrew it.
+   * The MCP server withdrew its request, or cancelled its task.
    *
    * @generated from enum value: ORIGIN_SERVER = 3;
    */
   SERVER = 3,
 
   /**
-   * A clock of the hub ran out.
+   * A time limit of the hub passed.
    *
    * @generated from enum value: ORIGIN_TIMEOUT = 4;
    */
   TIMEOUT = 4,
 
   /**
-   * The request that caused it ended.
+   * The request that caused this one ended.
    *
    * @generated from enum value: ORIGIN_PARENT = 5;
    */
@@ -875,7 +901,7 @@ export enum Origin {
   TRANSPORT = 6,
 
   /**
-   * An approval policy, or the lack of a window that could have been asked.
+   * An approval policy decided, or there was no window that could have been asked.
    *
    * @generated from enum value: ORIGIN_POLICY = 7;
    */
@@ -890,7 +916,7 @@ export enum Origin {
 }
 
 /**
- * Origin is who ended a request or a prompt.
+ * Origin says who ended a request or a prompt.
  *
  * @generated from enum mcphub.v1.Origin
  */
@@ -903,34 +929,36 @@ export const OriginSchema: GenEnum<Origin, OriginJson> = /*@__PURE__*/
   enumDesc(file_mcphub_v1_request, 2);
 
 /**
- * CancelOutcome is what became of a cancel.
+ * CancelOutcome is the outcome of a cancel.
  *
  * @generated from enum mcphub.v1.CancelOutcome
  */
 export enum CancelOutcome {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: CANCEL_OUTCOME_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The request was open and is being cancelled. A second cancel of it gets this too.
+   * The request was open and is being cancelled. A second cancel of the same request has this outcome, too.
    *
    * @generated from enum value: CANCEL_OUTCOME_CANCELLING = 1;
    */
   CANCELLING = 1,
 
   /**
-   * The request had ended already; nothing was done.
+   * The request had already ended and was not changed. If the host chose the id, a tool call that uses the id again
+   * within 30 s is refused as cancelled, because the cancel may have been meant for that call.
    *
    * @generated from enum value: CANCEL_OUTCOME_ALREADY_FINISHED = 2;
    */
   ALREADY_FINISHED = 2,
 
   /**
-   * No such request is known. A tool call that uses this id within 30 s is refused as cancelled.
+   * There is no such request. A tool call that uses this id within 30 s is refused as cancelled, unless the outcome is
+   * UNKNOWN only because the request belongs to another server than the cancel names.
    *
    * @generated from enum value: CANCEL_OUTCOME_UNKNOWN = 3;
    */
@@ -938,7 +966,7 @@ export enum CancelOutcome {
 }
 
 /**
- * CancelOutcome is what became of a cancel.
+ * CancelOutcome is the outcome of a cancel.
  *
  * @generated from enum mcphub.v1.CancelOutcome
  */
@@ -951,43 +979,46 @@ export const CancelOutcomeSchema: GenEnum<CancelOutcome, CancelOutcomeJson> = /*
   enumDesc(file_mcphub_v1_request, 3);
 
 /**
- * CancelDelivery is what is known of the way of a cancel to the server. It never says that the server has stopped: no revision of MCP tells that.
+ * CancelDelivery says what is known about the delivery of a cancel to the server. It never says that the server has
+ * stopped: no revision of MCP has a message for that.
  *
  * @generated from enum mcphub.v1.CancelDelivery
  */
 export enum CancelDelivery {
   /**
-   * Not said: by a hub of before this field, or of a request that was not cancelled.
+   * Unknown: the hub is older than this field, or the request was not cancelled.
    *
    * @generated from enum value: CANCEL_DELIVERY_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * There was nothing to tell the server: nothing of the request had been sent, or nothing of it was open at the server (it had answered, or the
-   * request is the server's own).
+   * There was nothing to tell the server: nothing of the request had been sent, or nothing of it was open at the server
+   * (the server had answered, or the request is the server's own).
    *
    * @generated from enum value: CANCEL_DELIVERY_NOT_NEEDED = 1;
    */
   NOT_NEEDED = 1,
 
   /**
-   * The cancel is on its way. What becomes of it is told by mcp_request_cancel_delivery, after 30 s at the latest.
+   * The cancel is being sent. Its outcome is reported by mcp_request_cancel_delivery, after 30 s at the latest.
    *
    * @generated from enum value: CANCEL_DELIVERY_PENDING = 2;
    */
   PENDING = 2,
 
   /**
-   * The cancel is with the server: in the pipe of its process, acknowledged by its HTTP end, or told by closing the stream of the request, as the
-   * revision of the connection has it.
+   * The cancel has reached the server: it was written to the pipe of the server's process, or acknowledged by the
+   * server's HTTP endpoint, or the stream of the request was closed, whichever of these the revision of the connection
+   * uses. For a task the server has answered tasks/cancel.
    *
    * @generated from enum value: CANCEL_DELIVERY_DELIVERED = 3;
    */
   DELIVERED = 3,
 
   /**
-   * The cancel did not get to the server, as far as the hub can know: the server did not take it in time, refused it, or the connection ended first.
+   * The cancel did not reach the server, as far as the hub can know: the server did not accept it in time or refused
+   * it, or the connection ended first.
    *
    * @generated from enum value: CANCEL_DELIVERY_FAILED = 4;
    */
@@ -995,7 +1026,8 @@ export enum CancelDelivery {
 }
 
 /**
- * CancelDelivery is what is known of the way of a cancel to the server. It never says that the server has stopped: no revision of MCP tells that.
+ * CancelDelivery says what is known about the delivery of a cancel to the server. It never says that the server has
+ * stopped: no revision of MCP has a message for that.
  *
  * @generated from enum mcphub.v1.CancelDelivery
  */
@@ -1008,7 +1040,7 @@ export const CancelDeliverySchema: GenEnum<CancelDelivery, CancelDeliveryJson> =
   enumDesc(file_mcphub_v1_request, 4);
 
 /**
- * Era of the MCP revision that a connection speaks.
+ * Era is the era of the MCP revision that a connection uses.
  *
  * @generated from enum mcphub.v1.Era
  */
@@ -1021,14 +1053,14 @@ export enum Era {
   UNSPECIFIED = 0,
 
   /**
-   * Revisions 2024-11-05 to 2025-11-25: initialize, server requests.
+   * Revisions 2024-11-05 to 2025-11-25, with initialize and with requests of the server.
    *
    * @generated from enum value: ERA_LEGACY = 1;
    */
   LEGACY = 1,
 
   /**
-   * Revision 2026-07-28: server/discover, no server requests.
+   * Revision 2026-07-28, with server/discover and without requests of the server.
    *
    * @generated from enum value: ERA_MODERN = 2;
    */
@@ -1036,7 +1068,7 @@ export enum Era {
 }
 
 /**
- * Era of the MCP revision that a connection speaks.
+ * Era is the era of the MCP revision that a connection uses.
  *
  * @generated from enum mcphub.v1.Era
  */

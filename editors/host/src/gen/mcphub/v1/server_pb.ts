@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/server.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Servers, their tools, and the config they come from.
+// Servers, what they offer, and the config that they come from.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -29,21 +29,22 @@ export const file_mcphub_v1_server: GenFile = /*@__PURE__*/
  */
 export type Server = Message<"mcphub.v1.Server"> & {
   /**
-   * Name, unique in this hub: that in the config, or NAME@SCOPE for an entry beside another one of its name.
+   * Name, unique in this hub: the name in the config, or NAME@SCOPE for an entry that is listed beside another one of
+   * the same name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Where the connection stands.
+   * State of the connection.
    *
    * @generated from field: mcphub.v1.ServerState state = 2;
    */
   state: ServerState;
 
   /**
-   * Era, once connected.
+   * Era of the connection, once connected.
    *
    * @generated from field: mcphub.v1.Era era = 3;
    */
@@ -57,14 +58,14 @@ export type Server = Message<"mcphub.v1.Server"> & {
   protocolRevision: string;
 
   /**
-   * Name the server gives itself: untrusted.
+   * Title that the server gives itself, or else its name: untrusted.
    *
    * @generated from field: string title = 5;
    */
   title: string;
 
   /**
-   * Version the server gives itself: untrusted.
+   * Version that the server gives itself: untrusted.
    *
    * @generated from field: string version = 6;
    */
@@ -78,194 +79,201 @@ export type Server = Message<"mcphub.v1.Server"> & {
   instructions: string;
 
   /**
-   * JSON text of the server's capabilities, once connected.
+   * JSON text of the server's capabilities, once connected: untrusted.
    *
    * @generated from field: string capabilities_json = 8;
    */
   capabilitiesJson: string;
 
   /**
-   * Process id of the server, 0 when none runs.
+   * Process id of the server, 0 if no process runs.
    *
    * @generated from field: int32 process_id = 9;
    */
   processId: number;
 
   /**
-   * What went wrong last, "" when nothing did. While it is connecting: what is odd about that so far, such as what a
-   * process writes on its stdout that is no message of the protocol.
+   * The last failure, for people; "" if there was none. While the server is being connected: what is unusual so far,
+   * such as lines on the stdout of the process that are not messages of the protocol. It may quote the server:
+   * untrusted.
    *
    * @generated from field: string last_error = 10;
    */
   lastError: string;
 
   /**
-   * Last lines of its stderr: untrusted.
+   * Last lines of the server's stderr, at most 50 of at most 1 KiB each: untrusted.
    *
    * @generated from field: repeated string stderr = 11;
    */
   stderr: string[];
 
   /**
-   * Where its config entry stands.
+   * Config file that has the entry of the server.
    *
    * @generated from field: string config_file = 12;
    */
   configFile: string;
 
   /**
-   * Line of its config entry, from 1.
+   * Line of the entry, from 1.
    *
    * @generated from field: int32 config_line = 13;
    */
   configLine: number;
 
   /**
-   * What is wrong or odd in its config entry.
+   * What is wrong or unusual in the entry.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 14;
    */
   problems: ConfigProblem[];
 
   /**
-   * When it became ready.
+   * When the server became ready. Absent: it is not ready.
    *
    * @generated from field: google.protobuf.Timestamp ready_time = 15;
    */
   readyTime?: Timestamp | undefined;
 
   /**
-   * Command that is run, without arguments.
+   * Command that is run, without arguments; "" for a server behind a URL.
    *
    * @generated from field: string command = 16;
    */
   command: string;
 
   /**
-   * Odd traffic of the connection that harmed nobody.
+   * Traffic of the connection that was wrong but did no harm.
    *
    * @generated from field: mcphub.v1.ConnectionCounters counters = 17;
    */
   counters?: ConnectionCounters | undefined;
 
   /**
-   * How it is reached.
+   * How the server is reached.
    *
    * @generated from field: mcphub.v1.ServerTransport transport = 18;
    */
   transport: ServerTransport;
 
   /**
-   * Its address, without query and user information; "" for a process.
+   * Address of the server, without query and user information; "" for a process.
    *
    * @generated from field: string url = 19;
    */
   url: string;
 
   /**
-   * Whether the hub has a token for it.
+   * Whether the hub has a token for the server.
    *
    * @generated from field: mcphub.v1.SignInState sign_in = 20;
    */
   signIn: SignInState;
 
   /**
-   * Dialect of its config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or mcpServers.
+   * Dialect of the config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or
+   * mcpServers.
    *
    * @generated from field: string config_dialect = 21;
    */
   configDialect: string;
 
   /**
-   * Scope of its config file: user, workspace or host.
+   * Scope of the config file: user, workspace or host.
    *
    * @generated from field: string config_scope = 22;
    */
   configScope: string;
 
   /**
-   * Entries of the same name in other files, which this one replaces. An entry of a workspace replaces another one only after the user has agreed to it.
+   * Entries of the same name in other files, which this entry replaces. An entry of a workspace replaces another one
+   * only after the user has agreed to it.
    *
    * @generated from field: repeated mcphub.v1.ConfigOrigin shadows = 23;
    */
   shadows: ConfigOrigin[];
 
   /**
-   * When it is started.
+   * When the server is started.
    *
    * @generated from field: mcphub.v1.ServerStart start = 24;
    */
   start: ServerStart;
 
   /**
-   * Starts that failed, and connections that were lost, in a row.
+   * Number of failed starts and lost connections in a row.
    *
    * @generated from field: int32 failures = 25;
    */
   failures: number;
 
   /**
-   * When the hub starts it again by itself, absent when it does not.
+   * When the hub will start the server again by itself. Absent: it will not.
    *
    * @generated from field: google.protobuf.Timestamp next_start_time = 26;
    */
   nextStartTime?: Timestamp | undefined;
 
   /**
-   * How its process ended last, "" when it has not: exit status or signal, and at which stage.
+   * How the last process of the server ended (exit status or signal) and at which stage. "": none has ended.
    *
    * @generated from field: string last_exit = 27;
    */
   lastExit: string;
 
   /**
-   * Whether it may be started.
+   * Whether the server may be started.
    *
    * @generated from field: mcphub.v1.LaunchConsent launch_consent = 28;
    */
   launchConsent: LaunchConsent;
 
   /**
-   * What its processes may use together, in bytes; 0: no limit.
+   * How much memory the processes of the server may use together, in bytes. 0: no limit.
    *
    * @generated from field: int64 memory_limit_bytes = 29;
    */
   memoryLimitBytes: bigint;
 
   /**
-   * Its place among all servers in config order, from 1; told anew when a change of the config moves it.
+   * Place among all servers in config order, from 1. When a change of the config moves the server, server_changed is
+   * sent.
    *
    * @generated from field: int32 place = 30;
    */
   place: number;
 
   /**
-   * Entries of the same name in files of workspaces that the user has not agreed to. Each takes the place of this one only after a yes, which
-   * StartServer with workspace_entry asks for; until then they change nothing of this one. Where this one is of another scope, the first of them can be started
-   * and called beside it, as NAME@workspace, after a consent of its own.
+   * Entries of the same name in files of workspaces that the user has not agreed to. They do not affect this entry:
+   * each of them replaces it only after a yes, for which StartServer with workspace_entry asks. If this entry has
+   * another scope than workspace, the first of them can be started and called beside it as NAME@workspace, after a
+   * consent of its own.
    *
    * @generated from field: repeated mcphub.v1.ConfigOrigin waiting_for_consent = 31;
    */
   waitingForConsent: ConfigOrigin[];
 
   /**
-   * It is to ask no questions: somebody has said so.
+   * True: the server may ask no questions, because of MuteServer or PromptAnswer.mute_server.
    *
    * @generated from field: bool questions_muted = 32;
    */
   questionsMuted: boolean;
 
   /**
-   * Tells apart the entries that have had this name: an entry that goes from the config and comes back has a higher number. Never 0.
+   * Distinguishes the entries that have had this name one after the other: an entry that is removed from the config and
+   * added again has a higher number. Never 0.
    *
    * @generated from field: uint64 incarnation = 33;
    */
   incarnation: bigint;
 
   /**
-   * Name in the config. Where entries of one name stand in files of several scopes, the one that counts has the name by itself; that of each other scope is a
-   * server beside it, whose name is NAME@SCOPE. All answers, tokens and tools that are kept by name are its own. It starts only when somebody names it: lists of
-   * all tools, gateways and names for models leave it out.
+   * Name of the entry in the config. If entries of one name are in files of several scopes, the entry that counts has
+   * the name for itself. The entry of each other scope is a server beside it, whose name is NAME@SCOPE. Such a server
+   * has its own answers, tokens and tools, as far as they are stored by name. It starts only when somebody names it:
+   * lists of all tools, gateways, and the names of tools for models leave it out.
    *
    * @generated from field: string config_name = 34;
    */
@@ -279,21 +287,22 @@ export type Server = Message<"mcphub.v1.Server"> & {
  */
 export type ServerJson = {
   /**
-   * Name, unique in this hub: that in the config, or NAME@SCOPE for an entry beside another one of its name.
+   * Name, unique in this hub: the name in the config, or NAME@SCOPE for an entry that is listed beside another one of
+   * the same name.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * Where the connection stands.
+   * State of the connection.
    *
    * @generated from field: mcphub.v1.ServerState state = 2;
    */
   state?: ServerStateJson;
 
   /**
-   * Era, once connected.
+   * Era of the connection, once connected.
    *
    * @generated from field: mcphub.v1.Era era = 3;
    */
@@ -307,14 +316,14 @@ export type ServerJson = {
   protocolRevision?: string;
 
   /**
-   * Name the server gives itself: untrusted.
+   * Title that the server gives itself, or else its name: untrusted.
    *
    * @generated from field: string title = 5;
    */
   title?: string;
 
   /**
-   * Version the server gives itself: untrusted.
+   * Version that the server gives itself: untrusted.
    *
    * @generated from field: string version = 6;
    */
@@ -328,194 +337,201 @@ export type ServerJson = {
   instructions?: string;
 
   /**
-   * JSON text of the server's capabilities, once connected.
+   * JSON text of the server's capabilities, once connected: untrusted.
    *
    * @generated from field: string capabilities_json = 8;
    */
   capabilitiesJson?: string;
 
   /**
-   * Process id of the server, 0 when none runs.
+   * Process id of the server, 0 if no process runs.
    *
    * @generated from field: int32 process_id = 9;
    */
   processId?: number;
 
   /**
-   * What went wrong last, "" when nothing did. While it is connecting: what is odd about that so far, such as what a
-   * process writes on its stdout that is no message of the protocol.
+   * The last failure, for people; "" if there was none. While the server is being connected: what is unusual so far,
+   * such as lines on the stdout of the process that are not messages of the protocol. It may quote the server:
+   * untrusted.
    *
    * @generated from field: string last_error = 10;
    */
   lastError?: string;
 
   /**
-   * Last lines of its stderr: untrusted.
+   * Last lines of the server's stderr, at most 50 of at most 1 KiB each: untrusted.
    *
    * @generated from field: repeated string stderr = 11;
    */
   stderr?: string[];
 
   /**
-   * Where its config entry stands.
+   * Config file that has the entry of the server.
    *
    * @generated from field: string config_file = 12;
    */
   configFile?: string;
 
   /**
-   * Line of its config entry, from 1.
+   * Line of the entry, from 1.
    *
    * @generated from field: int32 config_line = 13;
    */
   configLine?: number;
 
   /**
-   * What is wrong or odd in its config entry.
+   * What is wrong or unusual in the entry.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 14;
    */
   problems?: ConfigProblemJson[];
 
   /**
-   * When it became ready.
+   * When the server became ready. Absent: it is not ready.
    *
    * @generated from field: google.protobuf.Timestamp ready_time = 15;
    */
   readyTime?: TimestampJson;
 
   /**
-   * Command that is run, without arguments.
+   * Command that is run, without arguments; "" for a server behind a URL.
    *
    * @generated from field: string command = 16;
    */
   command?: string;
 
   /**
-   * Odd traffic of the connection that harmed nobody.
+   * Traffic of the connection that was wrong but did no harm.
    *
    * @generated from field: mcphub.v1.ConnectionCounters counters = 17;
    */
   counters?: ConnectionCountersJson;
 
   /**
-   * How it is reached.
+   * How the server is reached.
    *
    * @generated from field: mcphub.v1.ServerTransport transport = 18;
    */
   transport?: ServerTransportJson;
 
   /**
-   * Its address, without query and user information; "" for a process.
+   * Address of the server, without query and user information; "" for a process.
    *
    * @generated from field: string url = 19;
    */
   url?: string;
 
   /**
-   * Whether the hub has a token for it.
+   * Whether the hub has a token for the server.
    *
    * @generated from field: mcphub.v1.SignInState sign_in = 20;
    */
   signIn?: SignInStateJson;
 
   /**
-   * Dialect of its config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or mcpServers.
+   * Dialect of the config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or
+   * mcpServers.
    *
    * @generated from field: string config_dialect = 21;
    */
   configDialect?: string;
 
   /**
-   * Scope of its config file: user, workspace or host.
+   * Scope of the config file: user, workspace or host.
    *
    * @generated from field: string config_scope = 22;
    */
   configScope?: string;
 
   /**
-   * Entries of the same name in other files, which this one replaces. An entry of a workspace replaces another one only after the user has agreed to it.
+   * Entries of the same name in other files, which this entry replaces. An entry of a workspace replaces another one
+   * only after the user has agreed to it.
    *
    * @generated from field: repeated mcphub.v1.ConfigOrigin shadows = 23;
    */
   shadows?: ConfigOriginJson[];
 
   /**
-   * When it is started.
+   * When the server is started.
    *
    * @generated from field: mcphub.v1.ServerStart start = 24;
    */
   start?: ServerStartJson;
 
   /**
-   * Starts that failed, and connections that were lost, in a row.
+   * Number of failed starts and lost connections in a row.
    *
    * @generated from field: int32 failures = 25;
    */
   failures?: number;
 
   /**
-   * When the hub starts it again by itself, absent when it does not.
+   * When the hub will start the server again by itself. Absent: it will not.
    *
    * @generated from field: google.protobuf.Timestamp next_start_time = 26;
    */
   nextStartTime?: TimestampJson;
 
   /**
-   * How its process ended last, "" when it has not: exit status or signal, and at which stage.
+   * How the last process of the server ended (exit status or signal) and at which stage. "": none has ended.
    *
    * @generated from field: string last_exit = 27;
    */
   lastExit?: string;
 
   /**
-   * Whether it may be started.
+   * Whether the server may be started.
    *
    * @generated from field: mcphub.v1.LaunchConsent launch_consent = 28;
    */
   launchConsent?: LaunchConsentJson;
 
   /**
-   * What its processes may use together, in bytes; 0: no limit.
+   * How much memory the processes of the server may use together, in bytes. 0: no limit.
    *
    * @generated from field: int64 memory_limit_bytes = 29;
    */
   memoryLimitBytes?: string;
 
   /**
-   * Its place among all servers in config order, from 1; told anew when a change of the config moves it.
+   * Place among all servers in config order, from 1. When a change of the config moves the server, server_changed is
+   * sent.
    *
    * @generated from field: int32 place = 30;
    */
   place?: number;
 
   /**
-   * Entries of the same name in files of workspaces that the user has not agreed to. Each takes the place of this one only after a yes, which
-   * StartServer with workspace_entry asks for; until then they change nothing of this one. Where this one is of another scope, the first of them can be started
-   * and called beside it, as NAME@workspace, after a consent of its own.
+   * Entries of the same name in files of workspaces that the user has not agreed to. They do not affect this entry:
+   * each of them replaces it only after a yes, for which StartServer with workspace_entry asks. If this entry has
+   * another scope than workspace, the first of them can be started and called beside it as NAME@workspace, after a
+   * consent of its own.
    *
    * @generated from field: repeated mcphub.v1.ConfigOrigin waiting_for_consent = 31;
    */
   waitingForConsent?: ConfigOriginJson[];
 
   /**
-   * It is to ask no questions: somebody has said so.
+   * True: the server may ask no questions, because of MuteServer or PromptAnswer.mute_server.
    *
    * @generated from field: bool questions_muted = 32;
    */
   questionsMuted?: boolean;
 
   /**
-   * Tells apart the entries that have had this name: an entry that goes from the config and comes back has a higher number. Never 0.
+   * Distinguishes the entries that have had this name one after the other: an entry that is removed from the config and
+   * added again has a higher number. Never 0.
    *
    * @generated from field: uint64 incarnation = 33;
    */
   incarnation?: string;
 
   /**
-   * Name in the config. Where entries of one name stand in files of several scopes, the one that counts has the name by itself; that of each other scope is a
-   * server beside it, whose name is NAME@SCOPE. All answers, tokens and tools that are kept by name are its own. It starts only when somebody names it: lists of
-   * all tools, gateways and names for models leave it out.
+   * Name of the entry in the config. If entries of one name are in files of several scopes, the entry that counts has
+   * the name for itself. The entry of each other scope is a server beside it, whose name is NAME@SCOPE. Such a server
+   * has its own answers, tokens and tools, as far as they are stored by name. It starts only when somebody names it:
+   * lists of all tools, gateways, and the names of tools for models leave it out.
    *
    * @generated from field: string config_name = 34;
    */
@@ -530,7 +546,7 @@ export const ServerSchema: GenMessage<Server, {jsonType: ServerJson}> = /*@__PUR
   messageDesc(file_mcphub_v1_server, 0);
 
 /**
- * ConfigOrigin is where a config entry stands.
+ * ConfigOrigin is the place of a config entry.
  *
  * @generated from message mcphub.v1.ConfigOrigin
  */
@@ -550,14 +566,14 @@ export type ConfigOrigin = Message<"mcphub.v1.ConfigOrigin"> & {
   line: number;
 
   /**
-   * As in Server.
+   * Dialect, as in Server.config_dialect.
    *
    * @generated from field: string dialect = 3;
    */
   dialect: string;
 
   /**
-   * As in Server.
+   * Scope, as in Server.config_scope.
    *
    * @generated from field: string scope = 4;
    */
@@ -565,7 +581,7 @@ export type ConfigOrigin = Message<"mcphub.v1.ConfigOrigin"> & {
 };
 
 /**
- * ConfigOrigin is where a config entry stands.
+ * ConfigOrigin is the place of a config entry.
  *
  * @generated from message mcphub.v1.ConfigOrigin
  */
@@ -585,14 +601,14 @@ export type ConfigOriginJson = {
   line?: number;
 
   /**
-   * As in Server.
+   * Dialect, as in Server.config_dialect.
    *
    * @generated from field: string dialect = 3;
    */
   dialect?: string;
 
   /**
-   * As in Server.
+   * Scope, as in Server.config_scope.
    *
    * @generated from field: string scope = 4;
    */
@@ -607,27 +623,27 @@ export const ConfigOriginSchema: GenMessage<ConfigOrigin, {jsonType: ConfigOrigi
   messageDesc(file_mcphub_v1_server, 1);
 
 /**
- * ConnectionCounters count traffic that was dropped, ignored or suppressed on the present connection.
+ * ConnectionCounters count the traffic that was dropped, ignored or suppressed on the present connection.
  *
  * @generated from message mcphub.v1.ConnectionCounters
  */
 export type ConnectionCounters = Message<"mcphub.v1.ConnectionCounters"> & {
   /**
-   * Responses that came after their request was cancelled.
+   * Responses that arrived after their request had been cancelled.
    *
    * @generated from field: uint64 late_responses = 1;
    */
   lateResponses: bigint;
 
   /**
-   * Responses to nothing that was ever asked, or a second time.
+   * Responses to a request that the hub did not send, or second responses to one request.
    *
    * @generated from field: uint64 unknown_responses = 2;
    */
   unknownResponses: bigint;
 
   /**
-   * Lines that are no JSON-RPC message.
+   * Lines that are not JSON-RPC messages.
    *
    * @generated from field: uint64 bad_lines = 3;
    */
@@ -641,7 +657,7 @@ export type ConnectionCounters = Message<"mcphub.v1.ConnectionCounters"> & {
   unknownCancels: bigint;
 
   /**
-   * Cancels of the server that name no request properly.
+   * Cancels of the server without a valid request id.
    *
    * @generated from field: uint64 malformed_cancels = 5;
    */
@@ -655,7 +671,7 @@ export type ConnectionCounters = Message<"mcphub.v1.ConnectionCounters"> & {
   suppressedResponses: bigint;
 
   /**
-   * Notifications that were dropped because too many waited.
+   * Notifications that were dropped because too many were waiting.
    *
    * @generated from field: uint64 dropped_notifications = 7;
    */
@@ -663,27 +679,27 @@ export type ConnectionCounters = Message<"mcphub.v1.ConnectionCounters"> & {
 };
 
 /**
- * ConnectionCounters count traffic that was dropped, ignored or suppressed on the present connection.
+ * ConnectionCounters count the traffic that was dropped, ignored or suppressed on the present connection.
  *
  * @generated from message mcphub.v1.ConnectionCounters
  */
 export type ConnectionCountersJson = {
   /**
-   * Responses that came after their request was cancelled.
+   * Responses that arrived after their request had been cancelled.
    *
    * @generated from field: uint64 late_responses = 1;
    */
   lateResponses?: string;
 
   /**
-   * Responses to nothing that was ever asked, or a second time.
+   * Responses to a request that the hub did not send, or second responses to one request.
    *
    * @generated from field: uint64 unknown_responses = 2;
    */
   unknownResponses?: string;
 
   /**
-   * Lines that are no JSON-RPC message.
+   * Lines that are not JSON-RPC messages.
    *
    * @generated from field: uint64 bad_lines = 3;
    */
@@ -697,7 +713,7 @@ export type ConnectionCountersJson = {
   unknownCancels?: string;
 
   /**
-   * Cancels of the server that name no request properly.
+   * Cancels of the server without a valid request id.
    *
    * @generated from field: uint64 malformed_cancels = 5;
    */
@@ -711,7 +727,7 @@ export type ConnectionCountersJson = {
   suppressedResponses?: string;
 
   /**
-   * Notifications that were dropped because too many waited.
+   * Notifications that were dropped because too many were waiting.
    *
    * @generated from field: uint64 dropped_notifications = 7;
    */
@@ -753,28 +769,28 @@ export type ConfigProblem = Message<"mcphub.v1.ConfigProblem"> & {
   column: number;
 
   /**
-   * Server entry, "" for the file as a whole.
+   * Name of the entry, "" for a problem of the file as a whole.
    *
    * @generated from field: string server = 4;
    */
   server: string;
 
   /**
-   * Key, "" for the entry as a whole.
+   * Key in the entry, "" for a problem of the entry as a whole.
    *
    * @generated from field: string key = 5;
    */
   key: string;
 
   /**
-   * What is wrong and what would be right.
+   * What is wrong, and what would be right.
    *
    * @generated from field: string message = 6;
    */
   message: string;
 
   /**
-   * The entry (or the file) cannot be used.
+   * True: the entry (or the file) cannot be used.
    *
    * @generated from field: bool fatal = 7;
    */
@@ -809,28 +825,28 @@ export type ConfigProblemJson = {
   column?: number;
 
   /**
-   * Server entry, "" for the file as a whole.
+   * Name of the entry, "" for a problem of the file as a whole.
    *
    * @generated from field: string server = 4;
    */
   server?: string;
 
   /**
-   * Key, "" for the entry as a whole.
+   * Key in the entry, "" for a problem of the entry as a whole.
    *
    * @generated from field: string key = 5;
    */
   key?: string;
 
   /**
-   * What is wrong and what would be right.
+   * What is wrong, and what would be right.
    *
    * @generated from field: string message = 6;
    */
   message?: string;
 
   /**
-   * The entry (or the file) cannot be used.
+   * True: the entry (or the file) cannot be used.
    *
    * @generated from field: bool fatal = 7;
    */
@@ -845,13 +861,14 @@ export const ConfigProblemSchema: GenMessage<ConfigProblem, {jsonType: ConfigPro
   messageDesc(file_mcphub_v1_server, 3);
 
 /**
- * ConfigSource is one config file, or its text.
+ * ConfigSource is one config file, or the text of one.
  *
  * @generated from message mcphub.v1.ConfigSource
  */
 export type ConfigSource = Message<"mcphub.v1.ConfigSource"> & {
   /**
-   * Path of the file; with json its display name. A path that is not absolute begins in the hub's working directory.
+   * Path of the file; with json, the display name of the text. A path that is not absolute is relative to the hub's
+   * working directory.
    *
    * @generated from field: string path = 1;
    */
@@ -865,36 +882,37 @@ export type ConfigSource = Message<"mcphub.v1.ConfigSource"> & {
   json: string;
 
   /**
-   * "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the folder. Empty: workspace. The servers of a workspace
-   * file start only after the user has agreed to each.
+   * "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the workspace folder.
+   * Empty: workspace. The servers of a workspace file start only after the user has agreed to each of them.
    *
    * @generated from field: string scope = 3;
    */
   scope: string;
 
   /**
-   * The host has asked the user itself whether this workspace file may start servers.
+   * True: the host has asked the user itself, and this workspace file may start servers without a consent to each.
    *
    * @generated from field: bool trusted = 4;
    */
   trusted: boolean;
 
   /**
-   * Dialect, as in Server. Empty: found out from the name and the content.
+   * Dialect, as in Server.config_dialect. Empty: the hub determines it from the name and the content.
    *
    * @generated from field: string dialect = 5;
    */
   dialect: string;
 
   /**
-   * Workspace folder that the file belongs to, an absolute path; ${workspaceFolder} stands for it.
+   * Absolute path of the workspace folder that the file belongs to; ${workspaceFolder} stands for it.
    *
    * @generated from field: string folder = 6;
    */
   folder: string;
 
   /**
-   * The file need not be there: it is a place where servers can be added (AddServer), and that it is missing is no problem to tell.
+   * True: the file need not exist. It is a place where servers can be added (AddServer), and if it does not exist, no
+   * problem is reported.
    *
    * @generated from field: bool may_be_missing = 7;
    */
@@ -902,13 +920,14 @@ export type ConfigSource = Message<"mcphub.v1.ConfigSource"> & {
 };
 
 /**
- * ConfigSource is one config file, or its text.
+ * ConfigSource is one config file, or the text of one.
  *
  * @generated from message mcphub.v1.ConfigSource
  */
 export type ConfigSourceJson = {
   /**
-   * Path of the file; with json its display name. A path that is not absolute begins in the hub's working directory.
+   * Path of the file; with json, the display name of the text. A path that is not absolute is relative to the hub's
+   * working directory.
    *
    * @generated from field: string path = 1;
    */
@@ -922,36 +941,37 @@ export type ConfigSourceJson = {
   json?: string;
 
   /**
-   * "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the folder. Empty: workspace. The servers of a workspace
-   * file start only after the user has agreed to each.
+   * "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the workspace folder.
+   * Empty: workspace. The servers of a workspace file start only after the user has agreed to each of them.
    *
    * @generated from field: string scope = 3;
    */
   scope?: string;
 
   /**
-   * The host has asked the user itself whether this workspace file may start servers.
+   * True: the host has asked the user itself, and this workspace file may start servers without a consent to each.
    *
    * @generated from field: bool trusted = 4;
    */
   trusted?: boolean;
 
   /**
-   * Dialect, as in Server. Empty: found out from the name and the content.
+   * Dialect, as in Server.config_dialect. Empty: the hub determines it from the name and the content.
    *
    * @generated from field: string dialect = 5;
    */
   dialect?: string;
 
   /**
-   * Workspace folder that the file belongs to, an absolute path; ${workspaceFolder} stands for it.
+   * Absolute path of the workspace folder that the file belongs to; ${workspaceFolder} stands for it.
    *
    * @generated from field: string folder = 6;
    */
   folder?: string;
 
   /**
-   * The file need not be there: it is a place where servers can be added (AddServer), and that it is missing is no problem to tell.
+   * True: the file need not exist. It is a place where servers can be added (AddServer), and if it does not exist, no
+   * problem is reported.
    *
    * @generated from field: bool may_be_missing = 7;
    */
@@ -966,27 +986,27 @@ export const ConfigSourceSchema: GenMessage<ConfigSource, {jsonType: ConfigSourc
   messageDesc(file_mcphub_v1_server, 4);
 
 /**
- * Tool as a server lists it.
+ * Tool is a tool as a server lists it.
  *
  * @generated from message mcphub.v1.Tool
  */
 export type Tool = Message<"mcphub.v1.Tool"> & {
   /**
-   * Server that lists it.
+   * Server that offers the tool.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Name for CallTool.
+   * Name for CallTool: untrusted.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 3;
    */
@@ -1000,49 +1020,50 @@ export type Tool = Message<"mcphub.v1.Tool"> & {
   description: string;
 
   /**
-   * JSON text of the whole definition, as it came.
+   * JSON text of the whole definition, as it was received: untrusted.
    *
    * @generated from field: string definition_json = 5;
    */
   definitionJson: string;
 
   /**
-   * Hash of name, description, schemas and annotations: an approval is bound to it.
+   * Hash of the name, the description, the schemas and the annotations. An approval is bound to it.
    *
    * @generated from field: string definition_hash = 6;
    */
   definitionHash: string;
 
   /**
-   * What the config says about calling it.
+   * Whether the tool may be called, according to the config.
    *
    * @generated from field: mcphub.v1.ApprovalPolicy policy = 7;
    */
   policy: ApprovalPolicy;
 
   /**
-   * It is as an earlier connection listed it; the server is not up.
+   * True: the definition comes from an earlier connection, and the server is not connected now.
    *
    * @generated from field: bool cached = 8;
    */
   cached: boolean;
 
   /**
-   * URI (ui://) of the resource that draws its calls and results, when it has one (MCP Apps, _meta.ui.resourceUri): untrusted.
+   * URI (ui://) of the resource that draws the calls and results of the tool (MCP Apps, _meta.ui.resourceUri):
+   * untrusted. "" if there is none.
    *
    * @generated from field: string ui_resource_uri = 9;
    */
   uiResourceUri: string;
 
   /**
-   * It is for views alone (MCP Apps, _meta.ui.visibility without "model"): models are not shown it.
+   * True: the tool is only for views (MCP Apps, _meta.ui.visibility without "model"), and is not shown to models.
    *
    * @generated from field: bool hidden_from_models = 10;
    */
   hiddenFromModels: boolean;
 
   /**
-   * It is not for views (_meta.ui.visibility without "app"): a call from one is refused.
+   * True: the tool is not for views (_meta.ui.visibility without "app"); a call by a view is refused.
    *
    * @generated from field: bool hidden_from_apps = 11;
    */
@@ -1050,27 +1071,27 @@ export type Tool = Message<"mcphub.v1.Tool"> & {
 };
 
 /**
- * Tool as a server lists it.
+ * Tool is a tool as a server lists it.
  *
  * @generated from message mcphub.v1.Tool
  */
 export type ToolJson = {
   /**
-   * Server that lists it.
+   * Server that offers the tool.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Name for CallTool.
+   * Name for CallTool: untrusted.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 3;
    */
@@ -1084,49 +1105,50 @@ export type ToolJson = {
   description?: string;
 
   /**
-   * JSON text of the whole definition, as it came.
+   * JSON text of the whole definition, as it was received: untrusted.
    *
    * @generated from field: string definition_json = 5;
    */
   definitionJson?: string;
 
   /**
-   * Hash of name, description, schemas and annotations: an approval is bound to it.
+   * Hash of the name, the description, the schemas and the annotations. An approval is bound to it.
    *
    * @generated from field: string definition_hash = 6;
    */
   definitionHash?: string;
 
   /**
-   * What the config says about calling it.
+   * Whether the tool may be called, according to the config.
    *
    * @generated from field: mcphub.v1.ApprovalPolicy policy = 7;
    */
   policy?: ApprovalPolicyJson;
 
   /**
-   * It is as an earlier connection listed it; the server is not up.
+   * True: the definition comes from an earlier connection, and the server is not connected now.
    *
    * @generated from field: bool cached = 8;
    */
   cached?: boolean;
 
   /**
-   * URI (ui://) of the resource that draws its calls and results, when it has one (MCP Apps, _meta.ui.resourceUri): untrusted.
+   * URI (ui://) of the resource that draws the calls and results of the tool (MCP Apps, _meta.ui.resourceUri):
+   * untrusted. "" if there is none.
    *
    * @generated from field: string ui_resource_uri = 9;
    */
   uiResourceUri?: string;
 
   /**
-   * It is for views alone (MCP Apps, _meta.ui.visibility without "model"): models are not shown it.
+   * True: the tool is only for views (MCP Apps, _meta.ui.visibility without "model"), and is not shown to models.
    *
    * @generated from field: bool hidden_from_models = 10;
    */
   hiddenFromModels?: boolean;
 
   /**
-   * It is not for views (_meta.ui.visibility without "app"): a call from one is refused.
+   * True: the tool is not for views (_meta.ui.visibility without "app"); a call by a view is refused.
    *
    * @generated from field: bool hidden_from_apps = 11;
    */
@@ -1141,20 +1163,20 @@ export const ToolSchema: GenMessage<Tool, {jsonType: ToolJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_server, 5);
 
 /**
- * Resource as a server lists it.
+ * Resource is a resource as a server lists it.
  *
  * @generated from message mcphub.v1.Resource
  */
 export type Resource = Message<"mcphub.v1.Resource"> & {
   /**
-   * Server that lists it.
+   * Server that offers the resource.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * URI for ReadResource, as the server spells it. Only its server can read it.
+   * URI for ReadResource, as the server spells it: untrusted. Only this server can read it.
    *
    * @generated from field: string uri = 2;
    */
@@ -1168,7 +1190,7 @@ export type Resource = Message<"mcphub.v1.Resource"> & {
   name: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 4;
    */
@@ -1182,21 +1204,21 @@ export type Resource = Message<"mcphub.v1.Resource"> & {
   description: string;
 
   /**
-   * MIME type, "" when the server gives none: untrusted.
+   * MIME type: untrusted. "" if the server gives none.
    *
    * @generated from field: string mime_type = 6;
    */
   mimeType: string;
 
   /**
-   * Size in bytes, absent when the server gives none: untrusted.
+   * Size in bytes: untrusted. Absent if the server gives none.
    *
    * @generated from field: optional int64 size = 7;
    */
   size?: bigint | undefined;
 
   /**
-   * JSON text of the whole definition, as it came: annotations, icons and _meta among it.
+   * JSON text of the whole definition, as it was received, including annotations, icons and _meta: untrusted.
    *
    * @generated from field: string definition_json = 8;
    */
@@ -1204,20 +1226,20 @@ export type Resource = Message<"mcphub.v1.Resource"> & {
 };
 
 /**
- * Resource as a server lists it.
+ * Resource is a resource as a server lists it.
  *
  * @generated from message mcphub.v1.Resource
  */
 export type ResourceJson = {
   /**
-   * Server that lists it.
+   * Server that offers the resource.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * URI for ReadResource, as the server spells it. Only its server can read it.
+   * URI for ReadResource, as the server spells it: untrusted. Only this server can read it.
    *
    * @generated from field: string uri = 2;
    */
@@ -1231,7 +1253,7 @@ export type ResourceJson = {
   name?: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 4;
    */
@@ -1245,21 +1267,21 @@ export type ResourceJson = {
   description?: string;
 
   /**
-   * MIME type, "" when the server gives none: untrusted.
+   * MIME type: untrusted. "" if the server gives none.
    *
    * @generated from field: string mime_type = 6;
    */
   mimeType?: string;
 
   /**
-   * Size in bytes, absent when the server gives none: untrusted.
+   * Size in bytes: untrusted. Absent if the server gives none.
    *
    * @generated from field: optional int64 size = 7;
    */
   size?: string;
 
   /**
-   * JSON text of the whole definition, as it came: annotations, icons and _meta among it.
+   * JSON text of the whole definition, as it was received, including annotations, icons and _meta: untrusted.
    *
    * @generated from field: string definition_json = 8;
    */
@@ -1274,20 +1296,20 @@ export const ResourceSchema: GenMessage<Resource, {jsonType: ResourceJson}> = /*
   messageDesc(file_mcphub_v1_server, 6);
 
 /**
- * ResourceTemplate as a server lists it.
+ * ResourceTemplate is a resource template as a server lists it.
  *
  * @generated from message mcphub.v1.ResourceTemplate
  */
 export type ResourceTemplate = Message<"mcphub.v1.ResourceTemplate"> & {
   /**
-   * Server that lists it.
+   * Server that offers the template.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * URI template (RFC 6570).
+   * URI template (RFC 6570): untrusted.
    *
    * @generated from field: string uri_template = 2;
    */
@@ -1301,7 +1323,7 @@ export type ResourceTemplate = Message<"mcphub.v1.ResourceTemplate"> & {
   name: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 4;
    */
@@ -1315,28 +1337,28 @@ export type ResourceTemplate = Message<"mcphub.v1.ResourceTemplate"> & {
   description: string;
 
   /**
-   * MIME type, "" when the server gives none: untrusted.
+   * MIME type: untrusted. "" if the server gives none.
    *
    * @generated from field: string mime_type = 6;
    */
   mimeType: string;
 
   /**
-   * JSON text of the whole definition, as it came.
+   * JSON text of the whole definition, as it was received: untrusted.
    *
    * @generated from field: string definition_json = 7;
    */
   definitionJson: string;
 
   /**
-   * Names of its variables, each once, in its order, for ExpandUriTemplate and Complete; at most 100.
+   * Names of the variables, each once, in the order of the template, for ExpandUriTemplate and Complete. At most 100.
    *
    * @generated from field: repeated string variables = 8;
    */
   variables: string[];
 
   /**
-   * Why it is no URI template, and cannot be filled in; "" when it is one.
+   * Why the text is not a URI template and cannot be filled. "": it is one.
    *
    * @generated from field: string problem = 9;
    */
@@ -1344,20 +1366,20 @@ export type ResourceTemplate = Message<"mcphub.v1.ResourceTemplate"> & {
 };
 
 /**
- * ResourceTemplate as a server lists it.
+ * ResourceTemplate is a resource template as a server lists it.
  *
  * @generated from message mcphub.v1.ResourceTemplate
  */
 export type ResourceTemplateJson = {
   /**
-   * Server that lists it.
+   * Server that offers the template.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * URI template (RFC 6570).
+   * URI template (RFC 6570): untrusted.
    *
    * @generated from field: string uri_template = 2;
    */
@@ -1371,7 +1393,7 @@ export type ResourceTemplateJson = {
   name?: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 4;
    */
@@ -1385,28 +1407,28 @@ export type ResourceTemplateJson = {
   description?: string;
 
   /**
-   * MIME type, "" when the server gives none: untrusted.
+   * MIME type: untrusted. "" if the server gives none.
    *
    * @generated from field: string mime_type = 6;
    */
   mimeType?: string;
 
   /**
-   * JSON text of the whole definition, as it came.
+   * JSON text of the whole definition, as it was received: untrusted.
    *
    * @generated from field: string definition_json = 7;
    */
   definitionJson?: string;
 
   /**
-   * Names of its variables, each once, in its order, for ExpandUriTemplate and Complete; at most 100.
+   * Names of the variables, each once, in the order of the template, for ExpandUriTemplate and Complete. At most 100.
    *
    * @generated from field: repeated string variables = 8;
    */
   variables?: string[];
 
   /**
-   * Why it is no URI template, and cannot be filled in; "" when it is one.
+   * Why the text is not a URI template and cannot be filled. "": it is one.
    *
    * @generated from field: string problem = 9;
    */
@@ -1427,21 +1449,21 @@ export const ResourceTemplateSchema: GenMessage<ResourceTemplate, {jsonType: Res
  */
 export type McpPrompt = Message<"mcphub.v1.McpPrompt"> & {
   /**
-   * Server that lists it.
+   * Server that offers the template.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Name for GetMcpPrompt.
+   * Name for GetMcpPrompt: untrusted.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 3;
    */
@@ -1455,14 +1477,14 @@ export type McpPrompt = Message<"mcphub.v1.McpPrompt"> & {
   description: string;
 
   /**
-   * Arguments, in the server's order.
+   * Arguments, in the order of the server.
    *
    * @generated from field: repeated mcphub.v1.McpPromptArgument arguments = 5;
    */
   arguments: McpPromptArgument[];
 
   /**
-   * JSON text of the whole definition, as it came.
+   * JSON text of the whole definition, as it was received: untrusted.
    *
    * @generated from field: string definition_json = 6;
    */
@@ -1476,21 +1498,21 @@ export type McpPrompt = Message<"mcphub.v1.McpPrompt"> & {
  */
 export type McpPromptJson = {
   /**
-   * Server that lists it.
+   * Server that offers the template.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Name for GetMcpPrompt.
+   * Name for GetMcpPrompt: untrusted.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 3;
    */
@@ -1504,14 +1526,14 @@ export type McpPromptJson = {
   description?: string;
 
   /**
-   * Arguments, in the server's order.
+   * Arguments, in the order of the server.
    *
    * @generated from field: repeated mcphub.v1.McpPromptArgument arguments = 5;
    */
   arguments?: McpPromptArgumentJson[];
 
   /**
-   * JSON text of the whole definition, as it came.
+   * JSON text of the whole definition, as it was received: untrusted.
    *
    * @generated from field: string definition_json = 6;
    */
@@ -1532,14 +1554,14 @@ export const McpPromptSchema: GenMessage<McpPrompt, {jsonType: McpPromptJson}> =
  */
 export type McpPromptArgument = Message<"mcphub.v1.McpPromptArgument"> & {
   /**
-   * Name.
+   * Name: untrusted.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 2;
    */
@@ -1553,7 +1575,7 @@ export type McpPromptArgument = Message<"mcphub.v1.McpPromptArgument"> & {
   description: string;
 
   /**
-   * It must be given.
+   * True: a value must be given.
    *
    * @generated from field: bool required = 4;
    */
@@ -1567,14 +1589,14 @@ export type McpPromptArgument = Message<"mcphub.v1.McpPromptArgument"> & {
  */
 export type McpPromptArgumentJson = {
   /**
-   * Name.
+   * Name: untrusted.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * Title for people, "" when the server gives none: untrusted.
+   * Title for people: untrusted. "" if the server gives none.
    *
    * @generated from field: string title = 2;
    */
@@ -1588,7 +1610,7 @@ export type McpPromptArgumentJson = {
   description?: string;
 
   /**
-   * It must be given.
+   * True: a value must be given.
    *
    * @generated from field: bool required = 4;
    */
@@ -1626,7 +1648,7 @@ export const ListServersRequestSchema: GenMessage<ListServersRequest, {jsonType:
   messageDesc(file_mcphub_v1_server, 10);
 
 /**
- * ListServersResponse is the list.
+ * ListServersResponse holds the servers.
  *
  * @generated from message mcphub.v1.ListServersResponse
  */
@@ -1639,7 +1661,7 @@ export type ListServersResponse = Message<"mcphub.v1.ListServersResponse"> & {
   servers: Server[];
 
   /**
-   * Problems that belong to no single server.
+   * Problems of the config that belong to no single server.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
    */
@@ -1647,7 +1669,7 @@ export type ListServersResponse = Message<"mcphub.v1.ListServersResponse"> & {
 };
 
 /**
- * ListServersResponse is the list.
+ * ListServersResponse holds the servers.
  *
  * @generated from message mcphub.v1.ListServersResponse
  */
@@ -1660,7 +1682,7 @@ export type ListServersResponseJson = {
   servers?: ServerJson[];
 
   /**
-   * Problems that belong to no single server.
+   * Problems of the config that belong to no single server.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
    */
@@ -1681,15 +1703,16 @@ export const ListServersResponseSchema: GenMessage<ListServersResponse, {jsonTyp
  */
 export type StartServerRequest = Message<"mcphub.v1.StartServerRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Start the first of waiting_for_consent in the place of the entry that counts now: the user is asked, and after a yes open calls of the old entry are
-   * cancelled and told why. Without such an entry it is an ordinary start.
+   * True: start the first entry of waiting_for_consent in place of the entry that counts now. The user is asked; after
+   * a yes, open calls of the old entry are cancelled with a reason that says so. If no entry is waiting, this is an
+   * ordinary start.
    *
    * @generated from field: bool workspace_entry = 2;
    */
@@ -1703,15 +1726,16 @@ export type StartServerRequest = Message<"mcphub.v1.StartServerRequest"> & {
  */
 export type StartServerRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Start the first of waiting_for_consent in the place of the entry that counts now: the user is asked, and after a yes open calls of the old entry are
-   * cancelled and told why. Without such an entry it is an ordinary start.
+   * True: start the first entry of waiting_for_consent in place of the entry that counts now. The user is asked; after
+   * a yes, open calls of the old entry are cancelled with a reason that says so. If no entry is waiting, this is an
+   * ordinary start.
    *
    * @generated from field: bool workspace_entry = 2;
    */
@@ -1726,7 +1750,7 @@ export const StartServerRequestSchema: GenMessage<StartServerRequest, {jsonType:
   messageDesc(file_mcphub_v1_server, 12);
 
 /**
- * StartServerResponse shows it.
+ * StartServerResponse holds the server.
  *
  * @generated from message mcphub.v1.StartServerResponse
  */
@@ -1740,7 +1764,7 @@ export type StartServerResponse = Message<"mcphub.v1.StartServerResponse"> & {
 };
 
 /**
- * StartServerResponse shows it.
+ * StartServerResponse holds the server.
  *
  * @generated from message mcphub.v1.StartServerResponse
  */
@@ -1767,14 +1791,14 @@ export const StartServerResponseSchema: GenMessage<StartServerResponse, {jsonTyp
  */
 export type StopServerRequest = Message<"mcphub.v1.StopServerRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Why: it reaches the server with each cancelled call.
+   * Reason, which is sent to the server with each cancelled call. Empty: a text of the hub.
    *
    * @generated from field: string reason = 2;
    */
@@ -1788,14 +1812,14 @@ export type StopServerRequest = Message<"mcphub.v1.StopServerRequest"> & {
  */
 export type StopServerRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Why: it reaches the server with each cancelled call.
+   * Reason, which is sent to the server with each cancelled call. Empty: a text of the hub.
    *
    * @generated from field: string reason = 2;
    */
@@ -1810,7 +1834,7 @@ export const StopServerRequestSchema: GenMessage<StopServerRequest, {jsonType: S
   messageDesc(file_mcphub_v1_server, 14);
 
 /**
- * StopServerResponse shows it.
+ * StopServerResponse holds the server.
  *
  * @generated from message mcphub.v1.StopServerResponse
  */
@@ -1824,7 +1848,7 @@ export type StopServerResponse = Message<"mcphub.v1.StopServerResponse"> & {
 };
 
 /**
- * StopServerResponse shows it.
+ * StopServerResponse holds the server.
  *
  * @generated from message mcphub.v1.StopServerResponse
  */
@@ -1851,14 +1875,14 @@ export const StopServerResponseSchema: GenMessage<StopServerResponse, {jsonType:
  */
 export type RestartServerRequest = Message<"mcphub.v1.RestartServerRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Why: it reaches the server with each cancelled call.
+   * Reason, which is sent to the server with each cancelled call. Empty: a text of the hub.
    *
    * @generated from field: string reason = 2;
    */
@@ -1872,14 +1896,14 @@ export type RestartServerRequest = Message<"mcphub.v1.RestartServerRequest"> & {
  */
 export type RestartServerRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Why: it reaches the server with each cancelled call.
+   * Reason, which is sent to the server with each cancelled call. Empty: a text of the hub.
    *
    * @generated from field: string reason = 2;
    */
@@ -1894,7 +1918,7 @@ export const RestartServerRequestSchema: GenMessage<RestartServerRequest, {jsonT
   messageDesc(file_mcphub_v1_server, 16);
 
 /**
- * RestartServerResponse shows it.
+ * RestartServerResponse holds the server.
  *
  * @generated from message mcphub.v1.RestartServerResponse
  */
@@ -1908,7 +1932,7 @@ export type RestartServerResponse = Message<"mcphub.v1.RestartServerResponse"> &
 };
 
 /**
- * RestartServerResponse shows it.
+ * RestartServerResponse holds the server.
  *
  * @generated from message mcphub.v1.RestartServerResponse
  */
@@ -1929,20 +1953,20 @@ export const RestartServerResponseSchema: GenMessage<RestartServerResponse, {jso
   messageDesc(file_mcphub_v1_server, 17);
 
 /**
- * SetServerEnabledRequest names the server.
+ * SetServerEnabledRequest names the server, and says whether it is on.
  *
  * @generated from message mcphub.v1.SetServerEnabledRequest
  */
 export type SetServerEnabledRequest = Message<"mcphub.v1.SetServerEnabledRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * On or off.
+   * True: on. False: off.
    *
    * @generated from field: bool enabled = 2;
    */
@@ -1950,20 +1974,20 @@ export type SetServerEnabledRequest = Message<"mcphub.v1.SetServerEnabledRequest
 };
 
 /**
- * SetServerEnabledRequest names the server.
+ * SetServerEnabledRequest names the server, and says whether it is on.
  *
  * @generated from message mcphub.v1.SetServerEnabledRequest
  */
 export type SetServerEnabledRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * On or off.
+   * True: on. False: off.
    *
    * @generated from field: bool enabled = 2;
    */
@@ -1978,13 +2002,13 @@ export const SetServerEnabledRequestSchema: GenMessage<SetServerEnabledRequest, 
   messageDesc(file_mcphub_v1_server, 18);
 
 /**
- * SetServerEnabledResponse shows it.
+ * SetServerEnabledResponse holds the server.
  *
  * @generated from message mcphub.v1.SetServerEnabledResponse
  */
 export type SetServerEnabledResponse = Message<"mcphub.v1.SetServerEnabledResponse"> & {
   /**
-   * The server.
+   * The server, as it is now.
    *
    * @generated from field: mcphub.v1.Server server = 1;
    */
@@ -1992,13 +2016,13 @@ export type SetServerEnabledResponse = Message<"mcphub.v1.SetServerEnabledRespon
 };
 
 /**
- * SetServerEnabledResponse shows it.
+ * SetServerEnabledResponse holds the server.
  *
  * @generated from message mcphub.v1.SetServerEnabledResponse
  */
 export type SetServerEnabledResponseJson = {
   /**
-   * The server.
+   * The server, as it is now.
    *
    * @generated from field: mcphub.v1.Server server = 1;
    */
@@ -2013,20 +2037,20 @@ export const SetServerEnabledResponseSchema: GenMessage<SetServerEnabledResponse
   messageDesc(file_mcphub_v1_server, 19);
 
 /**
- * MuteServerRequest names the server.
+ * MuteServerRequest names the server, and says whether it may ask questions.
  *
  * @generated from message mcphub.v1.MuteServerRequest
  */
 export type MuteServerRequest = Message<"mcphub.v1.MuteServerRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * No more questions, or questions again.
+   * True: no more questions. False: questions are allowed again.
    *
    * @generated from field: bool muted = 2;
    */
@@ -2034,20 +2058,20 @@ export type MuteServerRequest = Message<"mcphub.v1.MuteServerRequest"> & {
 };
 
 /**
- * MuteServerRequest names the server.
+ * MuteServerRequest names the server, and says whether it may ask questions.
  *
  * @generated from message mcphub.v1.MuteServerRequest
  */
 export type MuteServerRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * No more questions, or questions again.
+   * True: no more questions. False: questions are allowed again.
    *
    * @generated from field: bool muted = 2;
    */
@@ -2062,13 +2086,13 @@ export const MuteServerRequestSchema: GenMessage<MuteServerRequest, {jsonType: M
   messageDesc(file_mcphub_v1_server, 20);
 
 /**
- * MuteServerResponse shows it.
+ * MuteServerResponse holds the server.
  *
  * @generated from message mcphub.v1.MuteServerResponse
  */
 export type MuteServerResponse = Message<"mcphub.v1.MuteServerResponse"> & {
   /**
-   * The server.
+   * The server, as it is now.
    *
    * @generated from field: mcphub.v1.Server server = 1;
    */
@@ -2076,13 +2100,13 @@ export type MuteServerResponse = Message<"mcphub.v1.MuteServerResponse"> & {
 };
 
 /**
- * MuteServerResponse shows it.
+ * MuteServerResponse holds the server.
  *
  * @generated from message mcphub.v1.MuteServerResponse
  */
 export type MuteServerResponseJson = {
   /**
-   * The server.
+   * The server, as it is now.
    *
    * @generated from field: mcphub.v1.Server server = 1;
    */
@@ -2097,20 +2121,21 @@ export const MuteServerResponseSchema: GenMessage<MuteServerResponse, {jsonType:
   messageDesc(file_mcphub_v1_server, 21);
 
 /**
- * ReloadConfigRequest says where the config is.
+ * ReloadConfigRequest says which files the config consists of.
  *
  * @generated from message mcphub.v1.ReloadConfigRequest
  */
 export type ReloadConfigRequest = Message<"mcphub.v1.ReloadConfigRequest"> & {
   /**
-   * Sources, weakest first: a later source wins over an earlier one that has a server of the same name. Empty: the same as last time.
+   * Sources, weakest first: an entry of a later source replaces an entry of the same name in an earlier one. At most
+   * 256. Empty: the same sources as the last time.
    *
    * @generated from field: repeated mcphub.v1.ConfigSource sources = 1;
    */
   sources: ConfigSource[];
 
   /**
-   * The host watches the files itself and calls ReloadConfig when one changes.
+   * True: the host watches the files itself, and calls ReloadConfig when one changes.
    *
    * @generated from field: bool watched_by_host = 2;
    */
@@ -2118,20 +2143,21 @@ export type ReloadConfigRequest = Message<"mcphub.v1.ReloadConfigRequest"> & {
 };
 
 /**
- * ReloadConfigRequest says where the config is.
+ * ReloadConfigRequest says which files the config consists of.
  *
  * @generated from message mcphub.v1.ReloadConfigRequest
  */
 export type ReloadConfigRequestJson = {
   /**
-   * Sources, weakest first: a later source wins over an earlier one that has a server of the same name. Empty: the same as last time.
+   * Sources, weakest first: an entry of a later source replaces an entry of the same name in an earlier one. At most
+   * 256. Empty: the same sources as the last time.
    *
    * @generated from field: repeated mcphub.v1.ConfigSource sources = 1;
    */
   sources?: ConfigSourceJson[];
 
   /**
-   * The host watches the files itself and calls ReloadConfig when one changes.
+   * True: the host watches the files itself, and calls ReloadConfig when one changes.
    *
    * @generated from field: bool watched_by_host = 2;
    */
@@ -2146,7 +2172,7 @@ export const ReloadConfigRequestSchema: GenMessage<ReloadConfigRequest, {jsonTyp
   messageDesc(file_mcphub_v1_server, 22);
 
 /**
- * ReloadConfigResponse tells what came of it.
+ * ReloadConfigResponse holds the result of the reload.
  *
  * @generated from message mcphub.v1.ReloadConfigResponse
  */
@@ -2159,14 +2185,14 @@ export type ReloadConfigResponse = Message<"mcphub.v1.ReloadConfigResponse"> & {
   servers: Server[];
 
   /**
-   * Every problem found.
+   * All problems of the config.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
    */
   problems: ConfigProblem[];
 
   /**
-   * Names of servers that were stopped because their launch changed or their entry is gone.
+   * Names of servers that were stopped because their launch changed or their entry was removed.
    *
    * @generated from field: repeated string stopped = 3;
    */
@@ -2174,7 +2200,7 @@ export type ReloadConfigResponse = Message<"mcphub.v1.ReloadConfigResponse"> & {
 };
 
 /**
- * ReloadConfigResponse tells what came of it.
+ * ReloadConfigResponse holds the result of the reload.
  *
  * @generated from message mcphub.v1.ReloadConfigResponse
  */
@@ -2187,14 +2213,14 @@ export type ReloadConfigResponseJson = {
   servers?: ServerJson[];
 
   /**
-   * Every problem found.
+   * All problems of the config.
    *
    * @generated from field: repeated mcphub.v1.ConfigProblem problems = 2;
    */
   problems?: ConfigProblemJson[];
 
   /**
-   * Names of servers that were stopped because their launch changed or their entry is gone.
+   * Names of servers that were stopped because their launch changed or their entry was removed.
    *
    * @generated from field: repeated string stopped = 3;
    */
@@ -2209,20 +2235,21 @@ export const ReloadConfigResponseSchema: GenMessage<ReloadConfigResponse, {jsonT
   messageDesc(file_mcphub_v1_server, 23);
 
 /**
- * ListToolsRequest names a server or none.
+ * ListToolsRequest names one server, or none for all servers.
  *
  * @generated from message mcphub.v1.ListToolsRequest
  */
 export type ListToolsRequest = Message<"mcphub.v1.ListToolsRequest"> & {
   /**
-   * Name in the config. Empty: all enabled servers, but for those beside another one of their name.
+   * Name of the server. Empty: all enabled servers, except those that are listed beside another one of the same name.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * A server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
+   * True: do not connect a server that is not connected. Its tools are then those that it listed last, perhaps to an
+   * earlier hub.
    *
    * @generated from field: bool allow_cached = 2;
    */
@@ -2230,20 +2257,21 @@ export type ListToolsRequest = Message<"mcphub.v1.ListToolsRequest"> & {
 };
 
 /**
- * ListToolsRequest names a server or none.
+ * ListToolsRequest names one server, or none for all servers.
  *
  * @generated from message mcphub.v1.ListToolsRequest
  */
 export type ListToolsRequestJson = {
   /**
-   * Name in the config. Empty: all enabled servers, but for those beside another one of their name.
+   * Name of the server. Empty: all enabled servers, except those that are listed beside another one of the same name.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * A server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
+   * True: do not connect a server that is not connected. Its tools are then those that it listed last, perhaps to an
+   * earlier hub.
    *
    * @generated from field: bool allow_cached = 2;
    */
@@ -2258,20 +2286,20 @@ export const ListToolsRequestSchema: GenMessage<ListToolsRequest, {jsonType: Lis
   messageDesc(file_mcphub_v1_server, 24);
 
 /**
- * ListToolsResponse is the list.
+ * ListToolsResponse holds the tools.
  *
  * @generated from message mcphub.v1.ListToolsResponse
  */
 export type ListToolsResponse = Message<"mcphub.v1.ListToolsResponse"> & {
   /**
-   * Tools by server in config order, then as the server lists them.
+   * Tools by server in config order, and within a server in its own order.
    *
    * @generated from field: repeated mcphub.v1.Tool tools = 1;
    */
   tools: Tool[];
 
   /**
-   * Servers that could not be asked.
+   * Servers whose tools could not be listed.
    *
    * @generated from field: repeated mcphub.v1.ServerTrouble troubles = 2;
    */
@@ -2279,20 +2307,20 @@ export type ListToolsResponse = Message<"mcphub.v1.ListToolsResponse"> & {
 };
 
 /**
- * ListToolsResponse is the list.
+ * ListToolsResponse holds the tools.
  *
  * @generated from message mcphub.v1.ListToolsResponse
  */
 export type ListToolsResponseJson = {
   /**
-   * Tools by server in config order, then as the server lists them.
+   * Tools by server in config order, and within a server in its own order.
    *
    * @generated from field: repeated mcphub.v1.Tool tools = 1;
    */
   tools?: ToolJson[];
 
   /**
-   * Servers that could not be asked.
+   * Servers whose tools could not be listed.
    *
    * @generated from field: repeated mcphub.v1.ServerTrouble troubles = 2;
    */
@@ -2307,20 +2335,20 @@ export const ListToolsResponseSchema: GenMessage<ListToolsResponse, {jsonType: L
   messageDesc(file_mcphub_v1_server, 25);
 
 /**
- * ServerTrouble tells why a server could not be asked.
+ * ServerTrouble says why a server could not be asked.
  *
  * @generated from message mcphub.v1.ServerTrouble
  */
 export type ServerTrouble = Message<"mcphub.v1.ServerTrouble"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * What happened.
+   * The error.
    *
    * @generated from field: mcphub.v1.HubError error = 2;
    */
@@ -2328,20 +2356,20 @@ export type ServerTrouble = Message<"mcphub.v1.ServerTrouble"> & {
 };
 
 /**
- * ServerTrouble tells why a server could not be asked.
+ * ServerTrouble says why a server could not be asked.
  *
  * @generated from message mcphub.v1.ServerTrouble
  */
 export type ServerTroubleJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * What happened.
+   * The error.
    *
    * @generated from field: mcphub.v1.HubError error = 2;
    */
@@ -2356,13 +2384,13 @@ export const ServerTroubleSchema: GenMessage<ServerTrouble, {jsonType: ServerTro
   messageDesc(file_mcphub_v1_server, 26);
 
 /**
- * SetLogLevelRequest names server and level.
+ * SetLogLevelRequest names the server and the level.
  *
  * @generated from message mcphub.v1.SetLogLevelRequest
  */
 export type SetLogLevelRequest = Message<"mcphub.v1.SetLogLevelRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2377,13 +2405,13 @@ export type SetLogLevelRequest = Message<"mcphub.v1.SetLogLevelRequest"> & {
 };
 
 /**
- * SetLogLevelRequest names server and level.
+ * SetLogLevelRequest names the server and the level.
  *
  * @generated from message mcphub.v1.SetLogLevelRequest
  */
 export type SetLogLevelRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -2428,27 +2456,29 @@ export const SetLogLevelResponseSchema: GenMessage<SetLogLevelResponse, {jsonTyp
   messageDesc(file_mcphub_v1_server, 28);
 
 /**
- * ListResourcesRequest names the server.
+ * ListResourcesRequest names the server, and which of its resources to list.
  *
  * @generated from message mcphub.v1.ListResourcesRequest
  */
 export type ListResourcesRequest = Message<"mcphub.v1.ListResourcesRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   * Only resources that contain each of these words in the name, title, description, URI or MIME type, in upper or
+   * lower case. Empty: all.
    *
    * @generated from field: string query = 2;
    */
   query: string;
 
   /**
-   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   * Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+   * window, 0 and values above 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -2456,27 +2486,29 @@ export type ListResourcesRequest = Message<"mcphub.v1.ListResourcesRequest"> & {
 };
 
 /**
- * ListResourcesRequest names the server.
+ * ListResourcesRequest names the server, and which of its resources to list.
  *
  * @generated from message mcphub.v1.ListResourcesRequest
  */
 export type ListResourcesRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   * Only resources that contain each of these words in the name, title, description, URI or MIME type, in upper or
+   * lower case. Empty: all.
    *
    * @generated from field: string query = 2;
    */
   query?: string;
 
   /**
-   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   * Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+   * window, 0 and values above 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -2491,20 +2523,20 @@ export const ListResourcesRequestSchema: GenMessage<ListResourcesRequest, {jsonT
   messageDesc(file_mcphub_v1_server, 29);
 
 /**
- * ListResourcesResponse is the list.
+ * ListResourcesResponse holds the resources.
  *
  * @generated from message mcphub.v1.ListResourcesResponse
  */
 export type ListResourcesResponse = Message<"mcphub.v1.ListResourcesResponse"> & {
   /**
-   * Resources as the server lists them, all pages.
+   * Resources in the order of the server, from all its pages.
    *
    * @generated from field: repeated mcphub.v1.Resource resources = 1;
    */
   resources: Resource[];
 
   /**
-   * How many there are that the query wants, also those that the limit has left out.
+   * Number of resources that match the query, including those that limit has left out.
    *
    * @generated from field: int32 matched = 2;
    */
@@ -2512,20 +2544,20 @@ export type ListResourcesResponse = Message<"mcphub.v1.ListResourcesResponse"> &
 };
 
 /**
- * ListResourcesResponse is the list.
+ * ListResourcesResponse holds the resources.
  *
  * @generated from message mcphub.v1.ListResourcesResponse
  */
 export type ListResourcesResponseJson = {
   /**
-   * Resources as the server lists them, all pages.
+   * Resources in the order of the server, from all its pages.
    *
    * @generated from field: repeated mcphub.v1.Resource resources = 1;
    */
   resources?: ResourceJson[];
 
   /**
-   * How many there are that the query wants, also those that the limit has left out.
+   * Number of resources that match the query, including those that limit has left out.
    *
    * @generated from field: int32 matched = 2;
    */
@@ -2540,27 +2572,29 @@ export const ListResourcesResponseSchema: GenMessage<ListResourcesResponse, {jso
   messageDesc(file_mcphub_v1_server, 30);
 
 /**
- * ListResourceTemplatesRequest names the server.
+ * ListResourceTemplatesRequest names the server, and which of its templates to list.
  *
  * @generated from message mcphub.v1.ListResourceTemplatesRequest
  */
 export type ListResourceTemplatesRequest = Message<"mcphub.v1.ListResourceTemplatesRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   * Only templates that contain each of these words in the name, title, description, URI template or MIME type, in
+   * upper or lower case. Empty: all.
    *
    * @generated from field: string query = 2;
    */
   query: string;
 
   /**
-   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   * Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+   * window, 0 and values above 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -2568,27 +2602,29 @@ export type ListResourceTemplatesRequest = Message<"mcphub.v1.ListResourceTempla
 };
 
 /**
- * ListResourceTemplatesRequest names the server.
+ * ListResourceTemplatesRequest names the server, and which of its templates to list.
  *
  * @generated from message mcphub.v1.ListResourceTemplatesRequest
  */
 export type ListResourceTemplatesRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   * Only templates that contain each of these words in the name, title, description, URI template or MIME type, in
+   * upper or lower case. Empty: all.
    *
    * @generated from field: string query = 2;
    */
   query?: string;
 
   /**
-   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   * Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+   * window, 0 and values above 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -2603,20 +2639,20 @@ export const ListResourceTemplatesRequestSchema: GenMessage<ListResourceTemplate
   messageDesc(file_mcphub_v1_server, 31);
 
 /**
- * ListResourceTemplatesResponse is the list.
+ * ListResourceTemplatesResponse holds the templates.
  *
  * @generated from message mcphub.v1.ListResourceTemplatesResponse
  */
 export type ListResourceTemplatesResponse = Message<"mcphub.v1.ListResourceTemplatesResponse"> & {
   /**
-   * Templates as the server lists them, all pages.
+   * Templates in the order of the server, from all its pages.
    *
    * @generated from field: repeated mcphub.v1.ResourceTemplate resource_templates = 1;
    */
   resourceTemplates: ResourceTemplate[];
 
   /**
-   * How many there are that the query wants, also those that the limit has left out.
+   * Number of templates that match the query, including those that limit has left out.
    *
    * @generated from field: int32 matched = 2;
    */
@@ -2624,20 +2660,20 @@ export type ListResourceTemplatesResponse = Message<"mcphub.v1.ListResourceTempl
 };
 
 /**
- * ListResourceTemplatesResponse is the list.
+ * ListResourceTemplatesResponse holds the templates.
  *
  * @generated from message mcphub.v1.ListResourceTemplatesResponse
  */
 export type ListResourceTemplatesResponseJson = {
   /**
-   * Templates as the server lists them, all pages.
+   * Templates in the order of the server, from all its pages.
    *
    * @generated from field: repeated mcphub.v1.ResourceTemplate resource_templates = 1;
    */
   resourceTemplates?: ResourceTemplateJson[];
 
   /**
-   * How many there are that the query wants, also those that the limit has left out.
+   * Number of templates that match the query, including those that limit has left out.
    *
    * @generated from field: int32 matched = 2;
    */
@@ -2652,13 +2688,13 @@ export const ListResourceTemplatesResponseSchema: GenMessage<ListResourceTemplat
   messageDesc(file_mcphub_v1_server, 32);
 
 /**
- * ReadResourceRequest names the resource. What is not explained here is as in CallToolRequest.
+ * ReadResourceRequest names the resource. Its other fields are those of CallToolRequest.
  *
  * @generated from message mcphub.v1.ReadResourceRequest
  */
 export type ReadResourceRequest = Message<"mcphub.v1.ReadResourceRequest"> & {
   /**
-   * Id chosen by the host. Empty: the hub mints one.
+   * Id chosen by the host. At most 128 bytes, printable characters only. Empty: the hub makes an id.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2679,35 +2715,36 @@ export type ReadResourceRequest = Message<"mcphub.v1.ReadResourceRequest"> & {
   uri: string;
 
   /**
-   * JSON text of an object with extra _meta members.
+   * JSON text of an object with additional _meta members. Empty: none.
    *
    * @generated from field: string meta_json = 4;
    */
   metaJson: string;
 
   /**
-   * Clocks of this request.
+   * Time limits of this request. Absent fields are taken from the config.
    *
    * @generated from field: mcphub.v1.Timeouts timeouts = 5;
    */
   timeouts?: Timeouts | undefined;
 
   /**
-   * Free label, for CancelRequests of one task.
+   * Label of the host's choice, so that CancelRequests can cancel all requests of one task of the host.
    *
    * @generated from field: string task_label = 6;
    */
   taskLabel: string;
 
   /**
-   * Window that this request belongs to.
+   * Id of the window that this request belongs to. Empty: it belongs to no window.
    *
    * @generated from field: string owner_window_id = 7;
    */
   ownerWindowId: string;
 
   /**
-   * As in CallToolRequest: a view reads it, from its own server.
+   * Id of the tool call whose view reads the resource, as in CallToolRequest: the view can read only from the server of
+   * that tool call.
    *
    * @generated from field: string app_request_id = 20;
    */
@@ -2715,13 +2752,13 @@ export type ReadResourceRequest = Message<"mcphub.v1.ReadResourceRequest"> & {
 };
 
 /**
- * ReadResourceRequest names the resource. What is not explained here is as in CallToolRequest.
+ * ReadResourceRequest names the resource. Its other fields are those of CallToolRequest.
  *
  * @generated from message mcphub.v1.ReadResourceRequest
  */
 export type ReadResourceRequestJson = {
   /**
-   * Id chosen by the host. Empty: the hub mints one.
+   * Id chosen by the host. At most 128 bytes, printable characters only. Empty: the hub makes an id.
    *
    * @generated from field: string request_id = 1;
    */
@@ -2742,35 +2779,36 @@ export type ReadResourceRequestJson = {
   uri?: string;
 
   /**
-   * JSON text of an object with extra _meta members.
+   * JSON text of an object with additional _meta members. Empty: none.
    *
    * @generated from field: string meta_json = 4;
    */
   metaJson?: string;
 
   /**
-   * Clocks of this request.
+   * Time limits of this request. Absent fields are taken from the config.
    *
    * @generated from field: mcphub.v1.Timeouts timeouts = 5;
    */
   timeouts?: TimeoutsJson;
 
   /**
-   * Free label, for CancelRequests of one task.
+   * Label of the host's choice, so that CancelRequests can cancel all requests of one task of the host.
    *
    * @generated from field: string task_label = 6;
    */
   taskLabel?: string;
 
   /**
-   * Window that this request belongs to.
+   * Id of the window that this request belongs to. Empty: it belongs to no window.
    *
    * @generated from field: string owner_window_id = 7;
    */
   ownerWindowId?: string;
 
   /**
-   * As in CallToolRequest: a view reads it, from its own server.
+   * Id of the tool call whose view reads the resource, as in CallToolRequest: the view can read only from the server of
+   * that tool call.
    *
    * @generated from field: string app_request_id = 20;
    */
@@ -2798,13 +2836,13 @@ export type ReadResourceResponse = Message<"mcphub.v1.ReadResourceResponse"> & {
   requestId: string;
 
   /**
-   * What came.
+   * The answer of the server.
    *
    * @generated from oneof mcphub.v1.ReadResourceResponse.outcome
    */
   outcome: {
     /**
-     * JSON text of the result, as it came.
+     * JSON text of the result, as it was received. Untrusted.
      *
      * @generated from field: string result_json = 2;
      */
@@ -2821,14 +2859,15 @@ export type ReadResourceResponse = Message<"mcphub.v1.ReadResourceResponse"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Round trips that it took; 0 when it was still fresh from an earlier read, as the server allows by ttlMs.
+   * Number of round trips of the request. 0: the result of an earlier read was still fresh, according to the ttlMs of
+   * the server.
    *
    * @generated from field: int32 rounds = 4;
    */
   rounds: number;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 5;
    */
@@ -2849,7 +2888,7 @@ export type ReadResourceResponseJson = {
   requestId?: string;
 
   /**
-   * JSON text of the result, as it came.
+   * JSON text of the result, as it was received. Untrusted.
    *
    * @generated from field: string result_json = 2;
    */
@@ -2863,14 +2902,15 @@ export type ReadResourceResponseJson = {
   error?: McpErrorJson;
 
   /**
-   * Round trips that it took; 0 when it was still fresh from an earlier read, as the server allows by ttlMs.
+   * Number of round trips of the request. 0: the result of an earlier read was still fresh, according to the ttlMs of
+   * the server.
    *
    * @generated from field: int32 rounds = 4;
    */
   rounds?: number;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 5;
    */
@@ -3029,27 +3069,29 @@ export const UnsubscribeResourceResponseSchema: GenMessage<UnsubscribeResourceRe
   messageDesc(file_mcphub_v1_server, 38);
 
 /**
- * ListMcpPromptsRequest names the server.
+ * ListMcpPromptsRequest names the server, and which of its prompt templates to list.
  *
  * @generated from message mcphub.v1.ListMcpPromptsRequest
  */
 export type ListMcpPromptsRequest = Message<"mcphub.v1.ListMcpPromptsRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   * Only prompt templates that contain each of these words in the name, title or description, in upper or lower case.
+   * Empty: all.
    *
    * @generated from field: string query = 2;
    */
   query: string;
 
   /**
-   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   * Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+   * window, 0 and values above 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -3057,27 +3099,29 @@ export type ListMcpPromptsRequest = Message<"mcphub.v1.ListMcpPromptsRequest"> &
 };
 
 /**
- * ListMcpPromptsRequest names the server.
+ * ListMcpPromptsRequest names the server, and which of its prompt templates to list.
  *
  * @generated from message mcphub.v1.ListMcpPromptsRequest
  */
 export type ListMcpPromptsRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
   server?: string;
 
   /**
-   * Only what has each of these words in its name, title, description, URI or type, whatever the case.
+   * Only prompt templates that contain each of these words in the name, title or description, in upper or lower case.
+   * Empty: all.
    *
    * @generated from field: string query = 2;
    */
   query?: string;
 
   /**
-   * Most that are given, the first ones, and at most about 1 MiB of them; 0: all. On a window's stream 0 is 1,000, and more is 1,000 too.
+   * Largest number of entries to return, the first ones, and at most about 1 MiB of them. 0: all. On the stream of a
+   * window, 0 and values above 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -3092,20 +3136,20 @@ export const ListMcpPromptsRequestSchema: GenMessage<ListMcpPromptsRequest, {jso
   messageDesc(file_mcphub_v1_server, 39);
 
 /**
- * ListMcpPromptsResponse is the list.
+ * ListMcpPromptsResponse holds the prompt templates.
  *
  * @generated from message mcphub.v1.ListMcpPromptsResponse
  */
 export type ListMcpPromptsResponse = Message<"mcphub.v1.ListMcpPromptsResponse"> & {
   /**
-   * Prompt templates as the server lists them, all pages.
+   * Prompt templates in the order of the server, from all its pages.
    *
    * @generated from field: repeated mcphub.v1.McpPrompt prompts = 1;
    */
   prompts: McpPrompt[];
 
   /**
-   * How many there are that the query wants, also those that the limit has left out.
+   * Number of prompt templates that match the query, including those that limit has left out.
    *
    * @generated from field: int32 matched = 2;
    */
@@ -3113,20 +3157,20 @@ export type ListMcpPromptsResponse = Message<"mcphub.v1.ListMcpPromptsResponse">
 };
 
 /**
- * ListMcpPromptsResponse is the list.
+ * ListMcpPromptsResponse holds the prompt templates.
  *
  * @generated from message mcphub.v1.ListMcpPromptsResponse
  */
 export type ListMcpPromptsResponseJson = {
   /**
-   * Prompt templates as the server lists them, all pages.
+   * Prompt templates in the order of the server, from all its pages.
    *
    * @generated from field: repeated mcphub.v1.McpPrompt prompts = 1;
    */
   prompts?: McpPromptJson[];
 
   /**
-   * How many there are that the query wants, also those that the limit has left out.
+   * Number of prompt templates that match the query, including those that limit has left out.
    *
    * @generated from field: int32 matched = 2;
    */
@@ -3141,13 +3185,13 @@ export const ListMcpPromptsResponseSchema: GenMessage<ListMcpPromptsResponse, {j
   messageDesc(file_mcphub_v1_server, 40);
 
 /**
- * GetMcpPromptRequest names the prompt template. What is not explained here is as in CallToolRequest.
+ * GetMcpPromptRequest names the prompt template. Its other fields are those of CallToolRequest.
  *
  * @generated from message mcphub.v1.GetMcpPromptRequest
  */
 export type GetMcpPromptRequest = Message<"mcphub.v1.GetMcpPromptRequest"> & {
   /**
-   * Id chosen by the host. Empty: the hub mints one.
+   * Id chosen by the host. At most 128 bytes, printable characters only. Empty: the hub makes an id.
    *
    * @generated from field: string request_id = 1;
    */
@@ -3168,35 +3212,35 @@ export type GetMcpPromptRequest = Message<"mcphub.v1.GetMcpPromptRequest"> & {
   name: string;
 
   /**
-   * Values of its arguments.
+   * Values of the arguments, by name.
    *
    * @generated from field: map<string, string> arguments = 4;
    */
   arguments: { [key: string]: string };
 
   /**
-   * JSON text of an object with extra _meta members.
+   * JSON text of an object with additional _meta members. Empty: none.
    *
    * @generated from field: string meta_json = 5;
    */
   metaJson: string;
 
   /**
-   * Clocks of this request.
+   * Time limits of this request. Absent fields are taken from the config.
    *
    * @generated from field: mcphub.v1.Timeouts timeouts = 6;
    */
   timeouts?: Timeouts | undefined;
 
   /**
-   * Free label, for CancelRequests of one task.
+   * Label of the host's choice, so that CancelRequests can cancel all requests of one task of the host.
    *
    * @generated from field: string task_label = 7;
    */
   taskLabel: string;
 
   /**
-   * Window that this request belongs to.
+   * Id of the window that this request belongs to. Empty: it belongs to no window.
    *
    * @generated from field: string owner_window_id = 8;
    */
@@ -3204,13 +3248,13 @@ export type GetMcpPromptRequest = Message<"mcphub.v1.GetMcpPromptRequest"> & {
 };
 
 /**
- * GetMcpPromptRequest names the prompt template. What is not explained here is as in CallToolRequest.
+ * GetMcpPromptRequest names the prompt template. Its other fields are those of CallToolRequest.
  *
  * @generated from message mcphub.v1.GetMcpPromptRequest
  */
 export type GetMcpPromptRequestJson = {
   /**
-   * Id chosen by the host. Empty: the hub mints one.
+   * Id chosen by the host. At most 128 bytes, printable characters only. Empty: the hub makes an id.
    *
    * @generated from field: string request_id = 1;
    */
@@ -3231,35 +3275,35 @@ export type GetMcpPromptRequestJson = {
   name?: string;
 
   /**
-   * Values of its arguments.
+   * Values of the arguments, by name.
    *
    * @generated from field: map<string, string> arguments = 4;
    */
   arguments?: { [key: string]: string };
 
   /**
-   * JSON text of an object with extra _meta members.
+   * JSON text of an object with additional _meta members. Empty: none.
    *
    * @generated from field: string meta_json = 5;
    */
   metaJson?: string;
 
   /**
-   * Clocks of this request.
+   * Time limits of this request. Absent fields are taken from the config.
    *
    * @generated from field: mcphub.v1.Timeouts timeouts = 6;
    */
   timeouts?: TimeoutsJson;
 
   /**
-   * Free label, for CancelRequests of one task.
+   * Label of the host's choice, so that CancelRequests can cancel all requests of one task of the host.
    *
    * @generated from field: string task_label = 7;
    */
   taskLabel?: string;
 
   /**
-   * Window that this request belongs to.
+   * Id of the window that this request belongs to. Empty: it belongs to no window.
    *
    * @generated from field: string owner_window_id = 8;
    */
@@ -3287,13 +3331,13 @@ export type GetMcpPromptResponse = Message<"mcphub.v1.GetMcpPromptResponse"> & {
   requestId: string;
 
   /**
-   * What came.
+   * The answer of the server.
    *
    * @generated from oneof mcphub.v1.GetMcpPromptResponse.outcome
    */
   outcome: {
     /**
-     * JSON text of the result, as it came.
+     * JSON text of the result, as it was received. Untrusted.
      *
      * @generated from field: string result_json = 2;
      */
@@ -3310,14 +3354,14 @@ export type GetMcpPromptResponse = Message<"mcphub.v1.GetMcpPromptResponse"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Round trips that it took.
+   * Number of round trips of the request.
    *
    * @generated from field: int32 rounds = 4;
    */
   rounds: number;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 5;
    */
@@ -3338,7 +3382,7 @@ export type GetMcpPromptResponseJson = {
   requestId?: string;
 
   /**
-   * JSON text of the result, as it came.
+   * JSON text of the result, as it was received. Untrusted.
    *
    * @generated from field: string result_json = 2;
    */
@@ -3352,14 +3396,14 @@ export type GetMcpPromptResponseJson = {
   error?: McpErrorJson;
 
   /**
-   * Round trips that it took.
+   * Number of round trips of the request.
    *
    * @generated from field: int32 rounds = 4;
    */
   rounds?: number;
 
   /**
-   * Where the time went.
+   * How long the request spent in which states.
    *
    * @generated from field: mcphub.v1.Timings timings = 5;
    */
@@ -3374,20 +3418,20 @@ export const GetMcpPromptResponseSchema: GenMessage<GetMcpPromptResponse, {jsonT
   messageDesc(file_mcphub_v1_server, 42);
 
 /**
- * ExpandUriTemplateRequest is a template and what to put into it.
+ * ExpandUriTemplateRequest holds a URI template and the values to put into it.
  *
  * @generated from message mcphub.v1.ExpandUriTemplateRequest
  */
 export type ExpandUriTemplateRequest = Message<"mcphub.v1.ExpandUriTemplateRequest"> & {
   /**
-   * URI template, as ResourceTemplate has it.
+   * URI template, as in ResourceTemplate.
    *
    * @generated from field: string uri_template = 1;
    */
   uriTemplate: string;
 
   /**
-   * Values by the names of variables. What is missing is undefined, and left out of the URI.
+   * Values by the names of the variables. A variable without a value is undefined, and is left out of the URI.
    *
    * @generated from field: map<string, string> values = 2;
    */
@@ -3395,20 +3439,20 @@ export type ExpandUriTemplateRequest = Message<"mcphub.v1.ExpandUriTemplateReque
 };
 
 /**
- * ExpandUriTemplateRequest is a template and what to put into it.
+ * ExpandUriTemplateRequest holds a URI template and the values to put into it.
  *
  * @generated from message mcphub.v1.ExpandUriTemplateRequest
  */
 export type ExpandUriTemplateRequestJson = {
   /**
-   * URI template, as ResourceTemplate has it.
+   * URI template, as in ResourceTemplate.
    *
    * @generated from field: string uri_template = 1;
    */
   uriTemplate?: string;
 
   /**
-   * Values by the names of variables. What is missing is undefined, and left out of the URI.
+   * Values by the names of the variables. A variable without a value is undefined, and is left out of the URI.
    *
    * @generated from field: map<string, string> values = 2;
    */
@@ -3423,13 +3467,13 @@ export const ExpandUriTemplateRequestSchema: GenMessage<ExpandUriTemplateRequest
   messageDesc(file_mcphub_v1_server, 43);
 
 /**
- * ExpandUriTemplateResponse is the URI.
+ * ExpandUriTemplateResponse holds the URI.
  *
  * @generated from message mcphub.v1.ExpandUriTemplateResponse
  */
 export type ExpandUriTemplateResponse = Message<"mcphub.v1.ExpandUriTemplateResponse"> & {
   /**
-   * For ReadResource.
+   * URI for ReadResource.
    *
    * @generated from field: string uri = 1;
    */
@@ -3437,13 +3481,13 @@ export type ExpandUriTemplateResponse = Message<"mcphub.v1.ExpandUriTemplateResp
 };
 
 /**
- * ExpandUriTemplateResponse is the URI.
+ * ExpandUriTemplateResponse holds the URI.
  *
  * @generated from message mcphub.v1.ExpandUriTemplateResponse
  */
 export type ExpandUriTemplateResponseJson = {
   /**
-   * For ReadResource.
+   * URI for ReadResource.
    *
    * @generated from field: string uri = 1;
    */
@@ -3494,7 +3538,7 @@ export type CompleteRequest = Message<"mcphub.v1.CompleteRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Name of the argument.
+   * Name of the argument, or of the variable.
    *
    * @generated from field: string argument = 4;
    */
@@ -3508,7 +3552,7 @@ export type CompleteRequest = Message<"mcphub.v1.CompleteRequest"> & {
   value: string;
 
   /**
-   * Values of other arguments that are known already.
+   * Values of other arguments that are already known, by name.
    *
    * @generated from field: map<string, string> context = 6;
    */
@@ -3543,7 +3587,7 @@ export type CompleteRequestJson = {
   uriTemplate?: string;
 
   /**
-   * Name of the argument.
+   * Name of the argument, or of the variable.
    *
    * @generated from field: string argument = 4;
    */
@@ -3557,7 +3601,7 @@ export type CompleteRequestJson = {
   value?: string;
 
   /**
-   * Values of other arguments that are known already.
+   * Values of other arguments that are already known, by name.
    *
    * @generated from field: map<string, string> context = 6;
    */
@@ -3572,19 +3616,19 @@ export const CompleteRequestSchema: GenMessage<CompleteRequest, {jsonType: Compl
   messageDesc(file_mcphub_v1_server, 45);
 
 /**
- * CompleteResponse is what the server proposes.
+ * CompleteResponse holds the values that the server proposes.
  *
  * @generated from message mcphub.v1.CompleteResponse
  */
 export type CompleteResponse = Message<"mcphub.v1.CompleteResponse"> & {
   /**
-   * What came.
+   * The answer of the server.
    *
    * @generated from oneof mcphub.v1.CompleteResponse.outcome
    */
   outcome: {
     /**
-     * JSON text of the result, as it came.
+     * JSON text of the result, as it was received. Untrusted.
      *
      * @generated from field: string result_json = 1;
      */
@@ -3602,13 +3646,13 @@ export type CompleteResponse = Message<"mcphub.v1.CompleteResponse"> & {
 };
 
 /**
- * CompleteResponse is what the server proposes.
+ * CompleteResponse holds the values that the server proposes.
  *
  * @generated from message mcphub.v1.CompleteResponse
  */
 export type CompleteResponseJson = {
   /**
-   * JSON text of the result, as it came.
+   * JSON text of the result, as it was received. Untrusted.
    *
    * @generated from field: string result_json = 1;
    */
@@ -3636,7 +3680,7 @@ export const CompleteResponseSchema: GenMessage<CompleteResponse, {jsonType: Com
  */
 export type SignInRequest = Message<"mcphub.v1.SignInRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -3650,7 +3694,7 @@ export type SignInRequest = Message<"mcphub.v1.SignInRequest"> & {
  */
 export type SignInRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -3665,7 +3709,7 @@ export const SignInRequestSchema: GenMessage<SignInRequest, {jsonType: SignInReq
   messageDesc(file_mcphub_v1_server, 47);
 
 /**
- * SignInResponse shows it.
+ * SignInResponse holds the server.
  *
  * @generated from message mcphub.v1.SignInResponse
  */
@@ -3679,7 +3723,7 @@ export type SignInResponse = Message<"mcphub.v1.SignInResponse"> & {
 };
 
 /**
- * SignInResponse shows it.
+ * SignInResponse holds the server.
  *
  * @generated from message mcphub.v1.SignInResponse
  */
@@ -3706,7 +3750,7 @@ export const SignInResponseSchema: GenMessage<SignInResponse, {jsonType: SignInR
  */
 export type SignOutRequest = Message<"mcphub.v1.SignOutRequest"> & {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -3720,7 +3764,7 @@ export type SignOutRequest = Message<"mcphub.v1.SignOutRequest"> & {
  */
 export type SignOutRequestJson = {
   /**
-   * Name in the config.
+   * Name of the server.
    *
    * @generated from field: string server = 1;
    */
@@ -3735,7 +3779,7 @@ export const SignOutRequestSchema: GenMessage<SignOutRequest, {jsonType: SignOut
   messageDesc(file_mcphub_v1_server, 49);
 
 /**
- * SignOutResponse shows it.
+ * SignOutResponse holds the server.
  *
  * @generated from message mcphub.v1.SignOutResponse
  */
@@ -3749,7 +3793,7 @@ export type SignOutResponse = Message<"mcphub.v1.SignOutResponse"> & {
 };
 
 /**
- * SignOutResponse shows it.
+ * SignOutResponse holds the server.
  *
  * @generated from message mcphub.v1.SignOutResponse
  */
@@ -3770,7 +3814,7 @@ export const SignOutResponseSchema: GenMessage<SignOutResponse, {jsonType: SignO
   messageDesc(file_mcphub_v1_server, 50);
 
 /**
- * Remembered is one answer that holds for longer than once.
+ * Remembered is one answer that is valid for more than one question.
  *
  * @generated from message mcphub.v1.Remembered
  */
@@ -3783,63 +3827,63 @@ export type Remembered = Message<"mcphub.v1.Remembered"> & {
   rememberedId: string;
 
   /**
-   * What was answered.
+   * Kind of the answer.
    *
    * @generated from field: mcphub.v1.RememberedKind kind = 2;
    */
   kind: RememberedKind;
 
   /**
-   * Server, "" for an input.
+   * Name of the server, "" for an input.
    *
    * @generated from field: string server = 3;
    */
   server: string;
 
   /**
-   * Tool, for an approval.
+   * Name of the tool, for an approval.
    *
    * @generated from field: string tool = 4;
    */
   tool: string;
 
   /**
-   * Id of the input.
+   * Id of the input, for an input.
    *
    * @generated from field: string input_id = 5;
    */
   inputId: string;
 
   /**
-   * How long it holds.
+   * How long the answer is valid.
    *
    * @generated from field: mcphub.v1.ApprovalScope scope = 6;
    */
   scope: ApprovalScope;
 
   /**
-   * Workspace folders that it holds for, when the scope is workspace.
+   * Workspace folders that the answer is valid for, if the scope is WORKSPACE.
    *
    * @generated from field: repeated string folders = 7;
    */
   folders: string[];
 
   /**
-   * Window that it holds for, when the scope is window.
+   * Id of the window that the answer is valid for, if the scope is WINDOW.
    *
    * @generated from field: string window_id = 8;
    */
   windowId: string;
 
   /**
-   * When it was answered.
+   * When the user answered.
    *
    * @generated from field: google.protobuf.Timestamp time = 9;
    */
   time?: Timestamp | undefined;
 
   /**
-   * Hash of the tool's definition, or of the launch.
+   * Hash of the tool's definition or of the launch, which the answer is bound to.
    *
    * @generated from field: string hash = 10;
    */
@@ -3847,7 +3891,7 @@ export type Remembered = Message<"mcphub.v1.Remembered"> & {
 };
 
 /**
- * Remembered is one answer that holds for longer than once.
+ * Remembered is one answer that is valid for more than one question.
  *
  * @generated from message mcphub.v1.Remembered
  */
@@ -3860,63 +3904,63 @@ export type RememberedJson = {
   rememberedId?: string;
 
   /**
-   * What was answered.
+   * Kind of the answer.
    *
    * @generated from field: mcphub.v1.RememberedKind kind = 2;
    */
   kind?: RememberedKindJson;
 
   /**
-   * Server, "" for an input.
+   * Name of the server, "" for an input.
    *
    * @generated from field: string server = 3;
    */
   server?: string;
 
   /**
-   * Tool, for an approval.
+   * Name of the tool, for an approval.
    *
    * @generated from field: string tool = 4;
    */
   tool?: string;
 
   /**
-   * Id of the input.
+   * Id of the input, for an input.
    *
    * @generated from field: string input_id = 5;
    */
   inputId?: string;
 
   /**
-   * How long it holds.
+   * How long the answer is valid.
    *
    * @generated from field: mcphub.v1.ApprovalScope scope = 6;
    */
   scope?: ApprovalScopeJson;
 
   /**
-   * Workspace folders that it holds for, when the scope is workspace.
+   * Workspace folders that the answer is valid for, if the scope is WORKSPACE.
    *
    * @generated from field: repeated string folders = 7;
    */
   folders?: string[];
 
   /**
-   * Window that it holds for, when the scope is window.
+   * Id of the window that the answer is valid for, if the scope is WINDOW.
    *
    * @generated from field: string window_id = 8;
    */
   windowId?: string;
 
   /**
-   * When it was answered.
+   * When the user answered.
    *
    * @generated from field: google.protobuf.Timestamp time = 9;
    */
   time?: TimestampJson;
 
   /**
-   * Hash of the tool's definition, or of the launch.
+   * Hash of the tool's definition or of the launch, which the answer is bound to.
    *
    * @generated from field: string hash = 10;
    */
@@ -3937,7 +3981,7 @@ export const RememberedSchema: GenMessage<Remembered, {jsonType: RememberedJson}
  */
 export type ListRememberedRequest = Message<"mcphub.v1.ListRememberedRequest"> & {
   /**
-   * Only what concerns this server, if set.
+   * Only answers about this server, if set.
    *
    * @generated from field: string server = 1;
    */
@@ -3951,7 +3995,7 @@ export type ListRememberedRequest = Message<"mcphub.v1.ListRememberedRequest"> &
  */
 export type ListRememberedRequestJson = {
   /**
-   * Only what concerns this server, if set.
+   * Only answers about this server, if set.
    *
    * @generated from field: string server = 1;
    */
@@ -3966,13 +4010,13 @@ export const ListRememberedRequestSchema: GenMessage<ListRememberedRequest, {jso
   messageDesc(file_mcphub_v1_server, 52);
 
 /**
- * ListRememberedResponse is the list.
+ * ListRememberedResponse holds the answers.
  *
  * @generated from message mcphub.v1.ListRememberedResponse
  */
 export type ListRememberedResponse = Message<"mcphub.v1.ListRememberedResponse"> & {
   /**
-   * Oldest first.
+   * Answers, oldest first.
    *
    * @generated from field: repeated mcphub.v1.Remembered remembered = 1;
    */
@@ -3980,13 +4024,13 @@ export type ListRememberedResponse = Message<"mcphub.v1.ListRememberedResponse">
 };
 
 /**
- * ListRememberedResponse is the list.
+ * ListRememberedResponse holds the answers.
  *
  * @generated from message mcphub.v1.ListRememberedResponse
  */
 export type ListRememberedResponseJson = {
   /**
-   * Oldest first.
+   * Answers, oldest first.
    *
    * @generated from field: repeated mcphub.v1.Remembered remembered = 1;
    */
@@ -4001,13 +4045,13 @@ export const ListRememberedResponseSchema: GenMessage<ListRememberedResponse, {j
   messageDesc(file_mcphub_v1_server, 53);
 
 /**
- * ForgetRequest says what to forget.
+ * ForgetRequest names the answers to delete.
  *
  * @generated from message mcphub.v1.ForgetRequest
  */
 export type ForgetRequest = Message<"mcphub.v1.ForgetRequest"> & {
   /**
-   * Ids of ListRemembered. Ids that are not known are no error.
+   * Ids of ListRemembered, at most 4,096. Ids that are unknown are ignored.
    *
    * @generated from field: repeated string remembered_ids = 1;
    */
@@ -4015,13 +4059,13 @@ export type ForgetRequest = Message<"mcphub.v1.ForgetRequest"> & {
 };
 
 /**
- * ForgetRequest says what to forget.
+ * ForgetRequest names the answers to delete.
  *
  * @generated from message mcphub.v1.ForgetRequest
  */
 export type ForgetRequestJson = {
   /**
-   * Ids of ListRemembered. Ids that are not known are no error.
+   * Ids of ListRemembered, at most 4,096. Ids that are unknown are ignored.
    *
    * @generated from field: repeated string remembered_ids = 1;
    */
@@ -4036,13 +4080,13 @@ export const ForgetRequestSchema: GenMessage<ForgetRequest, {jsonType: ForgetReq
   messageDesc(file_mcphub_v1_server, 54);
 
 /**
- * ForgetResponse tells how much there was.
+ * ForgetResponse says how many answers were deleted.
  *
  * @generated from message mcphub.v1.ForgetResponse
  */
 export type ForgetResponse = Message<"mcphub.v1.ForgetResponse"> & {
   /**
-   * Answers that were forgotten.
+   * Number of answers that were deleted.
    *
    * @generated from field: int32 forgotten = 1;
    */
@@ -4050,13 +4094,13 @@ export type ForgetResponse = Message<"mcphub.v1.ForgetResponse"> & {
 };
 
 /**
- * ForgetResponse tells how much there was.
+ * ForgetResponse says how many answers were deleted.
  *
  * @generated from message mcphub.v1.ForgetResponse
  */
 export type ForgetResponseJson = {
   /**
-   * Answers that were forgotten.
+   * Number of answers that were deleted.
    *
    * @generated from field: int32 forgotten = 1;
    */
@@ -4071,27 +4115,27 @@ export const ForgetResponseSchema: GenMessage<ForgetResponse, {jsonType: ForgetR
   messageDesc(file_mcphub_v1_server, 55);
 
 /**
- * ServerState is where a server's connection stands.
+ * ServerState is the state of a server's connection.
  *
  * @generated from enum mcphub.v1.ServerState
  */
 export enum ServerState {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: SERVER_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Not started; it starts on first use.
+   * Not started. The server starts on its first use.
    *
    * @generated from enum value: SERVER_STATE_STOPPED = 1;
    */
   STOPPED = 1,
 
   /**
-   * Process start, probe and handshake are under way.
+   * The process is being started, and the connection is being set up.
    *
    * @generated from enum value: SERVER_STATE_CONNECTING = 2;
    */
@@ -4105,14 +4149,14 @@ export enum ServerState {
   READY = 3,
 
   /**
-   * Being stopped.
+   * The server is being stopped.
    *
    * @generated from enum value: SERVER_STATE_STOPPING = 4;
    */
   STOPPING = 4,
 
   /**
-   * The last start failed or the connection was lost; it starts again on next use.
+   * The last start failed, or the connection was lost. The server starts again on its next use.
    *
    * @generated from enum value: SERVER_STATE_FAILED = 5;
    */
@@ -4126,14 +4170,15 @@ export enum ServerState {
   DISABLED = 6,
 
   /**
-   * Its config entry cannot be used; see the problems.
+   * The config entry cannot be used; see the problems.
    *
    * @generated from enum value: SERVER_STATE_BROKEN = 7;
    */
   BROKEN = 7,
 
   /**
-   * It failed too often in a row: it is not started again until StartServer, RestartServer or a change of its config entry.
+   * The server failed too often in a row. It is not started again until StartServer, RestartServer or a change of its
+   * config entry.
    *
    * @generated from enum value: SERVER_STATE_GIVEN_UP = 8;
    */
@@ -4141,7 +4186,7 @@ export enum ServerState {
 }
 
 /**
- * ServerState is where a server's connection stands.
+ * ServerState is the state of a server's connection.
  *
  * @generated from enum mcphub.v1.ServerState
  */
@@ -4154,13 +4199,13 @@ export const ServerStateSchema: GenEnum<ServerState, ServerStateJson> = /*@__PUR
   enumDesc(file_mcphub_v1_server, 0);
 
 /**
- * ServerStart is when a server is started.
+ * ServerStart says when a server is started.
  *
  * @generated from enum mcphub.v1.ServerStart
  */
 export enum ServerStart {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: SERVER_START_UNSPECIFIED = 0;
    */
@@ -4182,7 +4227,7 @@ export enum ServerStart {
 }
 
 /**
- * ServerStart is when a server is started.
+ * ServerStart says when a server is started.
  *
  * @generated from enum mcphub.v1.ServerStart
  */
@@ -4195,13 +4240,14 @@ export const ServerStartSchema: GenEnum<ServerStart, ServerStartJson> = /*@__PUR
   enumDesc(file_mcphub_v1_server, 1);
 
 /**
- * LaunchConsent is whether a server may be started that comes from a workspace file, or whose entry a program had the hub write.
+ * LaunchConsent says whether a server may be started. Only a server of a workspace file, and an entry that a program
+ * had the hub write, need the user's consent.
  *
  * @generated from enum mcphub.v1.LaunchConsent
  */
 export enum LaunchConsent {
   /**
-   * Not said: it needs none.
+   * The server needs no consent.
    *
    * @generated from enum value: LAUNCH_CONSENT_UNSPECIFIED = 0;
    */
@@ -4222,14 +4268,14 @@ export enum LaunchConsent {
   ASKING = 2,
 
   /**
-   * The user has agreed to what the file says now.
+   * The user has agreed to the present form of the entry.
    *
    * @generated from enum value: LAUNCH_CONSENT_GIVEN = 3;
    */
   GIVEN = 3,
 
   /**
-   * The user has declined what the file says now; StartServer asks again.
+   * The user has declined the present form of the entry. StartServer asks again.
    *
    * @generated from enum value: LAUNCH_CONSENT_DECLINED = 4;
    */
@@ -4237,7 +4283,8 @@ export enum LaunchConsent {
 }
 
 /**
- * LaunchConsent is whether a server may be started that comes from a workspace file, or whose entry a program had the hub write.
+ * LaunchConsent says whether a server may be started. Only a server of a workspace file, and an entry that a program
+ * had the hub write, need the user's consent.
  *
  * @generated from enum mcphub.v1.LaunchConsent
  */
@@ -4256,14 +4303,15 @@ export const LaunchConsentSchema: GenEnum<LaunchConsent, LaunchConsentJson> = /*
  */
 export enum ServerTransport {
   /**
-   * Not known yet: a URL whose type the config does not say, and that was not connected yet.
+   * Not known: the server is behind a URL whose type the config does not specify and has not been connected yet, or its
+   * entry is broken.
    *
    * @generated from enum value: SERVER_TRANSPORT_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * A process of this machine, by its standard input and output.
+   * A process on this machine, over its standard input and output.
    *
    * @generated from enum value: SERVER_TRANSPORT_STDIO = 1;
    */
@@ -4277,7 +4325,7 @@ export enum ServerTransport {
   HTTP = 2,
 
   /**
-   * HTTP with SSE, of 2024-11-05.
+   * HTTP+SSE of 2024-11-05.
    *
    * @generated from enum value: SERVER_TRANSPORT_SSE = 3;
    */
@@ -4298,20 +4346,20 @@ export const ServerTransportSchema: GenEnum<ServerTransport, ServerTransportJson
   enumDesc(file_mcphub_v1_server, 3);
 
 /**
- * SignInState is whether the hub has a token for a server.
+ * SignInState says whether the hub has a token for a server.
  *
  * @generated from enum mcphub.v1.SignInState
  */
 export enum SignInState {
   /**
-   * Not said: the server is a process, or has not asked for a sign-in.
+   * The server is a process, or has not asked for a sign-in.
    *
    * @generated from enum value: SIGN_IN_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The server wants one, and there is none.
+   * The server requires a token, and there is none.
    *
    * @generated from enum value: SIGN_IN_STATE_NEEDED = 1;
    */
@@ -4333,7 +4381,7 @@ export enum SignInState {
 }
 
 /**
- * SignInState is whether the hub has a token for a server.
+ * SignInState says whether the hub has a token for a server.
  *
  * @generated from enum mcphub.v1.SignInState
  */
@@ -4352,28 +4400,28 @@ export const SignInStateSchema: GenEnum<SignInState, SignInStateJson> = /*@__PUR
  */
 export enum ApprovalPolicy {
   /**
-   * Not said.
+   * Unknown. In ServerSettings.approvals: remove what the entry says.
    *
    * @generated from enum value: APPROVAL_POLICY_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Without a question.
+   * It may be called without a question.
    *
    * @generated from enum value: APPROVAL_POLICY_ALLOW = 1;
    */
   ALLOW = 1,
 
   /**
-   * After a tool approval prompt.
+   * It may be called after a tool approval prompt.
    *
    * @generated from enum value: APPROVAL_POLICY_ASK = 2;
    */
   ASK = 2,
 
   /**
-   * Never.
+   * It may not be called.
    *
    * @generated from enum value: APPROVAL_POLICY_DENY = 3;
    */
@@ -4394,34 +4442,34 @@ export const ApprovalPolicySchema: GenEnum<ApprovalPolicy, ApprovalPolicyJson> =
   enumDesc(file_mcphub_v1_server, 5);
 
 /**
- * RememberedKind is what was answered.
+ * RememberedKind is the kind of an answer that is remembered.
  *
  * @generated from enum mcphub.v1.RememberedKind
  */
 export enum RememberedKind {
   /**
-   * Not said.
+   * Unknown.
    *
    * @generated from enum value: REMEMBERED_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * A tool may be called.
+   * The approval of a tool.
    *
    * @generated from enum value: REMEMBERED_KIND_TOOL_APPROVAL = 1;
    */
   TOOL_APPROVAL = 1,
 
   /**
-   * A server may be started.
+   * The consent to the launch of a server.
    *
    * @generated from enum value: REMEMBERED_KIND_SERVER_LAUNCH = 2;
    */
   SERVER_LAUNCH = 2,
 
   /**
-   * The value of an input.
+   * The value of an input of a config file.
    *
    * @generated from enum value: REMEMBERED_KIND_CONFIG_INPUT = 3;
    */
@@ -4429,7 +4477,7 @@ export enum RememberedKind {
 }
 
 /**
- * RememberedKind is what was answered.
+ * RememberedKind is the kind of an answer that is remembered.
  *
  * @generated from enum mcphub.v1.RememberedKind
  */
@@ -4442,11 +4490,12 @@ export const RememberedKindSchema: GenEnum<RememberedKind, RememberedKindJson> =
   enumDesc(file_mcphub_v1_server, 6);
 
 /**
- * McpServerService shows and steers the configured MCP servers.
+ * McpServerService lists and controls the configured MCP servers.
  *
- * Wherever these services name a server, NAME@SCOPE (user, host or workspace) is the entry of that name in a file of that scope, whether it has the name by
- * itself or is beside another (Server.config_name). A server whose own name in a file of the user or the host is spelled so goes first; a workspace cannot give
- * such a name to an entry where it is an address.
+ * Wherever a field of these services names a server, NAME@SCOPE (user, host or workspace) names the entry NAME in a
+ * file of that scope, whether the entry has the name for itself or is listed beside another entry of the same name
+ * (Server.config_name). If a server of a file of the user or the host is itself named like that, its own name takes
+ * precedence; a server of a workspace whose name is the NAME@SCOPE of another entry does not take precedence.
  *
  * @generated from service mcphub.v1.McpServerService
  */
@@ -4462,12 +4511,11 @@ export const McpServerService: GenService<{
     output: typeof ListServersResponseSchema;
   },
   /**
-   * StartServer connects a server and waits until it is ready.
+   * StartServer connects a server and waits until it is ready. It also starts a server that was given up.
    *
-   * It also starts a server that was given up.
-   *
-   * Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING),
-   * UNAVAILABLE (SERVER_FAILED, SERVER_GIVEN_UP, MEMORY_EXCEEDED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
+   * Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
+   * SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
+   * MEMORY_EXCEEDED, SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
    *
    * @generated from rpc mcphub.v1.McpServerService.StartServer
    */
@@ -4477,7 +4525,10 @@ export const McpServerService: GenService<{
     output: typeof StartServerResponseSchema;
   },
   /**
-   * StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
+   * StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
+   * server starts again when it is used the next time.
+   *
+   * Errors: NOT_FOUND (SERVER_NOT_FOUND), DEADLINE_EXCEEDED (SERVER_STOPPED: the server is still being stopped).
    *
    * @generated from rpc mcphub.v1.McpServerService.StopServer
    */
@@ -4487,7 +4538,10 @@ export const McpServerService: GenService<{
     output: typeof StopServerResponseSchema;
   },
   /**
-   * RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: UNAVAILABLE, reason SERVER_STOPPED.
+   * RestartServer is StopServer followed by StartServer. If a StopServer arrives meanwhile, the server stays stopped,
+   * and RestartServer fails with UNAVAILABLE (SERVER_STOPPED).
+   *
+   * Errors: as StopServer and StartServer.
    *
    * @generated from rpc mcphub.v1.McpServerService.RestartServer
    */
@@ -4497,8 +4551,11 @@ export const McpServerService: GenService<{
     output: typeof RestartServerResponseSchema;
   },
   /**
-   * SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds for the life of the hub, also when the entry is edited, until
-   * a reload changes what the config itself says of it (disabled), or the entry is removed.
+   * SetServerEnabled switches a server off (it is stopped, and calls are refused) or on. The switch is valid until the
+   * hub ends, even if the entry is edited, unless a reload changes the entry's own value of disabled, or the entry is
+   * removed.
+   *
+   * Errors: as StopServer.
    *
    * @generated from rpc mcphub.v1.McpServerService.SetServerEnabled
    */
@@ -4508,8 +4565,11 @@ export const McpServerService: GenService<{
     output: typeof SetServerEnabledResponseSchema;
   },
   /**
-   * MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
-   * somebody starts, restarts or switches on the server, or takes it back. Calls go on.
+   * MuteServer forbids a server to ask questions (sampling, elicitation), or allows it again. While it is forbidden,
+   * the open questions of the server are declined, and new ones are declined at once. That ends when somebody starts,
+   * restarts or switches on the server, or calls MuteServer again with muted = false. Calls go on.
+   *
+   * Errors: NOT_FOUND (SERVER_NOT_FOUND).
    *
    * @generated from rpc mcphub.v1.McpServerService.MuteServer
    */
@@ -4519,8 +4579,9 @@ export const McpServerService: GenService<{
     output: typeof MuteServerResponseSchema;
   },
   /**
-   * ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
-   * hub watches the files and does the same when one changes; windows are told by config_reloaded.
+   * ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
+   * apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
+   * watched_by_host is set. Windows are told by config_reloaded.
    *
    * @generated from rpc mcphub.v1.McpServerService.ReloadConfig
    */
@@ -4530,9 +4591,11 @@ export const McpServerService: GenService<{
     output: typeof ReloadConfigResponseSchema;
   },
   /**
-   * ListTools lists the tools of one server or of all. A server that is not connected is connected first.
+   * ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
+   * unless allow_cached is set.
    *
-   * Errors: as StartServer when one server is named; with all servers a failing one is reported in the response.
+   * Errors: as StartServer, and RESOURCE_EXHAUSTED (BOUND_EXCEEDED), if a server is named. If none is named, a server
+   * that fails is reported in the response.
    *
    * @generated from rpc mcphub.v1.McpServerService.ListTools
    */
@@ -4542,9 +4605,9 @@ export const McpServerService: GenService<{
     output: typeof ListToolsResponseSchema;
   },
   /**
-   * ListResources lists the resources of one server. A server without resources has none.
+   * ListResources lists the resources of one server. For a server that does not offer resources, the list is empty.
    *
-   * Errors: as StartServer.
+   * Errors: as StartServer; RESOURCE_EXHAUSTED (BOUND_EXCEEDED).
    *
    * @generated from rpc mcphub.v1.McpServerService.ListResources
    */
@@ -4554,9 +4617,9 @@ export const McpServerService: GenService<{
     output: typeof ListResourcesResponseSchema;
   },
   /**
-   * ListResourceTemplates lists the templates for URIs of further resources of one server.
+   * ListResourceTemplates lists the resource templates of one server, from which URIs of further resources can be made.
    *
-   * Errors: as StartServer.
+   * Errors: as ListResources.
    *
    * @generated from rpc mcphub.v1.McpServerService.ListResourceTemplates
    */
@@ -4566,9 +4629,11 @@ export const McpServerService: GenService<{
     output: typeof ListResourceTemplatesResponseSchema;
   },
   /**
-   * ReadResource reads one resource. It is a request like a tool call: listed, cancelled by its id, with clocks and prompts.
+   * ReadResource reads one resource. It is a request like a tool call: it is listed, it can be cancelled by its id, and
+   * it has time limits and prompts.
    *
-   * Errors: those of CallTool, but for the ones about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED) when the server has no resources.
+   * Errors: as CallTool, except those about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED: the server does not
+   * offer resources).
    *
    * @generated from rpc mcphub.v1.McpServerService.ReadResource
    */
@@ -4578,9 +4643,11 @@ export const McpServerService: GenService<{
     output: typeof ReadResourceResponseSchema;
   },
   /**
-   * SubscribeResource asks for resource_updated events of one resource, until UnsubscribeResource. A connection anew subscribes anew.
+   * SubscribeResource subscribes to the resource_updated events of one resource, until UnsubscribeResource. The hub
+   * subscribes again whenever the server is connected again.
    *
-   * Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server has no subscriptions.
+   * Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server does not offer subscriptions),
+   * RESOURCE_EXHAUSTED (BOUND_EXCEEDED: the server has 1,024 subscriptions).
    *
    * @generated from rpc mcphub.v1.McpServerService.SubscribeResource
    */
@@ -4590,7 +4657,7 @@ export const McpServerService: GenService<{
     output: typeof SubscribeResourceResponseSchema;
   },
   /**
-   * UnsubscribeResource ends that. It is no error when there was no subscription.
+   * UnsubscribeResource ends a subscription. It is not an error if there is none.
    *
    * @generated from rpc mcphub.v1.McpServerService.UnsubscribeResource
    */
@@ -4600,9 +4667,10 @@ export const McpServerService: GenService<{
     output: typeof UnsubscribeResourceResponseSchema;
   },
   /**
-   * ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts. (Prompt is a question to the user.)
+   * ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts.
+   * (In this contract, a Prompt is a question to the user.)
    *
-   * Errors: as StartServer.
+   * Errors: as ListResources.
    *
    * @generated from rpc mcphub.v1.McpServerService.ListMcpPrompts
    */
@@ -4614,7 +4682,7 @@ export const McpServerService: GenService<{
   /**
    * GetMcpPrompt fills one prompt template. It is a request like a tool call.
    *
-   * Errors: those of ReadResource.
+   * Errors: as ReadResource.
    *
    * @generated from rpc mcphub.v1.McpServerService.GetMcpPrompt
    */
@@ -4626,7 +4694,8 @@ export const McpServerService: GenService<{
   /**
    * ExpandUriTemplate puts values into a URI template of a server (RFC 6570). No server is asked.
    *
-   * Errors: INVALID_ARGUMENT for what is no template, a value without a variable, and what makes no URI.
+   * Errors: INVALID_ARGUMENT (INVALID_REQUEST: the text is not a URI template, a value has no variable in it, or the
+   * result is not a URI).
    *
    * @generated from rpc mcphub.v1.McpServerService.ExpandUriTemplate
    */
@@ -4636,9 +4705,10 @@ export const McpServerService: GenService<{
     output: typeof ExpandUriTemplateResponseSchema;
   },
   /**
-   * Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
+   * Complete asks a server for possible values of an argument of a prompt template, or of a variable of a resource
+   * template.
    *
-   * Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
+   * Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server does not offer completions).
    *
    * @generated from rpc mcphub.v1.McpServerService.Complete
    */
@@ -4648,9 +4718,10 @@ export const McpServerService: GenService<{
     output: typeof CompleteResponseSchema;
   },
   /**
-   * SignIn signs in to a server behind a URL now, with a prompt of kind sign-in, and waits for the end. It also asks again after the user has declined.
+   * SignIn signs in to a server behind a URL now, by a prompt of kind SIGN_IN, and returns when the server is ready. It
+   * asks even if the user has declined recently.
    *
-   * Errors: as StartServer; FAILED_PRECONDITION (SIGN_IN_DECLINED, NOT_OFFERED), UNAVAILABLE (SIGN_IN_FAILED).
+   * Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED: the server has no sign-in).
    *
    * @generated from rpc mcphub.v1.McpServerService.SignIn
    */
@@ -4660,7 +4731,7 @@ export const McpServerService: GenService<{
     output: typeof SignInResponseSchema;
   },
   /**
-   * SignOut forgets the tokens of a server and ends its connection.
+   * SignOut deletes the tokens of a server, cancels its calls and ends its connection.
    *
    * @generated from rpc mcphub.v1.McpServerService.SignOut
    */
@@ -4670,7 +4741,8 @@ export const McpServerService: GenService<{
     output: typeof SignOutResponseSchema;
   },
   /**
-   * ListRemembered lists what the user has answered for longer than once: approvals of tools, consents to launches, values of inputs (never the values).
+   * ListRemembered lists the answers of the user that are valid for more than one question: approvals of tools,
+   * consents to launches, and that an input has a value, but never the value.
    *
    * @generated from rpc mcphub.v1.McpServerService.ListRemembered
    */
@@ -4680,7 +4752,7 @@ export const McpServerService: GenService<{
     output: typeof ListRememberedResponseSchema;
   },
   /**
-   * Forget forgets some of that: the question is asked again. What runs is not touched.
+   * Forget deletes some of these answers, so that the question is asked again. What runs keeps running.
    *
    * @generated from rpc mcphub.v1.McpServerService.Forget
    */
@@ -4690,9 +4762,10 @@ export const McpServerService: GenService<{
     output: typeof ForgetResponseSchema;
   },
   /**
-   * SetLogLevel asks a server to log from this level on.
+   * SetLogLevel asks a server to send log messages of this level and above.
    *
-   * Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
+   * Errors: as StartServer; FAILED_PRECONDITION (NO_LOGGING: the server does not offer logging), INVALID_ARGUMENT
+   * (INVALID_REQUEST: the level is unknown).
    *
    * @generated from rpc mcphub.v1.McpServerService.SetLogLevel
    */

@@ -15,21 +15,21 @@ export const file_mcphub_v1_view: GenFile = /*@__PURE__*/
   fileDesc("ChRtY3BodWIvdjEvdmlldy5wcm90bxIJbWNwaHViLnYxIjEKC1ZpZXdSZXF1ZXN0EhIKCm1heF90b2tlbnMYASABKA0SDgoGaW1hZ2VzGAIgASgIInEKBFZpZXcSDAoEdGV4dBgBIAEoCRITCgtpbWFnZXNfanNvbhgCIAMoCRILCgNjdXQYAyABKAgSEgoKbGVmdF9ieXRlcxgEIAEoAxISCgpsZWZ0X2xpbmVzGAUgASgDEhEKCXJlc3VsdF9pZBgGIAEoCUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM");
 
 /**
- * ViewRequest asks for a text for a model beside the result of a call.
+ * ViewRequest asks for the result of a call as a text for a model, in addition to the result itself.
  *
  * @generated from message mcphub.v1.ViewRequest
  */
 export type ViewRequest = Message<"mcphub.v1.ViewRequest"> & {
   /**
-   * The text has at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that, and 0 is no bound. What does not fit is left out in
-   * the middle, and the text says so.
+   * Largest size of the text in tokens, estimated as ceil(bytes / 3.2). Values from 1 to 127 mean 128. 0: no bound.
+   * What does not fit is left out of the middle, and the text says so there.
    *
    * @generated from field: uint32 max_tokens = 1;
    */
   maxTokens: number;
 
   /**
-   * Pictures are handed over beside the text, which otherwise describes them.
+   * True: return pictures beside the text (View.images_json). False: the text describes them.
    *
    * @generated from field: bool images = 2;
    */
@@ -37,21 +37,21 @@ export type ViewRequest = Message<"mcphub.v1.ViewRequest"> & {
 };
 
 /**
- * ViewRequest asks for a text for a model beside the result of a call.
+ * ViewRequest asks for the result of a call as a text for a model, in addition to the result itself.
  *
  * @generated from message mcphub.v1.ViewRequest
  */
 export type ViewRequestJson = {
   /**
-   * The text has at most so many tokens, estimated as ceil(bytes / 3.2); less than 128 counts as that, and 0 is no bound. What does not fit is left out in
-   * the middle, and the text says so.
+   * Largest size of the text in tokens, estimated as ceil(bytes / 3.2). Values from 1 to 127 mean 128. 0: no bound.
+   * What does not fit is left out of the middle, and the text says so there.
    *
    * @generated from field: uint32 max_tokens = 1;
    */
   maxTokens?: number;
 
   /**
-   * Pictures are handed over beside the text, which otherwise describes them.
+   * True: return pictures beside the text (View.images_json). False: the text describes them.
    *
    * @generated from field: bool images = 2;
    */
@@ -72,42 +72,43 @@ export const ViewRequestSchema: GenMessage<ViewRequest, {jsonType: ViewRequestJs
  */
 export type View = Message<"mcphub.v1.View"> & {
   /**
-   * Texts, structured content where no text says the same, and a line about everything else. Content for the user alone is left out.
+   * The text: texts of the result, structured content unless a text says the same, and one line about each other part.
+   * Content that is only for the user is left out. Untrusted.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * Content blocks of pictures as they came, JSON texts.
+   * JSON texts of the content blocks of pictures, as they were received: untrusted.
    *
    * @generated from field: repeated string images_json = 2;
    */
   imagesJson: string[];
 
   /**
-   * Something was left out, and the text says so where it was.
+   * True: something was left out, and the text says so in that place.
    *
    * @generated from field: bool cut = 3;
    */
   cut: boolean;
 
   /**
-   * How many bytes were left out.
+   * Number of bytes that were left out.
    *
    * @generated from field: int64 left_bytes = 4;
    */
   leftBytes: bigint;
 
   /**
-   * How many lines.
+   * Number of lines that were left out.
    *
    * @generated from field: int64 left_lines = 5;
    */
   leftLines: bigint;
 
   /**
-   * For ReadResult; empty when nothing was left out, or when it could not be kept.
+   * Id for ReadResult. Empty if nothing was left out, or if the result could not be stored.
    *
    * @generated from field: string result_id = 6;
    */
@@ -121,42 +122,43 @@ export type View = Message<"mcphub.v1.View"> & {
  */
 export type ViewJson = {
   /**
-   * Texts, structured content where no text says the same, and a line about everything else. Content for the user alone is left out.
+   * The text: texts of the result, structured content unless a text says the same, and one line about each other part.
+   * Content that is only for the user is left out. Untrusted.
    *
    * @generated from field: string text = 1;
    */
   text?: string;
 
   /**
-   * Content blocks of pictures as they came, JSON texts.
+   * JSON texts of the content blocks of pictures, as they were received: untrusted.
    *
    * @generated from field: repeated string images_json = 2;
    */
   imagesJson?: string[];
 
   /**
-   * Something was left out, and the text says so where it was.
+   * True: something was left out, and the text says so in that place.
    *
    * @generated from field: bool cut = 3;
    */
   cut?: boolean;
 
   /**
-   * How many bytes were left out.
+   * Number of bytes that were left out.
    *
    * @generated from field: int64 left_bytes = 4;
    */
   leftBytes?: string;
 
   /**
-   * How many lines.
+   * Number of lines that were left out.
    *
    * @generated from field: int64 left_lines = 5;
    */
   leftLines?: string;
 
   /**
-   * For ReadResult; empty when nothing was left out, or when it could not be kept.
+   * Id for ReadResult. Empty if nothing was left out, or if the result could not be stored.
    *
    * @generated from field: string result_id = 6;
    */

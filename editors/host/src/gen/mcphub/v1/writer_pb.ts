@@ -2,7 +2,7 @@
 // @generated from file mcphub/v1/writer.proto (package mcphub.v1, syntax proto3)
 /* eslint-disable */
 
-// Who had the hub write something.
+// The program that had the hub write something.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -15,20 +15,20 @@ export const file_mcphub_v1_writer: GenFile = /*@__PURE__*/
   fileDesc("ChZtY3BodWIvdjEvd3JpdGVyLnByb3RvEgltY3BodWIudjEiLwoMQ29uZmlnV3JpdGVyEgwKBG5hbWUYASABKAkSEQoJd2luZG93X2lkGAIgASgJQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw");
 
 /**
- * ConfigWriter is a program that had the hub write an entry.
+ * ConfigWriter is a program that had the hub write a config entry.
  *
  * @generated from message mcphub.v1.ConfigWriter
  */
 export type ConfigWriter = Message<"mcphub.v1.ConfigWriter"> & {
   /**
-   * Name for people: what the program called itself in written_by, untrusted.
+   * Name for people, as the program gave it in written_by: untrusted.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Window that ordered it, "" when a host did, or the window was one of an earlier hub.
+   * Id of the window that ordered the write. "" if a host ordered it, or if the window belonged to an earlier hub.
    *
    * @generated from field: string window_id = 2;
    */
@@ -36,20 +36,20 @@ export type ConfigWriter = Message<"mcphub.v1.ConfigWriter"> & {
 };
 
 /**
- * ConfigWriter is a program that had the hub write an entry.
+ * ConfigWriter is a program that had the hub write a config entry.
  *
  * @generated from message mcphub.v1.ConfigWriter
  */
 export type ConfigWriterJson = {
   /**
-   * Name for people: what the program called itself in written_by, untrusted.
+   * Name for people, as the program gave it in written_by: untrusted.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * Window that ordered it, "" when a host did, or the window was one of an earlier hub.
+   * Id of the window that ordered the write. "" if a host ordered it, or if the window belonged to an earlier hub.
    *
    * @generated from field: string window_id = 2;
    */
