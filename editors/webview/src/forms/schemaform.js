@@ -166,7 +166,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   });
   whole.addEventListener('input', () => say(''));
 
-  /** Fills in the fields. If they cannot hold the whole value, it returns the path of the first part that would be lost. */
+  /** Fills in the fields. Returns the path of the first part of the value that they cannot hold, if there is one. */
   const setFields = (/** @type {Json} */ value) => {
     left = maxFields; // the new fields replace the old ones
     top?.set(value);
