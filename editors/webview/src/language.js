@@ -4,7 +4,7 @@
 
 /** @typedef {import('./texts.js').Texts} Texts */
 
-/** The languages that the page has beside English. @type {Record<string, () => Promise<{ default: Texts }>>} */
+/** The languages of the page other than English. @type {Record<string, () => Promise<{ default: Texts }>>} */
 const others = {
   de: () => import('./l10n/de.js'),
 };

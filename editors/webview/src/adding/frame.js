@@ -52,7 +52,7 @@ export function written({ linesBefore = '', linesAfter = '' }, secrets = []) {
   );
 }
 
-/** The button that closes a form. @param {string} label @param {() => void} act */
+/** Returns the button that closes a form. @param {string} label @param {() => void} act */
 export const closeButton = (label, act) =>
   iconButton('close', label, { onclick: act, dataset: { testid: 'adding-close' } });
 

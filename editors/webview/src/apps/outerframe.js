@@ -34,7 +34,7 @@ const mostFrames = 32;
  * @param {readonly string[]} addresses
  * @param {string} policy of the view
  * @param {{ title: string, bordered: boolean }} looks
- * @param {AbortSignal} signal gives up
+ * @param {AbortSignal} signal ends the attempt
  * @returns {Promise<Outer>}
  */
 export async function openOuter(place, addresses, policy, looks, signal) {

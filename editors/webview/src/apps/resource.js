@@ -15,7 +15,7 @@ const mostListed = 20; // the query may find more resources than one: a URI may 
  * Reads the resource of a view. Throws an Unread or a Refusal.
  * @param {import('../page.js').Page} page
  * @param {import('../page.js').ViewOf} of
- * @param {AbortSignal} signal cancels it, with its reason
+ * @param {AbortSignal} signal cancels the request, with the reason of the signal
  * @returns {Promise<Resource>}
  */
 export async function readView(page, of, signal) {

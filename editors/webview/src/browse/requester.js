@@ -31,7 +31,7 @@ import { t } from '../words/t.js';
  * @returns {Requester}
  */
 export function requester(page, { verb, name, home, message, extra, actions = [] }) {
-  /** The last request from here. @type {string | undefined} */
+  /** The id of the last request that was made here. @type {string | undefined} */
   let requestId;
   let sending = false;
   const button = h('button', {

@@ -874,7 +874,7 @@ export default {
     other: '{0} Argumente',
   },
 
-  // Views of tools, and the beginning.
+  // Views of tools, and the first start.
   'Reading the view…': 'Die Ansicht wird gelesen…',
   'Fill the page': 'Seite füllen',
   'Fill the page with {0}': 'Seite füllen mit {0}',

@@ -13,7 +13,8 @@ const setting = ({ name, value, unset }) =>
   unset ? t('{0} (taken away)', name ?? '') : `${name ?? ''}=${value ?? ''}`;
 
 /**
- * Returns the variables that the file sets. A name without a value stands for a value that is not shown here.
+ * Returns the variables that the file sets, without those that loadsCode shows. If the hub has sent only the name of a
+ * variable, it comes without a value.
  * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
  */
 function settings({ environment = [], environmentNames = [] }) {

@@ -9,14 +9,15 @@ import { t } from '../words/t.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').AcceptPromptJson} Accept */
 /** @typedef {import('../elements/dom.js').Child} Child */
 /**
- * @typedef {object} Kind what makes a card one of its kind
+ * @typedef {object} Kind the parts of a card that depend on its kind
  * @property {string} title the question in one line
  * @property {string} [message] text of the server
  * @property {Child[]} body
  * @property {{ text: string, note: string, runs?: boolean, opens?: string, content: () => Accept | undefined } |
  * undefined} accept undefined: there is nothing to accept. content returns undefined if the body shows why it cannot be
  * accepted. runs: the host runs its model first. opens: the page opens this address.
- * @property {{ text: string, note: string, reason?: HTMLInputElement }} decline reason: the field for why, in the body
+ * @property {{ text: string, note: string, reason?: HTMLInputElement }} decline reason: the field for the reason, in
+ *   the body
  * @property {Child[]} [choices] are placed beside the buttons
  * @property {() => boolean} [edited] reports whether the person has typed something that would be lost
  * @property {(draft: string) => void} [restore] restores what draft returned before a reload

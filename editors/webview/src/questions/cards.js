@@ -170,7 +170,7 @@ export function promptCard(prompt, actions) {
   };
 
   /**
-   * Is called when the hub refuses the answer because somebody else has closed the question.
+   * Is called when the hub refuses the answer because the question has already ended in another way.
    * @param {HubError} error
    */
   const late = (error) => {

@@ -1,4 +1,4 @@
-// Which of the open questions a person can see on this page.
+// Watches which of the open questions a person can see on the page.
 
 import { covered, onCover } from '../elements/cover.js';
 

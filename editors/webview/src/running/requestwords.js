@@ -81,7 +81,8 @@ function sentSentence(delivery, error) {
 }
 
 /**
- * Returns the same as a sentence, for a request that has ended, and says if the server may go on.
+ * Returns sentences for a request that has ended: about the delivery of its cancellation, and about whether the server
+ * may go on.
  * @param {NonNullable<import('../hub/ended.js').End['cancelled']>} end
  */
 export function cancelWords({ direction, delivery, deliveryError, wireIdJson, serverNotified, serverMayContinue }) {
