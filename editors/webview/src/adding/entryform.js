@@ -30,12 +30,10 @@ const previewPause = 300;
  * @typedef {object} Target where the entry goes
  * @property {() => ConfigFile | undefined} file
  * @property {() => string} name
- * @property {() => HTMLElement | undefined} check shows the faults of file and name, and returns the
- *   first field with one
+ * @property {() => HTMLElement | undefined} check shows faults of file and name, and returns the first field with one
  * @property {(message: string, place: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigPlaceJson | undefined) => void} [say]
  * @property {(entry: { form: ServerForm | undefined, changedForm: ServerForm | undefined, settings: object | undefined,
- *   inputs: object[], preview: boolean }) => AttachRequest | undefined} message returns undefined if nothing
- *   changes
+ *   inputs: object[], preview: boolean }) => AttachRequest | undefined} message undefined: nothing changes
  */
 
 /**
@@ -165,10 +163,8 @@ export function entryForm(page, target, { submit, done }) {
   };
 
   /**
-   * Returns the entry that the fields describe.
-   * @param {string} reference how the entry spells an environment variable that is called NAME
-   * @param {boolean} [shown] dots stand for covered values
-   * @returns {ServerForm}
+   * Returns the entry that the fields describe. reference: how the entry spells an environment variable called NAME.
+   * @param {string} reference @param {boolean} [shown] dots stand for covered values @returns {ServerForm}
    */
   function form(reference, shown = false) {
     const fill = (/** @type {string} */ text) => values.fill(text, reference, shown);

@@ -219,7 +219,7 @@ export function rawField(form, schema, about) {
   });
 }
 
-export const mostChoices = 1000; // a person can look through so many; a value of more must be typed
+export const mostChoices = 1000; // a person can look through so many choices; if there are more, the value is typed
 
 /** @typedef {{ value: Json, label: string }} Choice */
 

@@ -55,7 +55,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   try {
     root = objectOf(parse(schemaJson || '{}'));
   } catch {
-    // A schema that cannot be parsed has no fields.
+    // A schema that cannot be parsed has no fields. The values can still be edited as JSON.
   }
   /** @type {Form} */
   const form = {

@@ -1,5 +1,5 @@
 // Shows markdown as elements. The parser returns tokens, and no HTML is ever made: everything that is no element of
-// this list is shown as text. Pictures are not loaded. The editor opens the links.
+// this list is shown as text. Pictures are not loaded. The editor or the browser opens the links.
 
 import { h } from '../elements/dom.js';
 import { visible } from '../words/text.js';
